@@ -1,0 +1,74 @@
+/**
+ * Imports only go down:
+ *   acceptance (imports none of the others)
+ *   single-node → services → message-bus, object-store → service-kit → contracts
+ */
+const layer = (name, from, mayNot) => ({
+  name,
+  severity: 'error',
+  comment: 'Imports only go down; see docs/architecture.md.',
+  from: { path: from },
+  to: { path: mayNot },
+});
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    layer('contracts-is-the-bottom', '^packages/contracts/', '^(services|packages/(?!contracts/))'),
+    layer(
+      'service-kit-knows-contracts',
+      '^packages/service-kit/',
+      '^(services|packages/(?!(contracts|service-kit)/))',
+    ),
+    layer(
+      'ports-know-no-service',
+      '^packages/(message-bus|object-store)/',
+      '^(services|packages/(single-node|acceptance)/)',
+    ),
+    layer('ports-do-not-mix', '^packages/message-bus/', '^packages/object-store/'),
+    layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!object-store/)'),
+    layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
+    layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
+    layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
+    layer('engine-knows-no-database', '^services/engine/', 'node_modules/(pg|kysely|graphile-worker)/'),
+    layer('control-plane-knows-no-ffmpeg', '^services/control-plane/', 'node_modules/fluent-ffmpeg/'),
+    layer('acceptance-is-black-box', '^packages/acceptance/', '^(services|packages/(?!acceptance/))'),
+    layer(
+      'one-file-runs-ffmpeg',
+      '^services/engine/(?!src/transcode/run-ffmpeg\\.ts$)',
+      'node_modules/fluent-ffmpeg/',
+    ),
+    layer(
+      'plumbing-knows-no-domain',
+      '^services/control-plane/src/(http|db)/',
+      '^services/control-plane/src/(?!(http|db)/)',
+    ),
+    layer('routes-know-no-sql', '\\.routes\\.ts$', '(\\.store\\.ts$|node_modules/kysely/|/src/db/)'),
+    {
+      name: 'stores-are-private-to-their-domain',
+      severity: 'error',
+      comment: "A domain may call another domain's service, never its store.",
+      from: { path: '^services/control-plane/src/([^/]+)/' },
+      to: {
+        path: '^services/control-plane/src/([^/]+)/.*\\.store\\.ts$',
+        pathNot: '^services/control-plane/src/$1/',
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.test\\.ts$' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.json'],
+    },
+  },
+};

@@ -1,0 +1,18 @@
+import { TypeID, typeid } from 'typeid-js';
+
+/** Prefix of every public and internal id; an id is `<prefix>_` + 26 base32 characters of a UUIDv7 (TypeID). */
+export type IdPrefix = 'vid' | 'ws' | 'key' | 'whk' | 'evt' | 'dlv' | 'req' | 'msg' | 'xfr';
+
+/** A new time-ordered id, e.g. `newId('vid')` → `vid_01k…`. */
+export function newId(prefix: IdPrefix): string {
+  return typeid(prefix).toString();
+}
+
+/** Whether `value` is a well-formed id with this prefix. */
+export function isId(prefix: IdPrefix, value: string): boolean {
+  try {
+    return TypeID.fromString(value).getType() === prefix;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+/**
+ * The questions an engine asks the control plane that need an answer at once. Served on the internal listener only;
+ * every request carries `Authorization: Bearer <SERVICE_SECRET>`. Described for readers in openapi/internal.yaml.
+ */
+export const INTERNAL_PATHS = {
+  redeemTicket: '/internal/v1/upload-tickets/redeem',
+  releaseTransfer: '/internal/v1/upload-tickets/release',
+  transferWanted: '/internal/v1/upload-tickets/wanted',
+  claimAttempt: '/internal/v1/attempts/claim',
+  attemptWanted: '/internal/v1/attempts/wanted',
+} as const;
+
+/** May this token upload now? Yes leases the ticket to the transfer named in the answer. */
+export const redeemTicketRequest = z.object({
+  token: z.string().max(200),
+  /** Content-Length of the request, null when the client sent none: an early 413. */
+  contentLength: z.int().nonnegative().nullable(),
+});
+export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
+
+export const redeemTicketResponse = z.object({
+  videoId: z.string(),
+  workspaceId: z.string(),
+  transferId: z.string(),
+  /** Where the engine puts the file. */
+  sourceKey: z.string(),
+  /** Largest file accepted, in bytes. */
+  maxBytes: z.int().positive(),
+  /** The lease runs out this many seconds after the last `upload.progress`. */
+  leaseSeconds: z.int().positive(),
+});
+export type RedeemTicketResponse = z.infer<typeof redeemTicketResponse>;
+
+/** A transfer broke: the token may be used again until it expires. Answered 204, also when repeated. */
+export const releaseTransferRequest = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  reason: z.string(),
+});
+export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
+
+/** Is this transfer still the one its ticket is leased to? Not after a DELETE or a lost lease. */
+export const transferWantedRequest = z.object({ videoId: z.string(), transferId: z.string() });
+export type TransferWantedRequest = z.infer<typeof transferWantedRequest>;
+
+/** May I run the next attempt at this video? 409 `attempt_not_claimable` when it is running elsewhere, done or gone. */
+export const claimAttemptRequest = z.object({ videoId: z.string() });
+export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
+
+export const claimAttemptResponse = z.object({
+  /** The fencing number; results carry it, and older ones change nothing. */
+  attempt: z.int().positive(),
+  /** AES-128 content key, sealed (see content-key.ts). */
+  contentKey: z.string(),
+  sourceKey: z.string(),
+  /** Size of the source, in bytes. */
+  sourceBytes: z.int().positive(),
+  /** The lease runs out this many seconds after the last `transcode.progress`. */
+  leaseSeconds: z.int().positive(),
+});
+export type ClaimAttemptResponse = z.infer<typeof claimAttemptResponse>;
+
+/** Does this attempt still hold the lease of a video that still exists? */
+export const attemptWantedRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
+export type AttemptWantedRequest = z.infer<typeof attemptWantedRequest>;
+
+/** The answer to both `wanted` questions. When false, stop the work and clean up. */
+export const wantedResponse = z.object({ wanted: z.boolean() });
+export type WantedResponse = z.infer<typeof wantedResponse>;

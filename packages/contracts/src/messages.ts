@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { ENGINE_STOPPED, FAILURE_CODES } from './failures.ts';
+import { newId } from './ids.ts';
+import { manifestSchema } from './manifest.ts';
+
+/** Version of every message below. Raise it with a breaking change and accept both for one release. */
+const VERSION = 1;
+
+/** The data of each message, by type. `transcode` is a command to the engines; all others are events from them. */
+const dataSchemas = {
+  transcode: z.object({ videoId: z.string(), workspaceId: z.string(), sourceKey: z.string() }),
+  /** Renews the lease of the transfer. */
+  'upload.progress': z.object({ videoId: z.string(), transferId: z.string(), bytes: z.int().nonnegative() }),
+  'upload.completed': z.object({
+    videoId: z.string(),
+    transferId: z.string(),
+    bytes: z.int().positive(),
+    /** Lower-case hex. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    /** As the client declared them; never trusted, kept for the record. */
+    contentType: z.string().nullable(),
+    fileName: z.string().nullable(),
+  }),
+  'upload.aborted': z.object({ videoId: z.string(), transferId: z.string(), reason: z.string() }),
+  /** Renews the lease of the attempt. `fraction` (0..1) never falls within one attempt. */
+  'transcode.progress': z.object({
+    videoId: z.string(),
+    attempt: z.int().positive(),
+    fraction: z.number().min(0).max(1),
+  }),
+  'transcode.completed': z.object({
+    videoId: z.string(),
+    attempt: z.int().positive(),
+    manifest: manifestSchema,
+  }),
+  'transcode.failed': z.object({
+    videoId: z.string(),
+    attempt: z.int().positive(),
+    code: z.enum([...FAILURE_CODES, ENGINE_STOPPED]),
+    /** One sentence for the owner of the video; causes belong in the engine's log. */
+    message: z.string(),
+    retryable: z.boolean(),
+  }),
+} as const;
+
+export type MessageType = keyof typeof dataSchemas;
+export type MessageData<T extends MessageType> = z.infer<(typeof dataSchemas)[T]>;
+
+/** The envelope of every message. `id` makes handling idempotent. */
+export type MessageOf<T extends MessageType> = {
+  id: string;
+  type: T;
+  version: number;
+  /** RFC 3339, UTC. */
+  occurredAt: string;
+  data: MessageData<T>;
+};
+
+/** Any message, discriminated by `type`. */
+export type Message = { [T in MessageType]: MessageOf<T> }[MessageType];
+
+const envelopeSchema = z.object({
+  id: z.string(),
+  type: z.enum(Object.keys(dataSchemas) as [MessageType, ...MessageType[]]),
+  version: z.literal(VERSION),
+  occurredAt: z.iso.datetime(),
+  data: z.unknown(),
+});
+
+/** A new message with a fresh id. Throws a ZodError when `data` does not fit its type. */
+export function createMessage<T extends MessageType>(type: T, data: MessageData<T>): MessageOf<T> {
+  return {
+    id: newId('msg'),
+    type,
+    version: VERSION,
+    occurredAt: new Date().toISOString(),
+    data: dataSchemas[type].parse(data) as MessageData<T>,
+  };
+}
+
+/** Reads a message from outside. Throws a ZodError when it is not one of ours. */
+export function parseMessage(value: unknown): Message {
+  const envelope = envelopeSchema.parse(value);
+  return { ...envelope, data: dataSchemas[envelope.type].parse(envelope.data) } as Message;
+}

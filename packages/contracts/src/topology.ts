@@ -1,0 +1,32 @@
+import type { MessageType } from './messages.ts';
+
+/** The one topic exchange; the routing key of a message is its type. */
+export const EXCHANGE = 'framelane';
+
+export type QueueName = 'engine.commands' | 'control-plane.events';
+
+/** Deliveries of one message before it goes to the dead-letter queue. */
+export const DELIVERY_LIMIT = 5;
+
+/** Which queue takes which message types. Declared here, asserted by every adapter at each (re)connect. */
+export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
+  'engine.commands': ['transcode'],
+  'control-plane.events': [
+    'upload.progress',
+    'upload.completed',
+    'upload.aborted',
+    'transcode.progress',
+    'transcode.completed',
+    'transcode.failed',
+  ],
+};
+
+/** The queue that takes messages of this type. */
+export function queueFor(type: MessageType): QueueName {
+  return QUEUES['engine.commands'].includes(type) ? 'engine.commands' : 'control-plane.events';
+}
+
+/** Where messages end that no consumer could handle. */
+export function deadLetterQueue(queue: QueueName): string {
+  return `${queue}.dead`;
+}

@@ -1,0 +1,32 @@
+/**
+ * Builds every storage key. Only ids and names made by Framelane go in; nothing a user typed is part of a key.
+ */
+
+/** The uploaded file, byte for byte. */
+export function sourceKey(workspaceId: string, videoId: string): string {
+  return `${sourcePrefix(workspaceId, videoId)}original`;
+}
+
+/** Everything uploaded for a video. */
+export function sourcePrefix(workspaceId: string, videoId: string): string {
+  return `sources/${workspaceId}/${videoId}/`;
+}
+
+/** Everything made for a video, by all attempts. */
+export function hlsPrefix(workspaceId: string, videoId: string): string {
+  return `hls/${workspaceId}/${videoId}/`;
+}
+
+/** Everything one attempt made. */
+export function attemptPrefix(workspaceId: string, videoId: string, attempt: number): string {
+  return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
+}
+
+/** Segment `sequence` (0, 1, 2 …) of a rendition, encrypted. */
+export function segmentKey(
+  video: { workspaceId: string; videoId: string; attempt: number },
+  rendition: string,
+  sequence: number,
+): string {
+  return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${rendition}/${sequence}.ts`;
+}

@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+
+/** What is known of a stored object without reading it. */
+export type ObjectInfo = {
+  bytes: number;
+  /** Strong entity tag, with its quotes. */
+  etag: string;
+  modifiedAt: Date;
+};
+
+/** An object being read. The caller consumes `body` or destroys it. */
+export type StoredObject = ObjectInfo & { body: Readable };
+
+/** Inclusive byte positions, as in an HTTP Range. */
+export type ByteRange = { start: number; end: number };
+
+/** The object named does not exist. Every other failure of a store is some other error and may pass. */
+export class ObjectNotFoundError extends Error {
+  override name = 'ObjectNotFoundError';
+  constructor(key: string) {
+    super(`No object at ${key}`);
+  }
+}
+
+/**
+ * Where sources and segments rest. An object is there whole or not at all: no reader ever sees half of one.
+ * Every adapter passes tests/object-store.contract.ts.
+ */
+export interface ObjectStore {
+  /** Stores a small object whole. */
+  put(key: string, body: Uint8Array, contentType: string): Promise<void>;
+  /**
+   * Stores a stream of unknown length with bounded memory and resolves with its size once it is durable. When the
+   * stream fails or `signal` aborts, nothing is stored, nothing is left behind, and the promise rejects.
+   */
+  putStream(
+    key: string,
+    body: Readable,
+    options: { contentType: string; signal: AbortSignal },
+  ): Promise<{ bytes: number }>;
+  /** Opens an object, or a range of it. Throws ObjectNotFoundError. */
+  get(key: string, range?: ByteRange): Promise<StoredObject>;
+  /** Facts of an object, or null when there is none. */
+  head(key: string): Promise<ObjectInfo | null>;
+  /** Puts an object's bytes into a local file, which must not exist yet. Throws ObjectNotFoundError. */
+  fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
+  /** Keys below a prefix, in no promised order. */
+  list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
+  /** Removes all objects below a prefix; missing ones are no error. */
+  deletePrefix(prefix: string): Promise<void>;
+  /** Removes what unfinished `putStream`s begun before this time left behind; resolves with how many there were. */
+  abortStaleUploads(before: Date): Promise<number>;
+  /** Rejects while the store cannot take objects. */
+  check(): Promise<void>;
+}

@@ -1,0 +1,60 @@
+import { newId } from '@framelane/contracts/ids';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from './logger.ts';
+import { internalError, Problem } from './problem.ts';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The request id: on the answer, in every log line, in every problem. */
+      id: string;
+    }
+  }
+}
+
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Gives every request an id, the client's own `X-Request-Id` if it is sane, and puts it on the answer. */
+export const requestId: RequestHandler = (req, res, next) => {
+  const given = req.get('x-request-id');
+  req.id = given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId('req');
+  res.set('X-Request-Id', req.id);
+  next();
+};
+
+/** Answers whatever no route took. */
+export const routeNotFound: RequestHandler = (req) => {
+  throw new Problem(404, 'route_not_found', `There is nothing at ${req.method} ${req.path}.`);
+};
+
+/**
+ * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems;
+ * what it does not know is a 500, logged with the request id and never shown.
+ */
+export function problemHandler(
+  logger: Logger,
+  translate: (error: unknown, req: Parameters<RequestHandler>[0]) => Problem | undefined = () => undefined,
+): ErrorRequestHandler {
+  return (error: unknown, req, res, next) => {
+    const problem = error instanceof Problem ? error : (translate(error, req) ?? internalError(error));
+    if (problem.status >= 500) {
+      logger.error('request.failed', {
+        requestId: req.id,
+        method: req.method,
+        path: req.path,
+        error: problem.cause ?? problem,
+      });
+    }
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    if (problem.options.headers) res.set(problem.options.headers);
+    if (problem.options.closeConnection) res.set('Connection', 'close');
+    res
+      .status(problem.status)
+      .set('Cache-Control', 'no-store')
+      .type('application/problem+json')
+      .send(JSON.stringify(problem.toBody({ id: req.id, path: req.path })));
+  };
+}

@@ -1,0 +1,31 @@
+import winston from 'winston';
+import { redact } from './redact.ts';
+
+export type Logger = winston.Logger;
+
+/** How a log line is written; `LogFormat` of winston, so that a terminal can have its own. */
+export type LogFormat = winston.Logform.Format;
+
+/** Drops secrets from a log event before anything writes it. */
+const withoutSecrets = winston.format((info) => {
+  for (const key of Object.keys(info)) {
+    if (key !== 'level') info[key] = redact({ [key]: info[key] }, 0)?.[key as never];
+  }
+  return info;
+});
+
+/** One JSON object a line, for machines. */
+export const jsonLines: LogFormat = winston.format.combine(winston.format.timestamp(), winston.format.json());
+
+/**
+ * The logger of a service. The message is the name of an event in dotted form (`upload.completed`), the fields are
+ * its facts; whatever looks like a secret is removed first.
+ */
+export function createLogger(options: { service: string; level?: string; format?: LogFormat }): Logger {
+  return winston.createLogger({
+    level: options.level ?? 'info',
+    defaultMeta: { service: options.service },
+    format: winston.format.combine(withoutSecrets(), options.format ?? jsonLines),
+    transports: [new winston.transports.Console()],
+  });
+}

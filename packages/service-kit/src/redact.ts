@@ -1,0 +1,42 @@
+const HIDDEN = '[redacted]';
+
+/** Fields whose values are secrets whatever they look like. */
+const SECRET_KEY =
+  /^(authorization|cookie|set-cookie|password|.*secret|.*token|contentkey|apikey|.*secretkey)$/i;
+
+/** Secrets recognised by their shape, wherever they stand in a text. */
+const SECRET_SHAPES: readonly [RegExp, string][] = [
+  [/\bsvc_(live|test)_[A-Za-z0-9]{8,}/g, `svc_$1_${HIDDEN}`],
+  [/\but_[A-Za-z0-9_-]{16,}/g, `ut_${HIDDEN}`],
+  [/\bwhsec_[A-Za-z0-9+/=]{16,}/g, `whsec_${HIDDEN}`],
+  // JWE and JWT: three or five base64url parts, the first a JSON header.
+  [/\beyJ[\w-]*(?:\.[\w-]*){2,4}/g, HIDDEN],
+  [/\b(Bearer|Basic) [\w.~+/=-]+/gi, `$1 ${HIDDEN}`],
+  [/(\w+:\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${HIDDEN}@`],
+];
+
+/** The text without anything that has the shape of a secret. */
+export function redactText(text: string): string {
+  return SECRET_SHAPES.reduce((clean, [shape, replacement]) => clean.replace(shape, replacement), text);
+}
+
+/** A copy of a log field without secrets: by the name of the key, and by shape in every text. Errors become objects. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (depth > 6) return '[too deep]';
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    const code = (value as NodeJS.ErrnoException).code;
+    return redact({ name, message, code, stack, ...(cause !== undefined && { cause }) }, depth + 1);
+  }
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      SECRET_KEY.test(key) && item != null ? HIDDEN : redact(item, depth + 1),
+    ]),
+  );
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+/** A setting is missing or wrong. The message names every such environment variable and never shows a value. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/**
+ * Reads settings from environment variables. The keys of `schema` are the variables' names; an empty value counts as
+ * unset. Throws a SettingsError that names all faulty variables at once.
+ */
+export function readSettings<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
+  const present = Object.fromEntries(
+    Object.keys(schema.shape)
+      .map((name) => [name, env[name]] as const)
+      .filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => {
+    const name = String(issue.path[0]);
+    return present[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
+  });
+  throw new SettingsError([...new Set(lines)].join('\n'));
+}
+
+const wholeNumber = (min: number, max: number, what: string) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, `must be ${what}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be ${what}`);
+
+/** The types of settings. Each reads the text of an environment variable. */
+export const setting = {
+  /** A TCP port; 0 lets the system choose. */
+  port: () => wholeNumber(0, 65535, 'a port number from 0 to 65535'),
+  /** A whole number of at least `min`. */
+  integer: (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
+    wholeNumber(
+      min,
+      max,
+      `a whole number of at least ${min}${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`,
+    ),
+  /** An absolute http(s) address, kept without its trailing slash. */
+  httpUrl: () =>
+    z
+      .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+      .transform((url) => url.replace(/\/+$/, '')),
+  /** Any non-empty text. */
+  text: () => z.string(),
+  /** A shared secret of at least 32 characters. */
+  secret: () => z.string().min(32, 'must have at least 32 characters'),
+  /** Exactly 32 bytes in base64, e.g. from `openssl rand -base64 32`. */
+  key256: () =>
+    z
+      .string()
+      .transform((text) => Buffer.from(text, 'base64'))
+      .refine((bytes) => bytes.byteLength === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
+};

@@ -1,0 +1,33 @@
+import type { Logger } from './logger.ts';
+
+/** One step of an ordered stop. A step that fails or takes longer than `limitMs` is logged and the next one runs. */
+export type StopPhase = { name: string; limitMs: number; run: () => Promise<void> };
+
+/** Runs the phases one after another; each gets its time, none can keep the others from running. */
+export async function stopInOrder(phases: readonly StopPhase[], logger: Logger): Promise<void> {
+  for (const phase of phases) {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(`not done after ${phase.limitMs} ms`)), phase.limitMs);
+    try {
+      await Promise.race([phase.run(), late]);
+    } catch (error) {
+      logger.error('shutdown.phase_failed', { phase: phase.name, error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let signalled = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      if (signalled) process.exit(1);
+      signalled = true;
+      resolve(signal);
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}
