@@ -1,0 +1,217 @@
+import { createMessage, type Message } from '@framelane/contracts/messages';
+import { DELIVERY_LIMIT, type QueueName } from '@framelane/contracts/topology';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type MessageBus, UnprocessableMessageError } from '../src/message-bus.ts';
+import { until } from './support/until.ts';
+
+/** A bus with empty queues, and a look at what no port shows. It redelivers fast enough for a test. */
+export type BusUnderTest = {
+  bus: MessageBus;
+  deadLetters(queue: QueueName): Promise<Message[]>;
+  dispose(): Promise<void>;
+};
+
+const COMMANDS = 'engine.commands';
+const EVENTS = 'control-plane.events';
+
+export function command(videoId: string): Message {
+  return createMessage('transcode', {
+    videoId,
+    workspaceId: 'ws',
+    sourceKey: `sources/ws/${videoId}/original`,
+  });
+}
+
+export function event(videoId: string): Message {
+  return createMessage('upload.progress', { videoId, transferId: 'xfr', bytes: 1 });
+}
+
+/** What every message bus does. */
+export function messageBusContract(name: string, create: () => Promise<BusUnderTest>): void {
+  describe(`${name} as a message bus`, () => {
+    let subject: BusUnderTest;
+    let bus: MessageBus;
+
+    beforeEach(async () => {
+      subject = await create();
+      bus = subject.bus;
+    });
+
+    afterEach(() => subject.dispose());
+
+    test('hands a message to the consumer of its queue and to no other', async () => {
+      const commands: Message[] = [];
+      const events: Message[] = [];
+      await bus.consume(COMMANDS, { prefetch: 1 }, async (message) => void commands.push(message));
+      await bus.consume(EVENTS, { prefetch: 1 }, async (message) => void events.push(message));
+      const sent = { command: command('a'), event: event('a') };
+
+      await Promise.all([bus.publish(sent.command), bus.publish(sent.event)]);
+
+      await until(() => commands.length + events.length === 2);
+      expect(commands).toEqual([sent.command]);
+      expect(events).toEqual([sent.event]);
+      expect(commands[0]).not.toBe(sent.command);
+    });
+
+    test('keeps messages until somebody consumes them', async () => {
+      const sent = [command('a'), command('b'), command('c')];
+      for (const message of sent) await bus.publish(message);
+
+      const received: Message[] = [];
+      await bus.consume(COMMANDS, { prefetch: 1 }, async (message) => void received.push(message));
+
+      await until(() => received.length === 3);
+      expect(received).toEqual(sent);
+    });
+
+    test('refuses to publish what does not fit the schema', async () => {
+      const broken = { ...command('a'), data: { videoId: 'a' } } as Message;
+      await expect(bus.publish(broken)).rejects.toThrow('workspaceId');
+    });
+
+    test('gives a consumer at most `prefetch` messages at a time', async () => {
+      const running: (() => void)[] = [];
+      let most = 0;
+      let done = 0;
+      await bus.consume(COMMANDS, { prefetch: 2 }, async () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        running.push(resolve);
+        most = Math.max(most, running.length);
+        await promise;
+        done += 1;
+      });
+      for (const id of ['a', 'b', 'c', 'd', 'e']) await bus.publish(command(id));
+
+      for (let finished = 0; finished < 5; finished += 1) {
+        await until(() => running.length === Math.min(2, 5 - finished));
+        running.shift()?.();
+        await until(() => done === finished + 1);
+      }
+      expect(most).toBe(2);
+    });
+
+    test('shares a queue between its consumers, each message to one', async () => {
+      const taken: { consumer: number; videoId: string }[] = [];
+      const { promise: bothBusy, resolve: release } = Promise.withResolvers<void>();
+      for (const consumer of [1, 2]) {
+        await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => {
+          taken.push({ consumer, videoId: data.videoId });
+          await bothBusy;
+        });
+      }
+
+      await bus.publish(command('a'));
+      await bus.publish(command('b'));
+
+      await until(() => taken.length === 2);
+      release();
+      expect(taken.map(({ consumer }) => consumer).sort()).toEqual([1, 2]);
+      expect(taken.map(({ videoId }) => videoId).sort()).toEqual(['a', 'b']);
+    });
+
+    test('delivers a rejected message again and says so', async () => {
+      const deliveries: { id: string; redelivered: boolean }[] = [];
+      await bus.consume(COMMANDS, { prefetch: 1 }, async ({ id }, { redelivered }) => {
+        deliveries.push({ id, redelivered });
+        if (deliveries.length < 3) throw new Error('not now');
+      });
+      const sent = command('a');
+
+      await bus.publish(sent);
+
+      await until(() => deliveries.length === 3);
+      expect(deliveries).toEqual([
+        { id: sent.id, redelivered: false },
+        { id: sent.id, redelivered: true },
+        { id: sent.id, redelivered: true },
+      ]);
+    });
+
+    test('dead-letters a message after its last delivery and goes on with the next', async () => {
+      const deliveries = new Map<string, number>();
+      await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => {
+        deliveries.set(data.videoId, (deliveries.get(data.videoId) ?? 0) + 1);
+        if (data.videoId === 'poison') throw new Error('never');
+      });
+      const poison = command('poison');
+
+      await bus.publish(poison);
+      await bus.publish(command('fine'));
+
+      await until(async () => (await subject.deadLetters(COMMANDS)).length > 0);
+      expect(await subject.deadLetters(COMMANDS)).toEqual([poison]);
+      expect(deliveries.get('poison')).toBe(DELIVERY_LIMIT);
+      await until(() => deliveries.get('fine') === 1);
+    });
+
+    test('dead-letters an unprocessable message at once', async () => {
+      let deliveries = 0;
+      await bus.consume(COMMANDS, { prefetch: 1 }, async () => {
+        deliveries += 1;
+        throw new UnprocessableMessageError('makes no sense');
+      });
+      const sent = command('a');
+
+      await bus.publish(sent);
+
+      await until(async () => (await subject.deadLetters(COMMANDS)).length > 0);
+      expect(await subject.deadLetters(COMMANDS)).toEqual([sent]);
+      expect(deliveries).toBe(1);
+    });
+
+    test('a consumer that stops finishes what it has and takes no more', async () => {
+      const handled: string[] = [];
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      let started = false;
+      const consumer = await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => {
+        started = true;
+        await gate;
+        handled.push(data.videoId);
+      });
+      await bus.publish(command('under way'));
+      await bus.publish(command('waiting'));
+      await until(() => started);
+
+      let stopped = false;
+      const stopping = consumer.stop().then(() => {
+        stopped = true;
+      });
+      await bus.publish(command('late'));
+      expect(stopped).toBe(false);
+      open();
+      await stopping;
+      expect(handled).toEqual(['under way']);
+
+      await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
+      await until(() => handled.length === 3);
+      expect(handled.sort()).toEqual(['late', 'under way', 'waiting']);
+    });
+
+    test('closes once the handlers under way have settled, and works no more', async () => {
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      let state: 'idle' | 'busy' | 'done' = 'idle';
+      await bus.consume(COMMANDS, { prefetch: 1 }, async () => {
+        state = 'busy';
+        await gate;
+        state = 'done';
+      });
+      await expect(bus.check()).resolves.toBeUndefined();
+      await bus.publish(command('a'));
+      await until(() => state === 'busy');
+
+      let closed = false;
+      const closing = bus.close().then(() => {
+        closed = true;
+      });
+      await expect(bus.check()).rejects.toThrow();
+      expect(closed).toBe(false);
+      open();
+      await closing;
+
+      expect(state).toBe('done');
+      await expect(bus.publish(command('b'))).rejects.toThrow();
+      await expect(bus.consume(COMMANDS, { prefetch: 1 }, async () => {})).rejects.toThrow();
+    });
+  });
+}
