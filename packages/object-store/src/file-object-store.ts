@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import {
+  type ByteRange,
+  type ObjectInfo,
+  ObjectNotFoundError,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
+import { assertKey, assertPrefix } from './valid-key.ts';
+import { writeNewFile } from './write-new-file.ts';
+
+/** Where objects are written before they get their place; no key begins with a dot. */
+const TEMPORARY = '.tmp';
+
+/** Times a new object makes its folder again when a removal of emptied folders took it away. */
+const FOLDER_TRIES = 10;
+
+/** Objects as plain files below a folder, each under its key. Content types are not kept. */
+export class FileObjectStore implements ObjectStore {
+  readonly #root: string;
+  readonly #temporary: string;
+
+  constructor(root: string) {
+    this.#root = resolve(root);
+    this.#temporary = join(this.#root, TEMPORARY);
+  }
+
+  async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+    await this.putStream(key, Readable.from([body]), { contentType });
+  }
+
+  async putStream(
+    key: string,
+    body: Readable,
+    options: { contentType: string; signal?: AbortSignal },
+  ): Promise<{ bytes: number }> {
+    const path = this.#path(key);
+    const temporary = this.#temporaryPath();
+    const { signal } = options;
+    await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
+    try {
+      const { size } = await stat(temporary);
+      await moveDurably(temporary, path);
+      return { bytes: size };
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async get(key: string, range?: ByteRange): Promise<StoredObject> {
+    const file = await orMissing(open(this.#path(key)));
+    if (!file) throw new ObjectNotFoundError(key);
+    try {
+      const stats = await file.stat({ bigint: true });
+      if (!stats.isFile()) throw new ObjectNotFoundError(key);
+      const info = infoOf(stats);
+      if (range && range.start >= info.bytes) throw new RangeError(`${key} ends before byte ${range.start}`);
+      return { ...info, body: file.createReadStream(range) };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async head(key: string): Promise<ObjectInfo | null> {
+    const stats = await orMissing(stat(this.#path(key), { bigint: true }));
+    return stats?.isFile() ? infoOf(stats) : null;
+  }
+
+  /** A hard link where the file system can, so that it costs nothing: the file must only be read, then. */
+  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    try {
+      await link(this.#path(key), path);
+    } catch (error) {
+      if (isCode(error, 'EEXIST')) throw error;
+      const { body } = await this.get(key);
+      await writeNewFile(body, path, { signal });
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
+    assertPrefix(prefix);
+    const entries = await orMissing(readdir(join(this.#root, prefix), { withFileTypes: true }));
+    for (const entry of entries ?? []) {
+      const key = prefix + entry.name;
+      if (entry.isDirectory()) {
+        yield* this.list(`${key}/`);
+      } else {
+        const stats = await orMissing(stat(join(this.#root, key)));
+        if (stats) yield { key, bytes: stats.size, modifiedAt: stats.mtime };
+      }
+    }
+  }
+
+  async deletePrefix(prefix: string): Promise<void> {
+    assertPrefix(prefix);
+    await rm(join(this.#root, prefix), { recursive: true, force: true, maxRetries: 3 });
+    for (let folder = dirname(prefix); folder !== '.'; folder = dirname(folder)) {
+      if (!(await removeIfEmpty(join(this.#root, folder)))) return;
+    }
+  }
+
+  async abortStaleUploads(before: Date): Promise<number> {
+    const names = (await orMissing(readdir(this.#temporary))) ?? [];
+    let removed = 0;
+    for (const name of names) {
+      const path = join(this.#temporary, name);
+      const stats = await orMissing(stat(path));
+      if (!stats || stats.mtime >= before) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+
+  async check(): Promise<void> {
+    const path = this.#temporaryPath();
+    await writeNewFile(Readable.from(['x']), path, {});
+    await rm(path, { force: true });
+  }
+
+  #path(key: string): string {
+    assertKey(key);
+    return join(this.#root, key);
+  }
+
+  #temporaryPath(): string {
+    return join(this.#temporary, randomUUID());
+  }
+}
+
+function infoOf(stats: BigIntStats): ObjectInfo {
+  // The inode tells two objects apart that were written within one tick of the file system's clock.
+  const etag = [stats.ino, stats.size, stats.mtimeNs].map((part) => part.toString(16)).join('-');
+  return { bytes: Number(stats.size), etag: `"${etag}"`, modifiedAt: stats.mtime };
+}
+
+function isCode(error: unknown, ...codes: string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Null instead of an error where nothing exists under a path. */
+async function orMissing<T>(looking: Promise<T>): Promise<T | null> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+/** Whether the folder is gone now. */
+async function removeIfEmpty(folder: string): Promise<boolean> {
+  try {
+    await orMissing(rmdir(folder));
+    return true;
+  } catch (error) {
+    if (isCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Renames a file into a folder that is made where needed, and returns when a power cut cannot undo it. */
+async function moveDurably(from: string, to: string): Promise<void> {
+  const folder = dirname(to);
+  const firstMade = await moveIntoFolder(from, to, folder);
+  const top = firstMade === undefined ? folder : dirname(firstMade);
+  for (let at = folder; ; at = dirname(at)) {
+    await syncFolder(at);
+    if (at === top) return;
+  }
+}
+
+/** Resolves with the topmost folder that had to be made, if any. */
+async function moveIntoFolder(from: string, to: string, folder: string): Promise<string | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const firstMade = await mkdir(folder, { recursive: true });
+      await rename(from, to);
+      return firstMade;
+    } catch (error) {
+      if (!isCode(error, 'ENOENT') || tries === FOLDER_TRIES) throw error;
+    }
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  // A folder removed meanwhile takes its objects along; there is nothing left to keep.
+  const handle = await orMissing(open(folder));
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
