@@ -22,6 +22,8 @@ export default {
       ...shared,
       displayName: 'integration',
       testMatch: ['<rootDir>/{packages,services}/*/tests/**/*.test.ts'],
+      globalSetup: '<rootDir>/infra/testing/postgres-setup.js',
+      globalTeardown: '<rootDir>/infra/testing/postgres-teardown.js',
     },
   ],
 };

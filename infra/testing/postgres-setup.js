@@ -1,0 +1,20 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
+
+/**
+ * Jest's globalSetup of the integration tests: one PostgreSQL for all of them, unless TEST_DATABASE_URL already names
+ * one. The tests find its database `postgres`, as its superuser, in TEST_DATABASE_URL and make databases of their own.
+ */
+export default async function startPostgres() {
+  if (process.env.TEST_DATABASE_URL) return;
+  const directory = await mkdtemp(join(tmpdir(), 'framelane-tests-'));
+  const postgres = await startEmbeddedPostgres({
+    directory: join(directory, 'postgres'),
+    password: 'tests',
+    durable: false,
+  });
+  process.env.TEST_DATABASE_URL = postgres.url('postgres');
+  globalThis.testPostgres = { postgres, directory };
+}
