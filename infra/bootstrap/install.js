@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_NODE, ROOT } from './project.js';
+import { runStep } from './run.js';
+import { fail, say } from './terminal.js';
+
+/** Holds the fingerprint of the last installation that went through. */
+const MARKER = join(ROOT, 'node_modules', '.framelane-install');
+
+/**
+ * Installs the dependencies exactly as the lockfile says, with the pnpm that package.json pins. Does nothing, and
+ * needs no network, while nothing they follow from has changed. Says whether it installed.
+ */
+export async function installDependencies() {
+  const wanted = fingerprint();
+  if (existsSync(PROJECT_NODE) && readMarker() === wanted) return false;
+  rmSync(MARKER, { force: true });
+
+  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  say(`Installing dependencies with ${packageManager} …`);
+  const code = await runStep(
+    'npx',
+    [
+      '--yes',
+      '--loglevel=error',
+      packageManager,
+      'install',
+      '--frozen-lockfile',
+      '--config.confirm-modules-purge=false',
+    ],
+    { ...process.env, npm_config_update_notifier: 'false' },
+  );
+  if (code !== 0) {
+    fail(
+      'The dependencies could not be installed; the lines above say why. ' +
+        'Check the network (or the proxy and registry settings of npm) and run the command again.',
+    );
+  }
+  writeFileSync(MARKER, wanted);
+  return true;
+}
+
+/** Changes with the lockfile, the workspace's settings, every package.json, and the kind of machine. */
+function fingerprint() {
+  const packages = ['packages', 'services'].flatMap((group) =>
+    readdirSync(join(ROOT, group)).map((name) => join(group, name, 'package.json')),
+  );
+  const files = [
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    'package.json',
+    'openapi/package.json',
+    ...packages,
+  ];
+  const hash = createHash('sha256').update(`${platform()}-${arch()}`);
+  for (const file of files.map((name) => join(ROOT, name)).filter(existsSync))
+    hash.update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+function readMarker() {
+  return existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : undefined;
+}

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program in the foreground, hands stop signals on to it and resolves with its exit code: 128 + the signal's
+ * number when it was killed, 127 when it cannot be run.
+ */
+export function run(command, args, env = process.env) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: 'inherit', env });
+    const handOn = (signal) => child.kill(signal);
+    for (const signal of STOP_SIGNALS) process.on(signal, handOn);
+    const finish = (code) => {
+      for (const signal of STOP_SIGNALS) process.off(signal, handOn);
+      resolve(code);
+    };
+    child.on('error', () => finish(127));
+    child.on('exit', (code, signal) => finish(code ?? 128 + constants.signals[signal]));
+  });
+}
+
+/** Runs one step of the bootstrap. When it was stopped from outside, so is the bootstrap. */
+export async function runStep(command, args, env = process.env) {
+  let stopped;
+  const remember = (signal) => {
+    stopped = signal;
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, remember);
+  const code = await run(command, args, env);
+  for (const signal of STOP_SIGNALS) process.off(signal, remember);
+  if (stopped !== undefined) process.exit(128 + constants.signals[stopped]);
+  return code;
+}

@@ -1,0 +1,92 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { runStep } from './run.js';
+import { fail, say } from './terminal.js';
+
+/** The programs Framelane runs, and the Debian package of each. */
+const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
+
+/** Makes transcoding safer where it is present; the engine says so when it is not. */
+const WELCOME = { bwrap: 'bubblewrap' };
+
+/** What the tests run besides. */
+const FOR_TESTS = { curl: 'curl' };
+
+/** How to install packages, by the distribution's `ID` or `ID_LIKE` in /etc/os-release. */
+const INSTALLERS = {
+  debian: 'apt-get install -y',
+  fedora: 'dnf install -y',
+  rhel: 'dnf install -y',
+  arch: 'pacman -S --needed',
+  suse: 'zypper install -y',
+};
+
+/**
+ * Sees to it that the needed programs are there: on Debian and its relatives, as root, by installing them; elsewhere
+ * by naming the one command to run.
+ */
+export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
+  const needed = packagesOfMissing(forTests ? { ...NEEDED, ...FOR_TESTS } : NEEDED);
+  const welcome = packagesOfMissing(WELCOME);
+  const distribution = distributionOf();
+  const mayInstall = distribution === 'debian' && process.getuid() === 0;
+  if (needed.length > 0 && !mayInstall) {
+    const installer = INSTALLERS[distribution];
+    const update = distribution === 'debian' ? 'sudo apt-get update && ' : '';
+    const packages = [...needed, ...welcome].join(' ');
+    fail(
+      installer === undefined
+        ? `These programs are missing: ${needed.join(', ')}. Install them and run this command again.`
+        : `Some programs are missing. Run this, then start again:\n\n  ${update}sudo ${installer} ${packages}`,
+    );
+  }
+  if (mayInstall && (needed.length > 0 || (firstTime && welcome.length > 0)))
+    await aptInstall(needed, welcome);
+}
+
+async function aptInstall(needed, welcome) {
+  say(`Installing ${[...needed, ...welcome].join(', ')} with apt-get …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], env);
+  const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages);
+  await apt('update');
+  if (needed.length > 0 && (await install(needed)) !== 0) {
+    fail(
+      `apt-get could not install ${needed.join(', ')}; the lines above say why. Solve that and start again.`,
+    );
+  }
+  if (welcome.length > 0 && (await install(welcome)) !== 0) {
+    say(`Going on without ${welcome.join(', ')}.`);
+  }
+}
+
+/** The packages of those programs that are not on the PATH. */
+function packagesOfMissing(programs) {
+  const missing = Object.keys(programs).filter((program) => !isOnPath(program));
+  return [...new Set(missing.map((program) => programs[program]))];
+}
+
+function isOnPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The first family of distributions in /etc/os-release that we know. */
+function distributionOf() {
+  let release = '';
+  try {
+    release = readFileSync('/etc/os-release', 'utf8');
+  } catch {
+    return undefined;
+  }
+  const names = [...release.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap((match) =>
+    match[1].split(' '),
+  );
+  return names.find((name) => name in INSTALLERS);
+}
