@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Makes the bundle and its types: `node generate.ts` writes them to dist/, `node generate.ts --check` fails when those
+ * in dist/ are not what would be written.
+ */
+
+const here = import.meta.dirname;
+const dist = join(here, 'dist');
+const GENERATED = ['openapi.json', 'types.ts'] as const;
+
+function generateInto(directory: string): void {
+  const bundle = join(directory, 'openapi.json');
+  run('redocly', ['bundle', 'openapi.yaml', '--output', bundle]);
+  run('openapi-typescript', [bundle, '--output', join(directory, 'types.ts')]);
+}
+
+/** Runs a tool of this package; its output is shown only when it fails. */
+function run(tool: string, args: string[]): void {
+  execFileSync(join(here, 'node_modules/.bin', tool), args, {
+    cwd: here,
+    stdio: 'pipe',
+    env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+}
+
+/** Names of the generated files whose committed copy differs. */
+function driftedFiles(): string[] {
+  const fresh = mkdtempSync(join(tmpdir(), 'framelane-openapi-'));
+  try {
+    generateInto(fresh);
+    return GENERATED.filter((name) => read(join(fresh, name)) !== read(join(dist, name)));
+  } finally {
+    rmSync(fresh, { recursive: true });
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+if (process.argv.includes('--check')) {
+  const drifted = driftedFiles();
+  if (drifted.length > 0) {
+    process.stderr.write(
+      `Not up to date: ${drifted.map((name) => `openapi/dist/${name}`).join(', ')}\n` +
+        'Run "pnpm --filter @framelane/openapi generate" and commit the result.\n',
+    );
+    process.exitCode = 1;
+  }
+} else {
+  generateInto(dist);
+}
