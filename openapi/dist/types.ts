@@ -220,7 +220,7 @@ export interface paths {
                  */
                 rendition: components["parameters"]["Rendition"];
                 /**
-                 * @description The media sequence number of the segment, counted from 0.
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
                  * @example 0
                  */
                 sequence: components["parameters"]["Sequence"];
@@ -454,6 +454,11 @@ export interface components {
              */
             maxBytes?: number;
         };
+        /**
+         * Format: date-time
+         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
+         */
+        Time: string;
         /**
          * @description `uploading`: waits for its file. `processing`: the file is here and being transcoded. `ready`: can be played.
          *     `failed`: will not become ready; see `error`.
@@ -1002,10 +1007,10 @@ export interface components {
          */
         Rendition: components["schemas"]["Rendition"];
         /**
-         * @description The media sequence number of the segment, counted from 0.
+         * @description The media sequence number of the segment, counted from 0, without leading zeros.
          * @example 0
          */
-        Sequence: number;
+        Sequence: string;
         /**
          * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. Several ranges are answered with the whole.
          * @example bytes=0-1023
@@ -1146,23 +1151,23 @@ export interface operations {
                 /** @description The `nextCursor` of the page before. Not made to be read or built. */
                 cursor?: string;
                 /**
-                 * @description Only videos in one of these states. Separate several with commas, or repeat the parameter.
+                 * @description Only videos in one of these states. Repeat the parameter or separate several with commas.
                  * @example [
                  *       "processing",
                  *       "ready"
                  *     ]
                  */
-                status?: components["schemas"]["VideoStatus"][];
+                status?: string[];
                 /**
                  * @description Only videos created at this time or later.
                  * @example 2026-11-01T00:00:00Z
                  */
-                createdAfter?: string;
+                createdAfter?: components["schemas"]["Time"];
                 /**
                  * @description Only videos created before this time.
                  * @example 2026-12-01T00:00:00Z
                  */
-                createdBefore?: string;
+                createdBefore?: components["schemas"]["Time"];
                 /** @description Only videos made with keys of this kind. Left out, both. */
                 environment?: components["schemas"]["Environment"];
                 /**
@@ -1466,7 +1471,7 @@ export interface operations {
                  */
                 rendition: components["parameters"]["Rendition"];
                 /**
-                 * @description The media sequence number of the segment, counted from 0.
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
                  * @example 0
                  */
                 sequence: components["parameters"]["Sequence"];
