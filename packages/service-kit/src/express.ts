@@ -1,5 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { endUnread } from './end-unread.ts';
 import type { Logger } from './logger.ts';
 import { internalError, Problem } from './problem.ts';
 
@@ -50,11 +51,9 @@ export function problemHandler(
       return;
     }
     if (problem.options.headers) res.set(problem.options.headers);
-    if (problem.options.closeConnection) res.set('Connection', 'close');
-    res
-      .status(problem.status)
-      .set('Cache-Control', 'no-store')
-      .type('application/problem+json')
-      .send(JSON.stringify(problem.toBody({ id: req.id, path: req.path })));
+    res.status(problem.status).set('Cache-Control', 'no-store').type('application/problem+json');
+    const body = JSON.stringify(problem.toBody({ id: req.id, path: req.path }));
+    if (problem.options.closeConnection) endUnread(req, res, body);
+    else res.send(body);
   };
 }

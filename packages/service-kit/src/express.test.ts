@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import express from 'express';
+import { problemHandler, requestId, routeNotFound } from './express.ts';
+import { closeServer } from './http-server.ts';
+import { createLogger } from './logger.ts';
+import { Problem } from './problem.ts';
+
+const app = express();
+app.use(requestId);
+app.get('/teapot', () => {
+  throw new Problem(418, 'teapot', 'Use the kettle.', { headers: { Allow: 'BREW' }, extra: { maxCups: 4 } });
+});
+app.get('/crash', async () => {
+  throw new Error('password is hunter2');
+});
+app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
+const server = app.listen(0, '127.0.0.1');
+let url: string;
+
+beforeAll(async () => {
+  if (!server.listening) await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => closeServer(server, 0));
+
+test('a Problem is rendered as RFC 9457 says, with its headers and extra members', async () => {
+  const response = await fetch(`${url}/teapot?secret=1`);
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
+  expect(response.headers.get('allow')).toBe('BREW');
+  expect(await response.json()).toEqual({
+    type: 'urn:framelane:problem:teapot',
+    title: "I'm a Teapot",
+    status: 418,
+    detail: 'Use the kettle.',
+    instance: '/teapot',
+    code: 'teapot',
+    requestId: response.headers.get('x-request-id'),
+    maxCups: 4,
+  });
+});
+
+test('anything else is a 500 that shows nothing of its cause', async () => {
+  const response = await fetch(`${url}/crash`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).not.toContain('hunter2');
+});
+
+test('what no route took is a 404', async () => {
+  const response = await fetch(`${url}/nowhere`);
+  expect([response.status, (await response.json()).code]).toEqual([404, 'route_not_found']);
+});

@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import { afterEach, expect, test } from '@jest/globals';
+import { closeServer, listen } from './http-server.ts';
+import { SettingsError } from './settings.ts';
+
+const servers: ReturnType<typeof createServer>[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => closeServer(server, 0)));
+});
+
+function server(handler: Parameters<typeof createServer>[1] = () => {}) {
+  const created = createServer(handler);
+  servers.push(created);
+  return created;
+}
+
+test('a taken port is an error that names the variable', async () => {
+  const port = await listen(server(), { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const second = listen(server(), { host: '127.0.0.1', port, variable: 'ENGINE_PORT' });
+  await expect(second).rejects.toThrow(SettingsError);
+  await expect(second).rejects.toThrow(
+    `Port ${port} on 127.0.0.1 is taken by another program. Set ENGINE_PORT`,
+  );
+});
+
+test('closing lets a request under way finish and cuts one that never does', async () => {
+  const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+  const { promise: go, resolve: answer } = Promise.withResolvers<void>();
+  let requests = 0;
+  const subject = server((req, res) => {
+    requests += 1;
+    if (requests === 2) onAsked();
+    if (req.url === '/slow') void go.then(() => res.end('done'));
+  });
+  const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const slow = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.text());
+  const stuck = fetch(`http://127.0.0.1:${port}/stuck`);
+  stuck.catch(() => {});
+  await asked;
+  const closed = closeServer(subject, 300);
+  answer();
+  expect(await slow).toBe('done');
+  await expect(stuck).rejects.toThrow();
+  await closed;
+});

@@ -1,0 +1,17 @@
+import type { RequestHandler } from 'express';
+
+/** What must work before a request can be served, by name; each rejects while it does not. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** `GET /readyz`: 200 when everything works, else 503 naming what does not. */
+export function readiness(checks: ReadinessChecks): RequestHandler {
+  return async (_req, res) => {
+    const names = Object.keys(checks);
+    const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
+    const missing = names.filter((_, index) => results[index]?.status === 'rejected');
+    res
+      .status(missing.length === 0 ? 200 : 503)
+      .set('Cache-Control', 'no-store')
+      .json({ status: missing.length === 0 ? 'ready' : 'unavailable', missing });
+  };
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import { redact, redactText } from './redact.ts';
+
+describe('by shape', () => {
+  test.each([
+    ['key svc_live_abcDEF123456 used', 'key svc_live_[redacted] used'],
+    ['svc_test_0123456789', 'svc_test_[redacted]'],
+    ['token ut_AbCdEfGhIjKlMnOpQrSt', 'token ut_[redacted]'],
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_[redacted]'],
+    ['authorization: Bearer abc.def', 'authorization: Bearer [redacted]'],
+    ['postgres://framelane:hunter2@db:5432/x', 'postgres://framelane:[redacted]@db:5432/x'],
+    ['sealed eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn!', 'sealed [redacted]!'],
+    ['see https://video.example/v1/videos/vid_01', 'see https://video.example/v1/videos/vid_01'],
+  ])('%s', (text, clean) => {
+    expect(redactText(text)).toBe(clean);
+  });
+});
+
+test('by the name of the field, at any depth, in errors and their causes', () => {
+  const cause = Object.assign(new Error('connect postgres://u:pw@db/x'), { code: 'ECONNREFUSED' });
+  const clean = redact({
+    videoId: 'vid_1',
+    bytes: 5,
+    uploadToken: 'short',
+    nested: [{ headers: { authorization: 'x', 'X-Thing': 'y' } }],
+    error: new Error('failed with svc_live_abcdefgh12345', { cause }),
+    key: new Uint8Array(16),
+    contentKey: 'anything',
+    missingToken: null,
+  });
+  expect(clean).toMatchObject({
+    videoId: 'vid_1',
+    bytes: 5,
+    uploadToken: '[redacted]',
+    nested: [{ headers: { authorization: '[redacted]', 'X-Thing': 'y' } }],
+    error: {
+      name: 'Error',
+      message: 'failed with svc_live_[redacted]',
+      cause: { message: 'connect postgres://u:[redacted]@db/x', code: 'ECONNREFUSED' },
+    },
+    key: '[16 bytes]',
+    contentKey: '[redacted]',
+    missingToken: null,
+  });
+  expect(JSON.stringify(clean)).not.toMatch(/abcdefgh12345|:pw@/);
+});

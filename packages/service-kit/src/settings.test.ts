@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { readSettings, setting } from './settings.ts';
+
+const schema = z.object({
+  PORT: setting.port().default(8080),
+  PUBLIC_URL: setting.httpUrl(),
+  SECRET: setting.secret(),
+  KEY: setting.key256().optional(),
+  SLOTS: setting.integer(1, 64).default(2),
+});
+const good = { PUBLIC_URL: 'https://video.example/', SECRET: 'x'.repeat(32) };
+
+test('reads, converts and fills in defaults; an empty variable counts as unset', () => {
+  const key = Buffer.alloc(32, 1);
+  expect(readSettings(schema, { ...good, SLOTS: '8', PORT: '', KEY: key.toString('base64') })).toEqual({
+    PORT: 8080,
+    PUBLIC_URL: 'https://video.example',
+    SECRET: 'x'.repeat(32),
+    KEY: key,
+    SLOTS: 8,
+  });
+});
+
+test('names every faulty variable at once and shows no value', () => {
+  const read = () => readSettings(schema, { SECRET: 'hunter2', PORT: '80x' });
+  expect(read).toThrow(/PORT: must be a port number/);
+  expect(read).toThrow(/PUBLIC_URL is not set/);
+  expect(read).toThrow(/SECRET: must have at least 32 characters/);
+  expect(read).not.toThrow(/hunter2/);
+});
+
+describe('refuses', () => {
+  test.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '1e3'],
+    ['SLOTS', '0'],
+    ['SLOTS', '65'],
+    ['SLOTS', '2.5'],
+    ['PUBLIC_URL', 'ftp://video.example'],
+    ['PUBLIC_URL', 'video.example'],
+    ['KEY', 'c2hvcnQ='],
+  ])('%s=%s', (name, value) => {
+    expect(() => readSettings(schema, { ...good, [name]: value })).toThrow(new RegExp(`^${name}: must be`));
+  });
+});
