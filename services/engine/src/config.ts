@@ -1,0 +1,74 @@
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings, setting } from '@framelane/service-kit/settings';
+import { z } from 'zod';
+
+/** The presets of x264, fastest first. */
+const X264_PRESETS = [
+  'ultrafast',
+  'superfast',
+  'veryfast',
+  'faster',
+  'fast',
+  'medium',
+  'slow',
+  'slower',
+  'veryslow',
+] as const;
+export type X264Preset = (typeof X264_PRESETS)[number];
+
+const settings = z.object({
+  HOST: setting.text().default('127.0.0.1'),
+  ENGINE_PORT: setting.port().default(8090),
+  CONTROL_PLANE_INTERNAL_URL: setting.httpUrl(),
+  SERVICE_SECRET: setting.secret(),
+  CONTENT_KEY_SECRET: setting.key256(),
+  ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
+  ENGINE_WORK_DIR: setting.text().default(join(tmpdir(), 'framelane-engine')),
+  ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
+  UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
+  UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
+});
+
+/** How slow a client may be. */
+export type UploadLimits = {
+  /** Seconds without a single byte. */
+  idleSeconds: number;
+  /** Average over the transfer, judged once it has lasted a while. */
+  minBytesPerSecond: number;
+};
+
+/** Everything the engine is told from outside. Secrets stand apart, so that a config can be shown. */
+export type EngineConfig = {
+  http: { host: string; port: number };
+  /** Root of the control plane's internal listener. */
+  controlPlaneUrl: string;
+  uploads: UploadLimits;
+  transcode: {
+    /** Videos transcoded at once. */
+    slots: number;
+    /** Folder for the private directories of jobs. */
+    workDir: string;
+    preset: X264Preset;
+  };
+  secrets: { service: string; contentKey: Uint8Array };
+};
+
+/** Reads the configuration; throws a SettingsError naming what is missing or wrong. */
+export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
+  const values = readSettings(settings, env);
+  return {
+    http: { host: values.HOST, port: values.ENGINE_PORT },
+    controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
+    uploads: {
+      idleSeconds: values.UPLOAD_IDLE_SECONDS,
+      minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+    },
+    transcode: {
+      slots: values.ENGINE_SLOTS,
+      workDir: values.ENGINE_WORK_DIR,
+      preset: values.ENGINE_PRESET,
+    },
+    secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
+  };
+}

@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
+import type { Logger } from '@framelane/service-kit/logger';
+import { stopInOrder } from '@framelane/service-kit/shutdown';
+import { createApp } from './app.ts';
+import type { EngineConfig } from './config.ts';
+import { ControlPlaneClient } from './control-plane-client.ts';
+import { Uploads } from './uploads/uploads.ts';
+
+/** Files on their way at a stop get this long to arrive, then their clients are sent away to try again. */
+const UPLOAD_GRACE_MS = 10_000;
+
+/** Time to break transfers off: remove what is stored, free the tickets, answer the clients. */
+const UNDO_LIMIT_MS = 10_000;
+
+/** Time for the last answers to leave. */
+const CLOSE_GRACE_MS = 3_000;
+
+/** How the HTTP server treats connections. */
+const HTTP_OPTIONS = {
+  // An upload may take as long as it gets on; only its pace is judged.
+  requestTimeout: 0,
+  headersTimeout: 20_000,
+  connectionsCheckingInterval: 5_000,
+};
+
+/** Takes uploads. Keeps no state: any number of engines may run. */
+export class Engine {
+  readonly #config: EngineConfig;
+  readonly #logger: Logger;
+  readonly #uploads: Uploads;
+  readonly #server: Server;
+
+  /** Puts the service together; it does nothing before `start`. */
+  static create(
+    config: EngineConfig,
+    deps: { bus: MessageBus; objects: ObjectStore; logger: Logger },
+  ): Engine {
+    return new Engine(config, deps);
+  }
+
+  private constructor(config: EngineConfig, deps: { bus: MessageBus; objects: ObjectStore; logger: Logger }) {
+    const { bus, objects, logger } = deps;
+    this.#config = config;
+    this.#logger = logger;
+    const controlPlane = new ControlPlaneClient({
+      baseUrl: config.controlPlaneUrl,
+      secret: config.secrets.service,
+    });
+    this.#uploads = new Uploads({ controlPlane, objects, bus, logger, limits: config.uploads });
+    const app = createApp({ controlPlane, objects, bus, uploads: this.#uploads, logger });
+    this.#server = createServer(HTTP_OPTIONS, app);
+    // Without a listener Node would say "100 Continue" itself, before the upload has asked whether it may.
+    this.#server.on('checkContinue', app);
+  }
+
+  /** Resolves with the port once uploads can be sent. Throws a SettingsError when the port is taken. */
+  async start(): Promise<{ port: number }> {
+    const port = await listen(this.#server, { ...this.#config.http, variable: 'ENGINE_PORT' });
+    this.#logger.info('engine.started', { port });
+    return { port };
+  }
+
+  /** Lets files arrive that are on their way, within limits, and frees everything it holds. Never throws. */
+  async stop(): Promise<void> {
+    await stopInOrder(
+      [
+        {
+          name: 'uploads',
+          limitMs: UPLOAD_GRACE_MS + UNDO_LIMIT_MS,
+          run: () => this.#uploads.stop(UPLOAD_GRACE_MS),
+        },
+        {
+          name: 'http',
+          limitMs: CLOSE_GRACE_MS + 1_000,
+          run: () => closeServer(this.#server, CLOSE_GRACE_MS),
+        },
+      ],
+      this.#logger,
+    );
+    this.#logger.info('engine.stopped');
+  }
+}

@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { finished, Transform, type TransformCallback } from 'node:stream';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { StorageEngine } from 'multer';
+import { fileTooLarge, storageFailed } from './upload-problems.ts';
+
+/** Longest file name or content type kept of what a client declares. */
+const DECLARED_LENGTH = 255;
+
+/** A file that has arrived and rests in the store. */
+export type StoredSource = {
+  bytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+  /** As the client declared them, made harmless. */
+  contentType: string | null;
+  fileName: string | null;
+};
+
+type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
+
+/**
+ * Where multer puts the file of one upload: straight into the object store, with its size and SHA-256 taken on the
+ * way. When the part breaks off, the store fails or `signal` aborts, the store keeps nothing of it. A file that is
+ * stored although the form turns out to be faulty later is for the caller to remove.
+ */
+export class SourceStorage implements StorageEngine {
+  readonly #objects: ObjectStore;
+  readonly #key: string;
+  readonly #maxBytes: number;
+  readonly #signal: AbortSignal;
+  readonly #meter = new Meter();
+  #storing: Promise<StoredSource | null> = Promise.resolve(null);
+
+  constructor(options: { objects: ObjectStore; key: string; maxBytes: number; signal: AbortSignal }) {
+    this.#objects = options.objects;
+    this.#key = options.key;
+    this.#maxBytes = options.maxBytes;
+    this.#signal = options.signal;
+  }
+
+  /** Bytes of the file that have come in so far. */
+  get bytes(): number {
+    return this.#meter.bytes;
+  }
+
+  /** Waits until the store is done with the file, one way or the other; null when it keeps none. */
+  async settled(): Promise<StoredSource | null> {
+    return this.#storing.catch(() => null);
+  }
+
+  _handleFile(_req: unknown, file: IncomingFile, callback: (error?: unknown) => void): void {
+    this.#storing = this.#store(file);
+    this.#storing.then(() => callback(null), callback);
+  }
+
+  /** Multer does not get here when a client goes away, so removing is not left to it. */
+  _removeFile(_req: unknown, _file: unknown, callback: (error: null) => void): void {
+    callback(null);
+  }
+
+  async #store({ stream, originalname, mimetype }: IncomingFile): Promise<StoredSource> {
+    const meter = this.#meter;
+    // What is the client's doing must not be taken for a failure of the store.
+    let clientFault: Error | undefined;
+    const breakOff = (error: Error) => {
+      clientFault ??= error;
+      meter.destroy(error);
+    };
+    stream.once('limit', () => breakOff(fileTooLarge(this.#maxBytes)));
+    finished(stream, { writable: false }, (error) => error && breakOff(error));
+    stream.pipe(meter);
+    try {
+      const { bytes } = await this.#objects.putStream(this.#key, meter, {
+        contentType: 'application/octet-stream',
+        signal: this.#signal,
+      });
+      if (bytes !== meter.bytes) throw new Error(`${bytes} bytes were stored of ${meter.bytes}`);
+      return {
+        bytes,
+        sha256: meter.sha256(),
+        contentType: declared(mimetype),
+        fileName: declared(originalname),
+      };
+    } catch (error) {
+      throw clientFault ?? storageFailed(error);
+    }
+  }
+}
+
+/** Counts and hashes what passes through. */
+class Meter extends Transform {
+  bytes = 0;
+  readonly #hash = createHash('sha256');
+
+  constructor() {
+    super();
+    // Whoever reads from it reports the failure; one that comes before it is read must not end the process.
+    this.on('error', () => {});
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.bytes += chunk.byteLength;
+    this.#hash.update(chunk);
+    callback(null, chunk);
+  }
+
+  /** Call once, at the end. */
+  sha256(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** A text from a client, fit to be kept and shown: without control characters, cut to a bounded length. */
+function declared(text: string): string | null {
+  return (
+    text
+      .replace(/\p{Cc}/gu, '')
+      .slice(0, DECLARED_LENGTH)
+      .toWellFormed() || null
+  );
+}

@@ -1,0 +1,209 @@
+import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
+import { createMessage } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { sourcePrefix } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem, unavailable } from '@framelane/service-kit/problem';
+import type { Request, Response } from 'express';
+import type { UploadLimits } from '../config.ts';
+import type { ControlPlaneClient } from '../control-plane-client.ts';
+import { repeat } from '../repeat.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import { Pace } from './pace.ts';
+import { readForm } from './read-form.ts';
+import { SourceStorage, type StoredSource } from './source-storage.ts';
+import {
+  clientGone,
+  clientTooSlow,
+  fileEmpty,
+  fileMissing,
+  notMultipart,
+  notWanted,
+  storageFailed,
+} from './upload-problems.ts';
+
+/** How often the pace of the client is looked at. */
+const PACE_SECONDS = 0.5;
+
+/** How often, at the least, the control plane is asked whether the transfer should go on. */
+const WANTED_SECONDS = 5;
+
+/** For the confirm of `upload.completed`. */
+const CONFIRM_LIMIT_MS = 30_000;
+
+/** For the store to let go of a transfer that was broken off. */
+const ABORT_LIMIT_MS = 10_000;
+
+export type TransferDeps = {
+  controlPlane: ControlPlaneClient;
+  objects: ObjectStore;
+  bus: MessageBus;
+  logger: Logger;
+  limits: UploadLimits;
+};
+
+/**
+ * One file on its way from a client into the object store: from the ticket that was leased for it to the confirmed
+ * `upload.completed`, or back to a ticket that can be used again.
+ */
+export class Transfer {
+  readonly #deps: TransferDeps;
+  readonly #ticket: RedeemTicketResponse;
+  readonly #ids: { videoId: string; transferId: string };
+  readonly #abort = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #storage: SourceStorage;
+
+  /** `stop` breaks the transfer off; its reason is what the client is told. */
+  constructor(deps: TransferDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
+    this.#deps = deps;
+    this.#ticket = ticket;
+    this.#ids = { videoId: ticket.videoId, transferId: ticket.transferId };
+    this.#signal = AbortSignal.any([this.#abort.signal, stop]);
+    this.#storage = new SourceStorage({
+      objects: deps.objects,
+      key: ticket.sourceKey,
+      maxBytes: ticket.maxBytes,
+      signal: this.#signal,
+    });
+  }
+
+  /** Bytes of the file that have come in so far. */
+  get bytes(): number {
+    return this.#storage.bytes;
+  }
+
+  /** Resolves once the file is safe and reported. Otherwise throws the Problem to answer with, with all undone. */
+  async run(req: Request, res: Response): Promise<StoredSource> {
+    const endWatch = this.#watch(req);
+    try {
+      const source = await this.#receive(req, res);
+      await this.#verify(source);
+      this.#signal.throwIfAborted();
+      await this.#report(source);
+      return source;
+    } catch (error) {
+      this.#abort.abort(error);
+      await this.#undo(error instanceof Problem ? error.code : 'internal_error');
+      throw error;
+    } finally {
+      endWatch();
+    }
+  }
+
+  async #receive(req: Request, res: Response): Promise<StoredSource> {
+    if (!/^multipart\/form-data\s*(;|$)/i.test(req.get('content-type') ?? '')) throw notMultipart();
+    if (req.get('expect') !== undefined) res.writeContinue();
+    await readForm(req, res, {
+      storage: this.#storage,
+      maxBytes: this.#ticket.maxBytes,
+      signal: this.#signal,
+    });
+    const source = await this.#storage.settled();
+    if (source === null) throw fileMissing();
+    if (source.bytes === 0) throw fileEmpty();
+    return source;
+  }
+
+  async #verify({ bytes }: StoredSource): Promise<void> {
+    const { objects } = this.#deps;
+    const info = await objects.head(this.#ticket.sourceKey).catch((error: unknown) => {
+      throw storageFailed(error);
+    });
+    if (info?.bytes !== bytes) {
+      throw storageFailed(new Error(`The store holds ${info?.bytes ?? 'none'} of ${bytes} bytes`));
+    }
+  }
+
+  async #report(source: StoredSource): Promise<void> {
+    const message = createMessage('upload.completed', { ...this.#ids, ...source });
+    try {
+      await withTimeLimit(
+        this.#deps.bus.publish(message),
+        CONFIRM_LIMIT_MS,
+        'The confirm of upload.completed',
+      );
+    } catch (error) {
+      throw unavailable('The upload could not be registered. The token can be used again.', error);
+    }
+  }
+
+  /** Watches over the client, the lease and the wish for this transfer; returns the function that ends it. */
+  #watch(req: Request): () => void {
+    const { leaseSeconds } = this.#ticket;
+    const onClose = () => {
+      if (!req.readableEnded) this.#abort.abort(clientGone());
+    };
+    if (req.destroyed) onClose();
+    else req.once('close', onClose);
+    const stops = [
+      this.#watchPace(req),
+      repeat(leaseSeconds / 4, () => this.#renewLease()),
+      repeat(Math.min(WANTED_SECONDS, leaseSeconds / 4), () => this.#askWhetherWanted()),
+    ];
+    return () => {
+      req.off('close', onClose);
+      for (const stop of stops) stop();
+    };
+  }
+
+  #watchPace(req: Request): () => void {
+    const pace = new Pace(this.#deps.limits);
+    let seen = req.socket.bytesRead;
+    return repeat(PACE_SECONDS, async () => {
+      if (req.readableEnded) return;
+      const bytes = req.socket.bytesRead - seen;
+      seen += bytes;
+      const verdict = pace.observe({ seconds: PACE_SECONDS, bytes, heldBack: req.isPaused() });
+      if (verdict === 'idle') this.#abort.abort(clientTooSlow('No bytes came for too long.'));
+      if (verdict === 'slow') this.#abort.abort(clientTooSlow('The file comes in too slowly.'));
+      if (verdict === 'stuck') this.#abort.abort(storageFailed(new Error('The store takes no more bytes')));
+    });
+  }
+
+  async #renewLease(): Promise<void> {
+    try {
+      await this.#deps.bus.publish(createMessage('upload.progress', { ...this.#ids, bytes: this.bytes }));
+    } catch (error) {
+      this.#deps.logger.warn('upload.progress_unsent', { ...this.#ids, error });
+    }
+  }
+
+  /** A control plane that cannot be asked stops nothing: the file is worth more than the answer. */
+  async #askWhetherWanted(): Promise<void> {
+    const wanted = await this.#deps.controlPlane.transferWanted(this.#ids).catch(() => true);
+    if (!wanted) this.#abort.abort(notWanted());
+  }
+
+  /** Leaves neither a file nor a lease behind. Never throws: what cannot be undone now, the lease's end settles. */
+  async #undo(reason: string): Promise<void> {
+    try {
+      const kept = await withTimeLimit(this.#storage.settled(), ABORT_LIMIT_MS, 'Breaking off the upload');
+      if (kept !== null) await this.#removeSource();
+    } catch (error) {
+      this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
+    }
+    await this.#release(reason);
+  }
+
+  /** All transfers of a video share one key, so only the one that holds the ticket may remove what lies there. */
+  async #removeSource(): Promise<void> {
+    const { controlPlane, objects } = this.#deps;
+    if (!(await controlPlane.transferWanted(this.#ids))) return;
+    await objects.deletePrefix(sourcePrefix(this.#ticket.workspaceId, this.#ticket.videoId));
+  }
+
+  async #release(reason: string): Promise<void> {
+    const { controlPlane, bus, logger } = this.#deps;
+    try {
+      await controlPlane.releaseTransfer({ ...this.#ids, reason });
+    } catch (error) {
+      logger.warn('upload.release_failed', { ...this.#ids, error });
+      // The queue may reach the control plane later than the client wants, but it does.
+      bus.publish(createMessage('upload.aborted', { ...this.#ids, reason })).catch((cause: unknown) => {
+        logger.warn('upload.lease_left', { ...this.#ids, error: cause });
+      });
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { Problem, unavailable } from '@framelane/service-kit/problem';
+
+/** Every reason for which the engine itself refuses an upload. */
+
+export function tokenMissing(): Problem {
+  return new Problem(401, 'upload_token_missing', 'Send the token of the upload ticket as X-Upload-Token.');
+}
+
+export function tokenInvalid(): Problem {
+  return new Problem(
+    401,
+    'upload_token_invalid',
+    'This upload token does not exist. Request a new upload ticket.',
+  );
+}
+
+export function notMultipart(): Problem {
+  return new Problem(415, 'unsupported_media_type', 'Send the file as a part of a multipart/form-data body.');
+}
+
+export function malformedMultipart(detail: string, cause: unknown): Problem {
+  return new Problem(400, 'malformed_multipart', detail, { cause });
+}
+
+export function fileMissing(): Problem {
+  return new Problem(
+    400,
+    'file_missing',
+    'The form has no file. Send exactly one file part with a filename.',
+  );
+}
+
+export function fileEmpty(): Problem {
+  return new Problem(400, 'file_empty', 'The file has no bytes.');
+}
+
+export function multipleFiles(): Problem {
+  return new Problem(
+    400,
+    'multiple_files',
+    'The form has more than one file. Each video takes its own ticket.',
+  );
+}
+
+export function fileTooLarge(maxBytes: number): Problem {
+  return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
+    extra: { maxBytes },
+  });
+}
+
+/** Nobody reads this answer; it names the case in the log and to the control plane. */
+export function clientGone(): Problem {
+  return new Problem(400, 'upload_interrupted', 'The connection ended before the file was complete.');
+}
+
+export function clientTooSlow(detail: string): Problem {
+  return new Problem(408, 'upload_timeout', `${detail} The token can be used again.`);
+}
+
+export function notWanted(): Problem {
+  return new Problem(
+    409,
+    'upload_cancelled',
+    'The video was deleted, or its ticket went to another upload, while the file was on its way.',
+  );
+}
+
+export function engineStopping(): Problem {
+  return unavailable('This engine is shutting down. The token can be used again.');
+}
+
+/** What keeps a store from taking more, as Node, the file systems and S3 servers call it. */
+const FULL = /^(ENOSPC|EDQUOT|EFBIG|XMinioStorageFull|InsufficientStorage)$/;
+
+/** The store could not take the file. */
+export function storageFailed(cause: unknown): Problem {
+  if (isFull(cause)) {
+    return new Problem(507, 'insufficient_storage', 'There is no room for this file at the moment.', {
+      cause,
+    });
+  }
+  return unavailable('The file could not be stored. The token can be used again.', cause);
+}
+
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as NodeJS.ErrnoException).code;
+  return FULL.test(code ?? '') || FULL.test(error.name) || isFull(error.cause);
+}

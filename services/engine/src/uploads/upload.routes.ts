@@ -1,0 +1,35 @@
+import { Problem } from '@framelane/service-kit/problem';
+import cors from 'cors';
+import { Router } from 'express';
+import type { Uploads } from './uploads.ts';
+
+/** Browsers upload from any page: the token in its header is the permission. */
+const fromAnyOrigin = cors({
+  origin: '*',
+  methods: ['POST'],
+  allowedHeaders: ['X-Upload-Token', 'Content-Type'],
+  exposedHeaders: ['X-Request-Id', 'Retry-After'],
+  maxAge: 86_400,
+});
+
+export function uploadRoutes(uploads: Uploads): Router {
+  const router = Router();
+  router
+    .route('/upload')
+    .all(fromAnyOrigin)
+    .post(async (req, res) => {
+      const { videoId, bytes, receivedAt } = await uploads.receive(req, res);
+      res.status(202).set('Cache-Control', 'no-store').json({
+        videoId,
+        status: 'processing',
+        size: bytes,
+        receivedAt: receivedAt.toISOString(),
+      });
+    })
+    .all((req) => {
+      throw new Problem(405, 'method_not_allowed', `${req.method} is not possible here. Allowed: POST.`, {
+        headers: { Allow: 'POST, OPTIONS' },
+      });
+    });
+  return router;
+}

@@ -1,0 +1,80 @@
+import { Problem } from '@framelane/service-kit/problem';
+import type { Request, Response } from 'express';
+import type { StoredSource } from './source-storage.ts';
+import { Transfer, type TransferDeps } from './transfer.ts';
+import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
+
+/** The longest token the control plane is asked about. */
+const MAX_TOKEN_LENGTH = 200;
+
+/** A file that was taken in. */
+export type Receipt = { videoId: string; bytes: number; receivedAt: Date };
+
+/** Takes files in, each with its own ticket, and knows which are under way. */
+export class Uploads {
+  readonly #deps: TransferDeps;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #stop = new AbortController();
+  #closed = false;
+
+  constructor(deps: TransferDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes the file of a request in. Throws the Problem to answer with, which leaves the token usable. */
+  async receive(req: Request, res: Response): Promise<Receipt> {
+    if (this.#closed) throw engineStopping();
+    const receiving = this.#receive(req, res);
+    this.#underWay.add(receiving);
+    try {
+      return await receiving;
+    } finally {
+      this.#underWay.delete(receiving);
+    }
+  }
+
+  /** Takes no more files, gives those under way `graceMs` to arrive, then breaks them off and frees their tokens. */
+  async stop(graceMs: number): Promise<void> {
+    this.#closed = true;
+    const timer = setTimeout(() => this.#stop.abort(engineStopping()), graceMs);
+    await Promise.allSettled(this.#underWay);
+    clearTimeout(timer);
+  }
+
+  async #receive(req: Request, res: Response): Promise<Receipt> {
+    const startedAt = performance.now();
+    const token = readToken(req);
+    const ticket = await this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
+    const transfer = new Transfer(this.#deps, ticket, this.#stop.signal);
+    const facts = () => ({
+      requestId: req.id,
+      videoId: ticket.videoId,
+      transferId: ticket.transferId,
+      bytes: transfer.bytes,
+      seconds: Math.round(performance.now() - startedAt) / 1000,
+    });
+    let source: StoredSource;
+    try {
+      source = await transfer.run(req, res);
+    } catch (error) {
+      const code = error instanceof Problem ? error.code : 'internal_error';
+      this.#deps.logger.warn('upload.broken', { ...facts(), code, error });
+      throw error;
+    }
+    this.#deps.logger.info('upload.received', facts());
+    return { videoId: ticket.videoId, bytes: source.bytes, receivedAt: new Date() };
+  }
+}
+
+function readToken(req: Request): string {
+  const token = req.get('x-upload-token');
+  if (!token) throw tokenMissing();
+  if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid();
+  return token;
+}
+
+/** Null when the body comes in chunks. Node has made sure that it is a number. */
+function contentLength(req: Request): number | null {
+  const value = req.get('content-length');
+  return value === undefined ? null : Number(value);
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { newId } from '@framelane/contracts/ids';
+import {
+  INTERNAL_PATHS,
+  redeemTicketRequest,
+  releaseTransferRequest,
+  transferWantedRequest,
+} from '@framelane/contracts/internal-api';
+import type { Message } from '@framelane/contracts/messages';
+import { sourceKey } from '@framelane/object-store/object-keys';
+
+export const SERVICE_SECRET = 'a service secret for tests, long enough';
+
+const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
+
+/** A ticket as the control plane keeps it. */
+export type FakeTicket = {
+  token: string;
+  videoId: string;
+  workspaceId: string;
+  maxBytes: number;
+  leaseSeconds: number;
+  /** The transfer it is leased to. */
+  transferId: string | null;
+  used: boolean;
+  expired: boolean;
+  deleted: boolean;
+};
+
+type Answer = { status: number; body?: object };
+
+/** The internal API for uploads over real HTTP, with the rules of the control plane and its state in plain sight. */
+export class FakeControlPlane {
+  readonly #server: Server;
+  readonly #tickets = new Map<string, FakeTicket>();
+  /** Bodies of the releases asked for. */
+  readonly releases: { videoId: string; transferId: string; reason: string }[] = [];
+  /** Paths of all requests, in order. */
+  readonly requests: string[] = [];
+  /** Paths answered with 503. */
+  readonly broken = new Set<string>();
+
+  static async start(): Promise<FakeControlPlane> {
+    const fake = new FakeControlPlane();
+    fake.#server.listen(0, '127.0.0.1');
+    await once(fake.#server, 'listening');
+    return fake;
+  }
+
+  private constructor() {
+    this.#server = createServer((req, res) => void this.#handle(req, res));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  issue(options: Partial<FakeTicket> = {}): FakeTicket {
+    const videoId = newId('vid');
+    const ticket = {
+      token: `ut_${videoId}`,
+      videoId,
+      workspaceId: newId('ws'),
+      maxBytes: 1024 ** 3,
+      leaseSeconds: 60,
+      transferId: null,
+      used: false,
+      expired: false,
+      deleted: false,
+      ...options,
+    };
+    this.#tickets.set(ticket.token, ticket);
+    return ticket;
+  }
+
+  /** What the control plane does with an event of an engine. */
+  apply({ type, data }: Message): void {
+    if (type !== 'upload.completed') return;
+    const ticket = this.#leasedTo(data);
+    if (ticket) Object.assign(ticket, { used: true, transferId: null });
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = req.url ?? '';
+    const body = await json(req);
+    this.requests.push(path);
+    const answer = this.broken.has(path)
+      ? refusal(503, 'unavailable')
+      : req.headers.authorization === `Bearer ${SERVICE_SECRET}`
+        ? this.#answer(path, body)
+        : refusal(401, 'invalid_service_secret');
+    res.writeHead(answer.status, { 'Content-Type': 'application/json' });
+    res.end(answer.body && JSON.stringify(answer.body));
+  }
+
+  #answer(path: string, body: unknown): Answer {
+    switch (path) {
+      case INTERNAL_PATHS.redeemTicket:
+        return this.#redeem(body);
+      case INTERNAL_PATHS.releaseTransfer:
+        return this.#release(body);
+      case INTERNAL_PATHS.transferWanted: {
+        const ticket = this.#leasedTo(transferWantedRequest.parse(body));
+        return { status: 200, body: { wanted: ticket !== undefined && !ticket.deleted } };
+      }
+      case INTERNAL_PATHS.attemptWanted:
+        return { status: 200, body: { wanted: false } };
+      default:
+        return refusal(404, 'route_not_found');
+    }
+  }
+
+  #redeem(body: unknown): Answer {
+    const { token, contentLength } = redeemTicketRequest.parse(body);
+    const ticket = this.#tickets.get(token);
+    if (!ticket || ticket.deleted) return refusal(401, 'upload_token_invalid');
+    if (ticket.used) return refusal(401, 'upload_token_used');
+    if (ticket.transferId) return refusal(409, 'upload_in_progress');
+    if (ticket.expired) return refusal(401, 'upload_token_expired');
+    const { videoId, workspaceId, maxBytes, leaseSeconds } = ticket;
+    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) {
+      return refusal(413, 'file_too_large', { maxBytes });
+    }
+    const transferId = newId('xfr');
+    ticket.transferId = transferId;
+    const source = sourceKey(workspaceId, videoId);
+    return {
+      status: 200,
+      body: { videoId, workspaceId, transferId, sourceKey: source, maxBytes, leaseSeconds },
+    };
+  }
+
+  #release(body: unknown): Answer {
+    const release = releaseTransferRequest.parse(body);
+    this.releases.push(release);
+    const ticket = this.#leasedTo(release);
+    if (ticket) ticket.transferId = null;
+    return { status: 204 };
+  }
+
+  #leasedTo(transfer: { videoId: string; transferId: string }): FakeTicket | undefined {
+    return [...this.#tickets.values()].find(
+      (ticket) => ticket.videoId === transfer.videoId && ticket.transferId === transfer.transferId,
+    );
+  }
+}
+
+function refusal(status: number, code: string, extra: object = {}): Answer {
+  const body = { type: 'about:blank', title: code, status, detail: `Told so: ${code}.`, code, ...extra };
+  return { status, body: { ...body, instance: '/internal', requestId: 'req_internal' } };
+}

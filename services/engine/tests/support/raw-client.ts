@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { BOUNDARY } from './multipart.ts';
+import { until } from './until.ts';
+
+/** What a server has sent: one answer, or the 100 before it too. */
+export type RawAnswer = { status: number; headers: Map<string, string>; body: Record<string, unknown> };
+
+/** A client that speaks HTTP byte by byte over a socket of its own. */
+export class RawClient {
+  readonly socket: Socket;
+  #received = '';
+  closed = false;
+
+  static async connect(port: number): Promise<RawClient> {
+    const client = new RawClient(connect(port, '127.0.0.1'));
+    await once(client.socket, 'connect');
+    return client;
+  }
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received += chunk.toString('utf8');
+    });
+    socket.on('close', () => {
+      this.closed = true;
+    });
+    // A refused client is cut off in the middle of a write.
+    socket.on('error', () => {});
+  }
+
+  get received(): string {
+    return this.#received;
+  }
+
+  /** Sends the head of an upload. `length` null sends a chunked body. */
+  sendHead(options: { token?: string; length: number | null; headers?: Record<string, string> }): void {
+    const headers: Record<string, string> = {
+      Host: 'engine',
+      'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`,
+      ...(options.token !== undefined && { 'X-Upload-Token': options.token }),
+      ...(options.length === null
+        ? { 'Transfer-Encoding': 'chunked' }
+        : { 'Content-Length': String(options.length) }),
+      ...options.headers,
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.socket.write(`POST /upload HTTP/1.1\r\n${lines.join('')}\r\n`);
+  }
+
+  send(bytes: Buffer | string): void {
+    this.socket.write(bytes);
+  }
+
+  /** Sends one piece of a chunked body. */
+  sendChunk(bytes: Buffer | string): void {
+    this.socket.write(`${Buffer.byteLength(bytes).toString(16)}\r\n`);
+    this.socket.write(bytes);
+    this.socket.write('\r\n');
+  }
+
+  /** Waits for the final answer. */
+  async answer(): Promise<RawAnswer> {
+    return until('a whole answer', () =>
+      parseAnswer(this.#received.replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, '')),
+    );
+  }
+
+  async closedByServer(): Promise<void> {
+    await until('the server to close', () => this.closed || undefined);
+  }
+
+  /** Is gone from one moment to the next, as a client whose machine dies. */
+  vanish(): void {
+    this.socket.resetAndDestroy();
+  }
+}
+
+function parseAnswer(text: string): RawAnswer | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const body = Buffer.from(text.slice(end + 4));
+  if (body.byteLength < Number(headers.get('content-length') ?? 0)) return undefined;
+  return { status: Number(statusLine.split(' ')[1]), headers, body: JSON.parse(body.toString() || '{}') };
+}

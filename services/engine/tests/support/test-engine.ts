@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Message, MessageOf, MessageType } from '@framelane/contracts/messages';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { type EngineConfig, readEngineConfig } from '../../src/config.ts';
+import { Engine } from '../../src/engine.ts';
+import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
+
+/** An engine with its own control plane, storage and bus, all real but the control plane. */
+export type TestEngine = {
+  engine: Engine;
+  port: number;
+  url: string;
+  controlPlane: FakeControlPlane;
+  objects: ObjectStore;
+  bus: InProcessBus;
+  /** Events that were published, of one type. */
+  events<T extends MessageType>(type: T): MessageOf<T>[];
+  /** Everything below the storage's root, temporary files included, as the file system sees it. */
+  root: string;
+  stop(): Promise<void>;
+};
+
+export type TestEngineOptions = {
+  env?: NodeJS.ProcessEnv;
+  /** Puts a fault between the engine and its storage or bus. */
+  wrapObjects?: (objects: ObjectStore) => ObjectStore;
+  wrapBus?: (bus: MessageBus) => MessageBus;
+};
+
+export async function startTestEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const root = await mkdtemp(join(tmpdir(), 'framelane-engine-test-'));
+  const controlPlane = await FakeControlPlane.start();
+  const logger = quietLogger();
+  const objects = new FileObjectStore(join(root, 'objects'));
+  const bus = new InProcessBus({ logger });
+  const received: Message[] = [];
+  await bus.consume('control-plane.events', { prefetch: 10 }, async (message) => {
+    received.push(message);
+    controlPlane.apply(message);
+  });
+  const engine = Engine.create(testConfig(controlPlane.url, join(root, 'work'), options.env), {
+    bus: options.wrapBus?.(bus) ?? bus,
+    objects: options.wrapObjects?.(objects) ?? objects,
+    logger,
+  });
+  const { port } = await engine.start();
+  return {
+    engine,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    controlPlane,
+    objects,
+    bus,
+    events: <T extends MessageType>(type: T) =>
+      received.filter((message): message is Message & MessageOf<T> => message.type === type),
+    root,
+    stop: async () => {
+      await engine.stop();
+      await bus.close();
+      await controlPlane.stop();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+export function testConfig(
+  controlPlaneUrl: string,
+  workDir: string,
+  env: NodeJS.ProcessEnv = {},
+): EngineConfig {
+  return readEngineConfig({
+    ENGINE_PORT: '0',
+    CONTROL_PLANE_INTERNAL_URL: controlPlaneUrl,
+    SERVICE_SECRET,
+    CONTENT_KEY_SECRET: Buffer.alloc(32, 1).toString('base64'),
+    ENGINE_WORK_DIR: workDir,
+    ...env,
+  });
+}
+
+export function quietLogger(): Logger {
+  const logger = createLogger({ service: 'engine' });
+  logger.silent = process.env.TEST_LOGS === undefined;
+  return logger;
+}
