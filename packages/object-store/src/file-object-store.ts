@@ -100,7 +100,7 @@ export class FileObjectStore implements ObjectStore {
 
   async deletePrefix(prefix: string): Promise<void> {
     assertPrefix(prefix);
-    await rm(join(this.#root, prefix), { recursive: true, force: true, maxRetries: 3 });
+    await orMissing(rm(join(this.#root, prefix), { recursive: true, maxRetries: 3 }));
     for (let folder = dirname(prefix); folder !== '.'; folder = dirname(folder)) {
       if (!(await removeIfEmpty(join(this.#root, folder)))) return;
     }

@@ -24,29 +24,37 @@ export class ObjectNotFoundError extends Error {
 
 /**
  * Where sources and segments rest. An object is there whole or not at all: no reader ever sees half of one.
- * Every adapter passes tests/object-store.contract.ts.
+ * Keys are those of object-keys.ts; any other is a TypeError. Every adapter passes tests/object-store.contract.ts.
  */
 export interface ObjectStore {
   /** Stores a small object whole. */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /**
    * Stores a stream of unknown length with bounded memory and resolves with its size once it is durable. When the
-   * stream fails or `signal` aborts, nothing is stored, nothing is left behind, and the promise rejects.
+   * stream fails or `signal` aborts, nothing is stored, nothing is left behind, and the promise rejects. An abort after
+   * the last byte has been read may come too late: when the promise resolves, the object is there. `body` is used up
+   * or destroyed in every case.
    */
   putStream(
     key: string,
     body: Readable,
     options: { contentType: string; signal: AbortSignal },
   ): Promise<{ bytes: number }>;
-  /** Opens an object, or a range of it. Throws ObjectNotFoundError. */
+  /**
+   * Opens an object, or a range of it; the facts are those of the whole object, and a range may end beyond it. Throws
+   * ObjectNotFoundError, and a RangeError when the range begins beyond the end.
+   */
   get(key: string, range?: ByteRange): Promise<StoredObject>;
   /** Facts of an object, or null when there is none. */
   head(key: string): Promise<ObjectInfo | null>;
-  /** Puts an object's bytes into a local file, which must not exist yet. Throws ObjectNotFoundError. */
+  /**
+   * Puts an object's bytes into a local file, which must not exist yet and must only be read afterwards. Throws
+   * ObjectNotFoundError.
+   */
   fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
-  /** Keys below a prefix, in no promised order. */
+  /** Keys below a prefix, which ends with a slash, in no promised order. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
-  /** Removes all objects below a prefix; missing ones are no error. */
+  /** Removes all objects below a prefix, which ends with a slash; missing ones are no error. */
   deletePrefix(prefix: string): Promise<void>;
   /** Removes what unfinished `putStream`s begun before this time left behind; resolves with how many there were. */
   abortStaleUploads(before: Date): Promise<number>;

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { addAbortSignal, Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type MultipartUpload,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import {
+  type ByteRange,
+  type ObjectInfo,
+  ObjectNotFoundError,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
+import { assertKey, assertPrefix } from './valid-key.ts';
+import { writeNewFile } from './write-new-file.ts';
+
+export type S3Options = {
+  /** Base address of the server; unset for AWS itself. */
+  endpoint?: string;
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Bucket name in the path rather than in the host name: what most servers other than AWS need. */
+  forcePathStyle: boolean;
+};
+
+/** A stream is sent in parts of this many bytes, a few at a time: this times five is what one takes in memory. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 4;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A connection on which nothing moves for this long is dead. */
+const IDLE_TIMEOUT_MS = 60_000;
+const MAX_CONNECTIONS = 256;
+
+/** Metadata that tells which `putStream` an object is from. */
+const WRITE_ID = 'write-id';
+
+/** Objects in one bucket of AWS S3 or a server that speaks its language. The bucket must exist. */
+export class S3ObjectStore implements ObjectStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+
+  constructor({ endpoint, region, bucket, accessKeyId, secretAccessKey, forcePathStyle }: S3Options) {
+    this.#bucket = bucket;
+    this.#client = new S3Client({
+      ...(endpoint !== undefined && { endpoint }),
+      region,
+      forcePathStyle,
+      credentials: { accessKeyId, secretAccessKey },
+      // Checksums that not every server knows.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      // With it, every part would open a connection of its own.
+      expectContinueHeader: false,
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        socketTimeout: IDLE_TIMEOUT_MS,
+        httpAgent: { maxSockets: MAX_CONNECTIONS },
+        httpsAgent: { maxSockets: MAX_CONNECTIONS },
+      },
+    });
+  }
+
+  async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+    assertKey(key);
+    await this.#client.send(new PutObjectCommand({ ...this.#at(key), Body: body, ContentType: contentType }));
+  }
+
+  /**
+   * An abort ends the stream rather than the SDK's upload: the SDK then lets the parts under way settle and removes
+   * the multipart upload before it rejects. Its own `abort()` rejects first, and leaves a small object stored.
+   * Too late to abort is when the last byte has been read; the promise then tells what became of the object.
+   */
+  async putStream(
+    key: string,
+    body: Readable,
+    { contentType, signal }: { contentType: string; signal: AbortSignal },
+  ): Promise<{ bytes: number }> {
+    assertKey(key);
+    // Until somebody reads it, a failing stream would be an uncaught exception; reading it reports the error.
+    body.once('error', () => {});
+    addAbortSignal(signal, body);
+    let bytes = 0;
+    let ended = false;
+    async function* counted() {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
+      ended = true;
+    }
+    const writeId = randomUUID();
+    const upload = new Upload({
+      client: this.#client,
+      params: {
+        ...this.#at(key),
+        Body: Readable.from(counted(), { objectMode: false }),
+        ContentType: contentType,
+        Metadata: { [WRITE_ID]: writeId },
+      },
+      partSize: PART_BYTES,
+      queueSize: PARTS_AT_ONCE,
+    });
+    try {
+      const { ETag } = await upload.done();
+      if (ETag === undefined) {
+        if (upload.uploadId !== undefined) await this.#abortUpload(key, upload.uploadId);
+        throw new Error(`The server did not confirm that ${key} is stored`);
+      }
+    } catch (error) {
+      const onlyTheAnswerWasLost = ended && (await this.#isFrom(writeId, key));
+      if (!onlyTheAnswerWasLost) throw error;
+    } finally {
+      body.destroy();
+    }
+    return { bytes };
+  }
+
+  async get(key: string, range?: ByteRange): Promise<StoredObject> {
+    return this.#open(key, range ? { range } : {});
+  }
+
+  async head(key: string): Promise<ObjectInfo | null> {
+    assertKey(key);
+    try {
+      const found = await this.#client.send(new HeadObjectCommand(this.#at(key)));
+      return infoOf(key, found, found.ContentLength);
+    } catch (error) {
+      if (isError(error, 'NotFound', 'NoSuchKey')) return null;
+      throw error;
+    }
+  }
+
+  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+    const { body } = await this.#open(key, { signal });
+    await writeNewFile(body, path, { signal });
+  }
+
+  async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {
+    for await (const page of this.#pages(prefix)) yield* page;
+  }
+
+  async deletePrefix(prefix: string): Promise<void> {
+    for await (const page of this.#pages(prefix)) {
+      if (page.length === 0) continue;
+      const Objects = page.map(({ key }) => ({ Key: key }));
+      const { Errors = [] } = await this.#client.send(
+        new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
+      );
+      const [first] = Errors;
+      if (first) {
+        throw new Error(
+          `${Errors.length} of ${page.length} objects were not deleted, the first ${first.Key}: ` +
+            `${first.Code} ${first.Message ?? ''}`,
+        );
+      }
+    }
+  }
+
+  async abortStaleUploads(before: Date): Promise<number> {
+    let aborted = 0;
+    for await (const { Key, UploadId, Initiated } of this.#unfinishedUploads()) {
+      if (Key === undefined || UploadId === undefined || Initiated === undefined) continue;
+      if (Initiated >= before) continue;
+      await this.#abortUpload(Key, UploadId);
+      aborted += 1;
+    }
+    return aborted;
+  }
+
+  async check(): Promise<void> {
+    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }));
+  }
+
+  /** Lets go of the connections. The store is of no use afterwards. */
+  close(): void {
+    this.#client.destroy();
+  }
+
+  #at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: key };
+  }
+
+  async #open(key: string, { range, signal }: { range?: ByteRange; signal?: AbortSignal }) {
+    assertKey(key);
+    const command = new GetObjectCommand({
+      ...this.#at(key),
+      ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+    });
+    try {
+      const found = await this.#client.send(command, signal && { abortSignal: signal });
+      const body = found.Body;
+      if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
+      // bytes 0-9/1000
+      const wholeSize = found.ContentRange?.split('/')[1];
+      return {
+        ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)),
+        body,
+      };
+    } catch (error) {
+      if (isError(error, 'NoSuchKey', 'NotFound')) throw new ObjectNotFoundError(key);
+      if (isError(error, 'InvalidRange')) throw new RangeError(`${key} ends before byte ${range?.start}`);
+      throw error;
+    }
+  }
+
+  /** The objects below a prefix, as many at a time as the server lists and deletes at once. */
+  async *#pages(prefix: string) {
+    assertPrefix(prefix);
+    const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
+    for await (const { Contents = [] } of pages) {
+      yield Contents.flatMap(({ Key, Size = 0, LastModified = new Date(0) }) =>
+        Key === undefined ? [] : [{ key: Key, bytes: Size, modifiedAt: LastModified }],
+      );
+    }
+  }
+
+  async *#unfinishedUploads(): AsyncIterable<MultipartUpload> {
+    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
+    for (;;) {
+      const page = await this.#client.send(
+        new ListMultipartUploadsCommand({ Bucket: this.#bucket, ...from }),
+      );
+      yield* page.Uploads ?? [];
+      if (!page.IsTruncated) return;
+      from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+    }
+  }
+
+  async #abortUpload(key: string, uploadId: string): Promise<void> {
+    try {
+      await this.#client.send(new AbortMultipartUploadCommand({ ...this.#at(key), UploadId: uploadId }));
+    } catch (error) {
+      if (!isError(error, 'NoSuchUpload')) throw error;
+    }
+  }
+
+  /** Whether the object under a key was stored by this write. Unknown counts as no. */
+  async #isFrom(writeId: string, key: string): Promise<boolean> {
+    try {
+      const { Metadata } = await this.#client.send(new HeadObjectCommand(this.#at(key)));
+      return Metadata?.[WRITE_ID] === writeId;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function infoOf(
+  key: string,
+  { ETag, LastModified }: { ETag?: string | undefined; LastModified?: Date | undefined },
+  bytes: number | undefined,
+): ObjectInfo {
+  if (ETag === undefined || LastModified === undefined || bytes === undefined) {
+    throw new Error(`The server's answer about ${key} lacks its size, date or entity tag`);
+  }
+  return { bytes, etag: ETag, modifiedAt: LastModified };
+}
+
+function isError(error: unknown, ...names: string[]): boolean {
+  return error instanceof S3ServiceException && names.includes(error.name);
+}

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { FileObjectStore } from '../src/file-object-store.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+import { collect } from './support/collect.ts';
+
+const never = new AbortController().signal;
+let root: string;
+let store: FileObjectStore;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'file-store-'));
+  store = new FileObjectStore(join(root, 'objects'));
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+objectStoreContract('FileObjectStore', {
+  create: async () => new FileObjectStore(join(root, 'objects')),
+  dispose: async () => {},
+});
+
+const put = (key: string, content = key) => store.put(key, Buffer.from(content), 'text/plain');
+
+test('an object is a plain file under its key', async () => {
+  await put('a/b/c.ts', 'content');
+  expect(await readFile(join(root, 'objects/a/b/c.ts'), 'utf8')).toBe('content');
+});
+
+test('fetches by a hard link where it can, and the entity tag stays', async () => {
+  await put('a/b');
+  const before = await store.head('a/b');
+  await store.fetchToFile('a/b', join(root, 'source'), never);
+  expect((await stat(join(root, 'source'))).nlink).toBe(2);
+  expect(await store.head('a/b')).toEqual(before);
+});
+
+const otherFileSystem = '/dev/shm';
+(existsSync(otherFileSystem) ? test : test.skip)('copies to another file system', async () => {
+  const folder = await mkdtemp(join(otherFileSystem, 'file-store-'));
+  try {
+    await put('a/b', 'content');
+    await store.fetchToFile('a/b', join(folder, 'source'), never);
+    expect(await readFile(join(folder, 'source'), 'utf8')).toBe('content');
+    expect((await stat(join(root, 'objects/a/b'))).nlink).toBe(1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('removes folders that deletions emptied, and no others', async () => {
+  await put('a/b/c/1');
+  await put('a/d/1');
+  await store.deletePrefix('a/b/c/');
+  expect(await readdir(join(root, 'objects/a'))).toEqual(['d']);
+  await store.deletePrefix('a/');
+  expect(await readdir(join(root, 'objects'))).toEqual(['.tmp']);
+});
+
+test('objects can be stored while the folders beside them vanish', async () => {
+  const writer = async (name: string) => {
+    for (let round = 0; round < 100; round += 1) {
+      await put(`a/b/${name}/${round}`);
+      await store.deletePrefix(`a/b/${name}/`);
+    }
+    await put(`a/b/${name}/last`);
+  };
+  await Promise.all(['v', 'w', 'x', 'y', 'z'].map(writer));
+  const left = await collect(store.list('a/'));
+  expect(left.map(({ key }) => key).sort()).toEqual(
+    ['v', 'w', 'x', 'y', 'z'].map((name) => `a/b/${name}/last`),
+  );
+});
+
+test('removes what a crash left, by its age', async () => {
+  await store.check();
+  const yesterday = new Date(Date.now() - 86_400_000);
+  await writeFile(join(root, 'objects/.tmp/old'), 'half');
+  await utimes(join(root, 'objects/.tmp/old'), yesterday, yesterday);
+  await writeFile(join(root, 'objects/.tmp/new'), 'half');
+
+  expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000))).toBe(1);
+
+  expect(await readdir(join(root, 'objects/.tmp'))).toEqual(['new']);
+});
+
+test('is not well where it cannot write', async () => {
+  await writeFile(join(root, 'file'), '');
+  await expect(new FileObjectStore(join(root, 'file')).check()).rejects.toThrow('ENOTDIR');
+});

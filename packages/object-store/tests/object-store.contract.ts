@@ -1,0 +1,348 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
+import { collect } from './support/collect.ts';
+import { until } from './support/until.ts';
+
+const MIB = 1024 * 1024;
+const never = new AbortController().signal;
+const toCome = () => new Date(Date.now() + 3_600_000);
+
+/** What every object store does. `create` opens the store again when it is called twice within one test. */
+export function objectStoreContract(
+  name: string,
+  lifecycle: { create(): Promise<ObjectStore>; dispose(): Promise<void> },
+): void {
+  describe(`${name} as an object store`, () => {
+    let store: ObjectStore;
+    let folder: string;
+
+    beforeEach(async () => {
+      store = await lifecycle.create();
+      folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+    });
+
+    afterEach(async () => {
+      await lifecycle.dispose();
+      await rm(folder, { recursive: true });
+    });
+
+    const put = (key: string, content: string) => store.put(key, Buffer.from(content), 'text/plain');
+    const putStream = (key: string, body: Readable, signal = never) =>
+      store.putStream(key, body, { contentType: 'video/mp4', signal });
+    const read = async (key: string, range?: { start: number; end: number }) =>
+      buffer((await store.get(key, range)).body);
+    const keysBelow = async (prefix: string) =>
+      (await collect(store.list(prefix))).map(({ key }) => key).sort();
+    /** Neither an object nor a part of one. */
+    const expectNothingAt = async (key: string) => {
+      expect(await store.head(key)).toBeNull();
+      expect(await store.abortStaleUploads(toCome())).toBe(0);
+    };
+
+    test('can be written to', async () => {
+      await expect(store.check()).resolves.toBeUndefined();
+    });
+
+    describe('whole objects', () => {
+      test('come back as they were put, with their facts', async () => {
+        const content = randomBytes(100_000);
+        await store.put('a/b/c.ts', content, 'video/mp2t');
+
+        const { body, ...info } = await store.get('a/b/c.ts');
+        expect((await buffer(body)).equals(content)).toBe(true);
+        expect(info).toEqual(await store.head('a/b/c.ts'));
+        expect(info.bytes).toBe(100_000);
+        expect(info.etag).toMatch(/^"[\x21\x23-\x7e]+"$/);
+        expectNow(info.modifiedAt);
+      });
+
+      test('may be empty', async () => {
+        await put('a/empty', '');
+        expect(await read('a/empty')).toHaveLength(0);
+        expect(await store.head('a/empty')).toMatchObject({ bytes: 0 });
+      });
+
+      test('are replaced by a later one under the same key', async () => {
+        await put('a/b', 'one');
+        const first = await store.head('a/b');
+        await put('a/b', 'two');
+        expect(String(await read('a/b'))).toBe('two');
+        expect((await store.head('a/b'))?.etag).not.toBe(first?.etag);
+      });
+
+      test('keep their entity tag when the store is opened again', async () => {
+        await put('a/b', 'content');
+        const before = await store.head('a/b');
+        const again = await lifecycle.create();
+        expect(await again.head('a/b')).toEqual(before);
+      });
+
+      test('that are missing are told from failures', async () => {
+        await put('a/b', 'content');
+        for (const key of ['none', 'a/none', 'a', 'a/b/c']) {
+          expect(await store.head(key)).toBeNull();
+          await expect(store.get(key)).rejects.toThrow(ObjectNotFoundError);
+          await expect(store.fetchToFile(key, join(folder, 'f'), never)).rejects.toThrow(ObjectNotFoundError);
+        }
+      });
+
+      test.each([
+        '',
+        '/a',
+        'a/',
+        'a//b',
+        '../a',
+        'a/../b',
+        'a/./b',
+        '.tmp/a',
+        'a/.b',
+        'a\0b',
+        'a b',
+        'a\\b',
+        'ä',
+      ])('are refused under the key %j', async (key) => {
+        await expect(put(key, 'x')).rejects.toThrow(TypeError);
+        await expect(putStream(key, Readable.from([Buffer.from('x')]))).rejects.toThrow(TypeError);
+        await expect(store.get(key)).rejects.toThrow(TypeError);
+        await expect(store.head(key)).rejects.toThrow(TypeError);
+        await expect(store.fetchToFile(key, join(folder, 'f'), never)).rejects.toThrow(TypeError);
+      });
+    });
+
+    describe('ranges', () => {
+      beforeEach(() => put('a/digits', '0123456789'));
+
+      test.each([
+        [{ start: 0, end: 0 }, '0'],
+        [{ start: 3, end: 5 }, '345'],
+        [{ start: 9, end: 9 }, '9'],
+        [{ start: 8, end: 100 }, '89'],
+      ])('%j', async (range, expected) => {
+        const { body, bytes } = await store.get('a/digits', range);
+        expect(String(await buffer(body))).toBe(expected);
+        expect(bytes).toBe(10);
+      });
+
+      test('beyond the end are an error', async () => {
+        await expect(store.get('a/digits', { start: 10, end: 12 })).rejects.toThrow(RangeError);
+      });
+    });
+
+    test('readers may leave early', async () => {
+      await store.put('a/large', Buffer.alloc(4 * MIB), 'video/mp4');
+      for (let readers = 0; readers < 300; readers += 1) (await store.get('a/large')).body.destroy();
+      expect(await read('a/large', { start: 0, end: 3 })).toHaveLength(4);
+    });
+
+    describe('streams', () => {
+      test.each([0, 1, 8 * MIB, 8 * MIB + 1, 21 * MIB])(
+        'of %d bytes come back as they were',
+        async (size) => {
+          const content = randomBytes(size);
+          expect(await putStream('a/b', Readable.from(slices(content)))).toEqual({ bytes: size });
+          expect((await read('a/b')).equals(content)).toBe(true);
+          expect(await store.head('a/b')).toMatchObject({ bytes: size });
+          expect(await store.abortStaleUploads(toCome())).toBe(0);
+        },
+      );
+
+      test('are not there before they are complete', async () => {
+        const body = new PassThrough();
+        const storing = putStream('a/b', body);
+        await write(body, 20 * MIB);
+        expect(await store.head('a/b')).toBeNull();
+        expect(await keysBelow('a/')).toEqual([]);
+        body.end();
+        expect(await storing).toEqual({ bytes: 20 * MIB });
+        expect(await keysBelow('a/')).toEqual(['a/b']);
+      });
+
+      test.each([0, 1, 20 * MIB])('that fail after %d bytes leave nothing', async (size) => {
+        const body = new PassThrough();
+        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client is gone');
+        await write(body, size);
+        body.destroy(new Error('the client is gone'));
+        await storing;
+        await expectNothingAt('a/b');
+      });
+
+      test('that had failed before leave nothing', async () => {
+        const body = new PassThrough();
+        body.on('error', () => {}).destroy(new Error('the client is gone'));
+        await until(() => body.closed);
+        await expect(putStream('a/b', body)).rejects.toThrow();
+        await expectNothingAt('a/b');
+      });
+
+      test.each([0, 20 * MIB])('that close before their end, after %d bytes, leave nothing', async (size) => {
+        const body = new PassThrough();
+        const storing = expect(putStream('a/b', body)).rejects.toThrow();
+        await write(body, size);
+        body.destroy();
+        await storing;
+        await expectNothingAt('a/b');
+      });
+
+      test.each([0, 1, 20 * MIB])('aborted when stalled after %d bytes leave nothing', async (size) => {
+        const body = new PassThrough();
+        const controller = new AbortController();
+        const storing = expect(putStream('a/b', body, controller.signal)).rejects.toThrow(
+          expect.objectContaining({ name: 'AbortError' }),
+        );
+        await write(body, size);
+        controller.abort();
+        await storing;
+        expect(body.destroyed).toBe(true);
+        await expectNothingAt('a/b');
+      });
+
+      test('aborted from the start leave nothing', async () => {
+        const body = Readable.from([Buffer.from('content')]);
+        await expect(putStream('a/b', body, AbortSignal.abort())).rejects.toThrow(
+          expect.objectContaining({ name: 'AbortError' }),
+        );
+        expect(body.destroyed).toBe(true);
+        await expectNothingAt('a/b');
+      });
+
+      test('that fail leave the object that was there', async () => {
+        await put('a/b', 'before');
+        const body = new PassThrough();
+        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client is gone');
+        await write(body, 9 * MIB);
+        body.destroy(new Error('the client is gone'));
+        await storing;
+        expect(String(await read('a/b'))).toBe('before');
+      });
+
+      test('begun too long ago are aborted, younger ones are left alone', async () => {
+        const body = new PassThrough();
+        const storing = expect(putStream('a/b', body)).rejects.toThrow();
+        await write(body, 9 * MIB);
+        // Nothing is left to abort until the first bytes have reached the store.
+        await until(async () => (await store.abortStaleUploads(toCome())) === 1);
+        body.end();
+        await storing;
+        await expectNothingAt('a/b');
+
+        const younger = new PassThrough();
+        const kept = putStream('a/c', younger);
+        await write(younger, 9 * MIB);
+        expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000))).toBe(0);
+        younger.end();
+        expect(await kept).toEqual({ bytes: 9 * MIB });
+      });
+
+      test('take little memory, whatever their length', async () => {
+        const size = 256 * MIB;
+        const chunk = randomBytes(MIB);
+        const sent = createHash('sha256');
+        async function* chunks() {
+          for (let written = 0; written < size; written += MIB) {
+            sent.update(chunk);
+            yield Buffer.from(chunk);
+          }
+        }
+        const memory = watchMemory();
+        expect(await putStream('a/b', Readable.from(chunks()))).toEqual({ bytes: size });
+        const received = createHash('sha256');
+        for await (const part of (await store.get('a/b')).body) received.update(part);
+        const growth = memory.stop();
+
+        expect(received.digest('hex')).toBe(sent.digest('hex'));
+        expect(growth).toBeLessThan(128 * MIB);
+      }, 60_000);
+    });
+
+    describe('prefixes', () => {
+      beforeEach(async () => {
+        for (const key of ['v/vid_1/a/0', 'v/vid_1/a/1', 'v/vid_1/b', 'v/vid_10/a', 'w/x'])
+          await put(key, key);
+      });
+
+      test('list what is below them and nothing else', async () => {
+        expect(await keysBelow('v/vid_1/')).toEqual(['v/vid_1/a/0', 'v/vid_1/a/1', 'v/vid_1/b']);
+        expect(await keysBelow('v/')).toEqual(['v/vid_1/a/0', 'v/vid_1/a/1', 'v/vid_1/b', 'v/vid_10/a']);
+        expect(await keysBelow('none/')).toEqual([]);
+        expect(await keysBelow('w/x/')).toEqual([]);
+        const [entry] = await collect(store.list('w/'));
+        expect(entry).toMatchObject({ key: 'w/x', bytes: 3 });
+        expectNow(entry?.modifiedAt);
+      });
+
+      test('remove what is below them and nothing else', async () => {
+        await store.deletePrefix('v/vid_1/');
+        await store.deletePrefix('v/vid_1/');
+        await store.deletePrefix('w/x/');
+        expect(await keysBelow('v/')).toEqual(['v/vid_10/a']);
+        expect(await keysBelow('w/')).toEqual(['w/x']);
+        await put('v/vid_1/b', 'again');
+        expect(await keysBelow('v/vid_1/')).toEqual(['v/vid_1/b']);
+      });
+
+      test.each(['', '/', 'v', 'v/vid_1', '../', 'v/../', '.tmp/'])('%j is none', async (prefix) => {
+        await expect(store.deletePrefix(prefix)).rejects.toThrow(TypeError);
+        await expect(collect(store.list(prefix))).rejects.toThrow(TypeError);
+      });
+    });
+
+    describe('fetching to a file', () => {
+      test('copies the object', async () => {
+        const content = randomBytes(3 * MIB);
+        await store.put('a/b', content, 'video/mp4');
+        await store.fetchToFile('a/b', join(folder, 'source'), never);
+        expect((await readFile(join(folder, 'source'))).equals(content)).toBe(true);
+      });
+
+      test('does not touch a file that exists', async () => {
+        await put('a/b', 'object');
+        await writeFile(join(folder, 'source'), 'precious');
+        await expect(store.fetchToFile('a/b', join(folder, 'source'), never)).rejects.toThrow('EEXIST');
+        expect(await readFile(join(folder, 'source'), 'utf8')).toBe('precious');
+      });
+
+      test('leaves no file when aborted', async () => {
+        await put('a/b', 'object');
+        const fetching = store.fetchToFile('a/b', join(folder, 'source'), AbortSignal.abort());
+        await expect(fetching).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+        await expect(readFile(join(folder, 'source'))).rejects.toThrow('ENOENT');
+      });
+    });
+  });
+}
+
+function expectNow(time: Date | undefined): void {
+  expect(Math.abs(Number(time) - Date.now())).toBeLessThan(10_000);
+}
+
+/** A buffer in pieces of the size that sockets deliver. */
+function* slices(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.byteLength; at += 65_536) yield content.subarray(at, at + 65_536);
+}
+
+/** Writes `size` bytes and resolves once somebody has taken them. */
+async function write(body: PassThrough, size: number): Promise<void> {
+  for (const slice of slices(Buffer.alloc(size))) body.write(slice);
+  await until(() => body.readableLength + body.writableLength === 0);
+}
+
+/** Watches how far the resident memory of this process rises above what it is now. */
+function watchMemory(): { stop(): number } {
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 10);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return peak - before;
+    },
+  };
+}

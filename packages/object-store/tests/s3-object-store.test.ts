@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { ObjectNotFoundError } from '../src/object-store.ts';
+import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
+import { objectStoreContract } from './object-store.contract.ts';
+import { collect } from './support/collect.ts';
+import { FakeS3, type Fault, type Operation } from './support/fake-s3.ts';
+
+const MIB = 1024 * 1024;
+const never = new AbortController().signal;
+const toCome = () => new Date(Date.now() + 3_600_000);
+
+let fake: FakeS3;
+
+function fakeOptions(): S3Options {
+  return {
+    endpoint: fake.endpoint,
+    region: 'us-east-1',
+    bucket: fake.bucket,
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
+    forcePathStyle: true,
+  };
+}
+
+beforeAll(async () => {
+  fake = await FakeS3.start();
+});
+
+afterAll(() => fake.stop());
+
+afterEach(() => fake.reset());
+
+const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY, S3_TEST_SECRET_KEY } = process.env;
+if (S3_TEST_ENDPOINT) {
+  realServerContract({
+    endpoint: S3_TEST_ENDPOINT,
+    region: S3_TEST_REGION ?? 'us-east-1',
+    bucket: `framelane-${randomUUID()}`,
+    accessKeyId: S3_TEST_ACCESS_KEY ?? '',
+    secretAccessKey: S3_TEST_SECRET_KEY ?? '',
+    forcePathStyle: true,
+  });
+} else {
+  const opened: S3ObjectStore[] = [];
+  objectStoreContract('S3ObjectStore', {
+    create: async () => {
+      const store = new S3ObjectStore(fakeOptions());
+      opened.push(store);
+      return store;
+    },
+    dispose: async () => {
+      for (const store of opened.splice(0)) store.close();
+    },
+  });
+}
+
+/** The contract in a bucket of its own on the server that the environment names. */
+function realServerContract(options: S3Options): void {
+  const { endpoint, region, bucket, forcePathStyle, ...credentials } = options;
+  const admin = new S3Client({ endpoint: endpoint ?? '', region, forcePathStyle, credentials });
+  const store = new S3ObjectStore(options);
+  beforeAll(async () => {
+    await admin.send(new CreateBucketCommand({ Bucket: bucket }));
+  });
+  afterAll(async () => {
+    await admin.send(new DeleteBucketCommand({ Bucket: bucket }));
+    admin.destroy();
+    store.close();
+  });
+  objectStoreContract(`S3ObjectStore at ${endpoint}`, {
+    create: async () => store,
+    dispose: async () => {
+      await store.abortStaleUploads(toCome());
+      for (const prefix of ['a/', 'v/', 'w/']) await store.deletePrefix(prefix);
+    },
+  });
+}
+
+describe('S3ObjectStore on a server that fails', () => {
+  let store: S3ObjectStore;
+
+  beforeAll(() => {
+    store = new S3ObjectStore(fakeOptions());
+  });
+
+  afterAll(() => store.close());
+
+  const putStream = (size: number) =>
+    store.putStream('a/b', Readable.from([Buffer.alloc(size, 7)]), {
+      contentType: 'video/mp4',
+      signal: never,
+    });
+
+  test.each<[Operation, Fault]>([
+    ['PutObject', 'error'],
+    ['PutObject', 'cut'],
+    ['PutObject', 'cut-after'],
+  ])('stores a short stream although %s meets with one %s', async (operation, fault) => {
+    fake.inject(operation, fault, 1);
+    expect(await putStream(100)).toEqual({ bytes: 100 });
+    expect(await store.head('a/b')).toMatchObject({ bytes: 100 });
+  });
+
+  test.each<[Operation, Fault]>([
+    ['CreateUpload', 'error'],
+    ['UploadPart', 'error'],
+    ['UploadPart', 'cut'],
+    ['UploadPart', 'cut-after'],
+    ['CompleteUpload', 'error'],
+    ['CompleteUpload', 'error-in-200'],
+    ['CompleteUpload', 'cut'],
+    ['CompleteUpload', 'cut-after'],
+  ])('stores a long stream although %s meets with one %s', async (operation, fault) => {
+    fake.inject(operation, fault, 1);
+    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
+    expect(await store.head('a/b')).toMatchObject({ bytes: 20 * MIB });
+    expect(fake.uploads.size).toBe(0);
+  });
+
+  test.each<[Operation, Fault]>([
+    ['CreateUpload', 'error'],
+    ['CreateUpload', 'forbidden'],
+    ['UploadPart', 'error'],
+    ['UploadPart', 'forbidden'],
+    ['UploadPart', 'cut'],
+    ['CompleteUpload', 'error'],
+    ['CompleteUpload', 'error-in-200'],
+    ['CompleteUpload', 'quiet-error-in-200'],
+    ['CompleteUpload', 'cut'],
+  ])('leaves nothing of a long stream when %s keeps meeting with %s', async (operation, fault) => {
+    fake.inject(operation, fault);
+    await expect(putStream(40 * MIB)).rejects.toThrow();
+    expect(fake.objects.size).toBe(0);
+    expect(fake.uploads.size).toBe(0);
+  });
+
+  test('takes no more of a stream whose parts are refused', async () => {
+    fake.inject('UploadPart', 'forbidden');
+    let taken = 0;
+    async function* endless() {
+      for (;;) {
+        taken += 1;
+        yield Buffer.alloc(MIB);
+      }
+    }
+    const body = Readable.from(endless());
+    const storing = store.putStream('a/b', body, { contentType: 'video/mp4', signal: never });
+    await expect(storing).rejects.toThrow(expect.objectContaining({ name: 'AccessDenied' }));
+    expect(body.destroyed).toBe(true);
+    expect(taken).toBeLessThan(128);
+  });
+
+  test('knows its own object when every answer to a completion was lost', async () => {
+    fake.inject('CompleteUpload', 'cut-after');
+    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
+  });
+
+  test('does not take an older object for its own', async () => {
+    await putStream(20 * MIB);
+    fake.inject('CompleteUpload', 'cut');
+    await expect(putStream(20 * MIB)).rejects.toThrow();
+  });
+
+  test('an abort has removed the multipart upload by the time it rejects', async () => {
+    const body = new PassThrough();
+    const controller = new AbortController();
+    const storing = store.putStream('a/b', body, { contentType: 'video/mp4', signal: controller.signal });
+    for (let part = 0; part < 20; part += 1) body.write(Buffer.alloc(MIB));
+    await fake.waitFor('UploadPart');
+    controller.abort();
+    await expect(storing).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(fake.log).toContain('AbortUpload');
+    expect(fake.uploads.size).toBe(0);
+    expect(fake.objects.size).toBe(0);
+  });
+
+  test('does not take a refusal or a missing bucket for a missing object', async () => {
+    fake.inject('HeadObject', 'forbidden');
+    fake.inject('GetObject', 'forbidden');
+    await expect(store.head('a/b')).rejects.toThrow();
+    await expect(store.get('a/b')).rejects.toThrow(expect.objectContaining({ name: 'AccessDenied' }));
+
+    const elsewhere = new S3ObjectStore({ ...fakeOptions(), bucket: 'none' });
+    await expect(elsewhere.check()).rejects.toThrow();
+    fake.reset();
+    const failure = await elsewhere.get('a/b').catch((error: unknown) => error);
+    expect(failure).not.toBeInstanceOf(ObjectNotFoundError);
+    expect(failure).toMatchObject({ name: 'NoSuchBucket' });
+    elsewhere.close();
+  });
+
+  test('a read that breaks halfway is an error, and leaves no file', async () => {
+    await putStream(4 * MIB);
+    fake.inject('GetObject', 'cut-halfway');
+    const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
+    try {
+      await expect(buffer((await store.get('a/b')).body)).rejects.toThrow();
+      await expect(store.fetchToFile('a/b', join(folder, 'source'), never)).rejects.toThrow();
+      expect(await readdir(folder)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('lists and deletes more than a page', async () => {
+    await putStream(1);
+    const object = fake.objects.get('a/b');
+    if (!object) throw new Error('not stored');
+    for (let index = 0; index < 2_500; index += 1) fake.objects.set(`p/${index}`, object);
+
+    expect(await collect(store.list('p/'))).toHaveLength(2_500);
+    await store.deletePrefix('p/');
+
+    expect([...fake.objects.keys()]).toEqual(['a/b']);
+  });
+
+  test('aborts more stale uploads than a page', async () => {
+    const startedAt = new Date(0);
+    for (const id of ['1', '2', '3', '4', '5']) {
+      fake.uploads.set(id, { id, key: 'a/b', headers: {}, parts: new Map(), startedAt });
+    }
+    fake.pageSize = 2;
+    expect(await store.abortStaleUploads(new Date(1))).toBe(5);
+    expect(fake.uploads.size).toBe(0);
+  });
+
+  test('tells of objects that could not be deleted', async () => {
+    await putStream(1);
+    fake.undeletable.add('a/b');
+    await expect(store.deletePrefix('a/')).rejects.toThrow('1 of 1 objects were not deleted, the first a/b');
+  });
+});

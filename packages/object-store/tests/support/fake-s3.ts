@@ -1,0 +1,378 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { until } from './until.ts';
+
+const MIN_PART_BYTES = 5 * 1024 * 1024;
+
+export type Operation =
+  | 'HeadBucket'
+  | 'ListObjects'
+  | 'DeleteObjects'
+  | 'ListUploads'
+  | 'PutObject'
+  | 'GetObject'
+  | 'HeadObject'
+  | 'CreateUpload'
+  | 'UploadPart'
+  | 'CompleteUpload'
+  | 'AbortUpload';
+
+/**
+ * What goes wrong: `error` answers 500, `forbidden` 403. `error-in-200` answers 200 and tells of the failure in the
+ * body, `quiet-error-in-200` does so in a way that the SDK overlooks. `cut` drops the connection before the request is carried out, `cut-after` once it has been, without an answer.
+ * `cut-halfway` drops it after half of an object's bytes.
+ */
+export type Fault =
+  | 'error'
+  | 'error-in-200'
+  | 'quiet-error-in-200'
+  | 'forbidden'
+  | 'cut'
+  | 'cut-after'
+  | 'cut-halfway';
+
+/** Bytes on disk, so that tests can watch the memory of this process. */
+type Blob = { path: string; bytes: number; md5: string };
+type StoredObject = { blobs: Blob[]; etag: string; headers: Record<string, string>; modifiedAt: Date };
+type UnfinishedUpload = {
+  id: string;
+  key: string;
+  headers: Record<string, string>;
+  parts: Map<number, Blob>;
+  startedAt: Date;
+};
+type Request = { key: string; query: URLSearchParams; message: IncomingMessage };
+type Answer = { status: number; headers?: Record<string, string>; body?: AsyncIterable<Buffer> };
+
+/**
+ * As much of an S3 server as the store needs, over real HTTP on the loopback. It has one bucket, checks what AWS
+ * checks of parts and deletions, and fails where it is told to.
+ */
+export class FakeS3 {
+  readonly bucket = 'bucket';
+  readonly objects = new Map<string, StoredObject>();
+  readonly uploads = new Map<string, UnfinishedUpload>();
+  /** Every operation asked for, in order. */
+  readonly log: Operation[] = [];
+  /** Keys that DeleteObjects refuses. */
+  readonly undeletable = new Set<string>();
+  /** Entries in one page of a list. */
+  pageSize = 1000;
+  readonly #directory: string;
+  readonly #server: Server;
+  #faults: { operation: Operation; fault: Fault; times: number }[] = [];
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+    this.#server = createServer((message, response) => {
+      this.#handle(message, response).catch(() => message.socket.destroy());
+    });
+  }
+
+  static async start(): Promise<FakeS3> {
+    const fake = new FakeS3(await mkdtemp(join(tmpdir(), 'fake-s3-')));
+    fake.#server.listen(0, '127.0.0.1');
+    await once(fake.#server, 'listening');
+    return fake;
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Makes the next `times` requests for an operation fail. */
+  inject(operation: Operation, fault: Fault, times = Number.POSITIVE_INFINITY): void {
+    this.#faults.push({ operation, fault, times });
+  }
+
+  /** Resolves once an operation has been asked for. */
+  async waitFor(operation: Operation): Promise<void> {
+    await until(() => this.log.includes(operation));
+  }
+
+  /** Empties the server and heals it. */
+  reset(): void {
+    this.objects.clear();
+    this.uploads.clear();
+    this.undeletable.clear();
+    this.log.length = 0;
+    this.pageSize = 1000;
+    this.#faults = [];
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await rm(this.#directory, { recursive: true });
+  }
+
+  async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(message.url ?? '/', 'http://fake');
+    const [, bucket, ...rest] = url.pathname.split('/');
+    const key = rest.map(decodeURIComponent).join('/');
+    const query = url.searchParams;
+    const operation = operationOf(message.method ?? '', key, query);
+    this.log.push(operation);
+    const fault = this.#nextFault(operation);
+
+    if (fault === 'cut') {
+      message.socket.destroy();
+      return;
+    }
+    let answer: Answer;
+    if (fault === 'error') answer = failure(500, 'InternalError');
+    else if (fault === 'forbidden') answer = failure(403, 'AccessDenied');
+    else if (fault === 'error-in-200') answer = { ...failure(500, 'InternalError'), status: 200 };
+    else if (fault === 'quiet-error-in-200') answer = xml('<Error><Code>InternalError</Code></Error>\n');
+    else if (bucket !== this.bucket) answer = failure(404, 'NoSuchBucket');
+    else answer = await this.#perform(operation, { key, query, message });
+
+    message.resume();
+    if (fault === 'cut-after') message.socket.destroy();
+    else await send(answer, message, response, fault === 'cut-halfway');
+  }
+
+  #nextFault(operation: Operation): Fault | undefined {
+    const next = this.#faults.find((fault) => fault.operation === operation && fault.times > 0);
+    if (next) next.times -= 1;
+    return next?.fault;
+  }
+
+  async #perform(operation: Operation, request: Request): Promise<Answer> {
+    switch (operation) {
+      case 'HeadBucket':
+        return { status: 200 };
+      case 'ListObjects':
+        return this.#listObjects(request);
+      case 'DeleteObjects':
+        return this.#deleteObjects(request);
+      case 'ListUploads':
+        return this.#listUploads(request);
+      case 'PutObject':
+        return this.#putObject(request);
+      case 'GetObject':
+      case 'HeadObject':
+        return this.#getObject(request);
+      case 'CreateUpload':
+        return this.#createUpload(request);
+      case 'UploadPart':
+        return this.#uploadPart(request);
+      case 'CompleteUpload':
+        return this.#completeUpload(request);
+      case 'AbortUpload':
+        return this.uploads.delete(request.query.get('uploadId') ?? '')
+          ? { status: 204 }
+          : failure(404, 'NoSuchUpload');
+    }
+  }
+
+  async #putObject({ key, message }: Request): Promise<Answer> {
+    const blob = await this.#save(message);
+    const etag = `"${blob.md5}"`;
+    this.objects.set(key, { blobs: [blob], etag, headers: factsOf(message), modifiedAt: new Date() });
+    return { status: 200, headers: { ETag: etag } };
+  }
+
+  #getObject({ key, message }: Request): Answer {
+    const object = this.objects.get(key);
+    if (!object) return failure(404, 'NoSuchKey');
+    const size = sizeOf(object);
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(message.headers.range ?? '') ?? [];
+    const start = Number(from ?? 0);
+    const end = Math.min(Number(to ?? size - 1), size - 1);
+    if (from !== undefined && start >= size) return failure(416, 'InvalidRange');
+    return {
+      status: from === undefined ? 200 : 206,
+      headers: {
+        ...object.headers,
+        ETag: object.etag,
+        'Last-Modified': object.modifiedAt.toUTCString(),
+        'Content-Length': String(end - start + 1),
+        ...(from !== undefined && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
+      },
+      body: read(object.blobs, start, end),
+    };
+  }
+
+  #listObjects({ query }: Request): Answer {
+    const prefix = query.get('prefix') ?? '';
+    const after = query.get('continuation-token') ?? '';
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    const page = keys.slice(0, this.pageSize);
+    const contents = page.map((key) => {
+      const object = this.objects.get(key) as StoredObject;
+      const modifiedAt = object.modifiedAt.toISOString();
+      return `<Contents><Key>${key}</Key><Size>${sizeOf(object)}</Size><LastModified>${modifiedAt}</LastModified></Contents>`;
+    });
+    const more = keys.length > page.length;
+    const next = more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
+    return xml(
+      `<ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
+    );
+  }
+
+  async #deleteObjects({ message }: Request): Promise<Answer> {
+    const keys = [...(await text(message)).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
+    const proof = message.headers['content-md5'] ?? message.headers['x-amz-checksum-crc32'];
+    if (proof === undefined) return failure(400, 'InvalidRequest');
+    if (keys.length === 0 || keys.length > 1000) return failure(400, 'MalformedXML');
+    const errors = keys.map((key) => {
+      if (this.undeletable.has(key)) return `<Error><Key>${key}</Key><Code>AccessDenied</Code></Error>`;
+      this.objects.delete(key);
+      return '';
+    });
+    return xml(`<DeleteResult>${errors.join('')}</DeleteResult>`);
+  }
+
+  #createUpload({ key, message }: Request): Answer {
+    const id = randomUUID();
+    this.uploads.set(id, { id, key, headers: factsOf(message), parts: new Map(), startedAt: new Date() });
+    return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
+  }
+
+  async #uploadPart({ query, message }: Request): Promise<Answer> {
+    const blob = await this.#save(message);
+    const upload = this.uploads.get(query.get('uploadId') ?? '');
+    if (!upload) return failure(404, 'NoSuchUpload');
+    upload.parts.set(Number(query.get('partNumber')), blob);
+    return { status: 200, headers: { ETag: `"${blob.md5}"` } };
+  }
+
+  async #completeUpload({ key, query, message }: Request): Promise<Answer> {
+    const body = (await text(message)).replaceAll('&quot;', '"');
+    const upload = this.uploads.get(query.get('uploadId') ?? '');
+    if (!upload) return failure(404, 'NoSuchUpload');
+    const blobs: Blob[] = [];
+    let last = 0;
+    for (const [part] of body.matchAll(/<Part>.*?<\/Part>/g)) {
+      const number = Number(/<PartNumber>(\d+)</.exec(part)?.[1]);
+      const blob = upload.parts.get(number);
+      if (!blob || !part.includes(`"${blob.md5}"`)) return failure(400, 'InvalidPart');
+      if (number <= last) return failure(400, 'InvalidPartOrder');
+      last = number;
+      blobs.push(blob);
+    }
+    if (blobs.slice(0, -1).some(({ bytes }) => bytes < MIN_PART_BYTES)) return failure(400, 'EntityTooSmall');
+    const digest = createHash('md5');
+    for (const { md5 } of blobs) digest.update(md5, 'hex');
+    const etag = `"${digest.digest('hex')}-${blobs.length}"`;
+    this.objects.set(key, { blobs, etag, headers: upload.headers, modifiedAt: new Date() });
+    this.uploads.delete(upload.id);
+    return xml(
+      `<CompleteMultipartUploadResult><Key>${key}</Key><ETag>${etag}</ETag></CompleteMultipartUploadResult>`,
+    );
+  }
+
+  #listUploads({ query }: Request): Answer {
+    const place = ({ key, id }: { key: string; id: string }) => `${key} ${id}`;
+    const after = place({ key: query.get('key-marker') ?? '', id: query.get('upload-id-marker') ?? '' });
+    const all = [...this.uploads.values()].sort((a, b) => (place(a) < place(b) ? -1 : 1));
+    const remaining = all.filter((upload) => place(upload) > after);
+    const page = remaining.slice(0, this.pageSize);
+    const uploads = page.map(
+      ({ key, id, startedAt }) =>
+        `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${startedAt.toISOString()}</Initiated></Upload>`,
+    );
+    const more = remaining.length > page.length;
+    const { key = '', id = '' } = page.at(-1) ?? {};
+    const next = more
+      ? `<NextKeyMarker>${key}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`
+      : '';
+    return xml(
+      `<ListMultipartUploadsResult><IsTruncated>${more}</IsTruncated>${next}${uploads.join('')}</ListMultipartUploadsResult>`,
+    );
+  }
+
+  async #save(message: IncomingMessage): Promise<Blob> {
+    const path = join(this.#directory, randomUUID());
+    const hash = createHash('md5');
+    let bytes = 0;
+    message.on('data', (chunk: Buffer) => {
+      hash.update(chunk);
+      bytes += chunk.byteLength;
+    });
+    await pipeline(message, createWriteStream(path));
+    return { path, bytes, md5: hash.digest('hex') };
+  }
+}
+
+function operationOf(method: string, key: string, query: URLSearchParams): Operation {
+  const onBucket = key === '';
+  const kinds: Record<string, Operation | undefined> = {
+    HEAD: onBucket ? 'HeadBucket' : 'HeadObject',
+    GET: onBucket ? (query.has('uploads') ? 'ListUploads' : 'ListObjects') : 'GetObject',
+    PUT: query.has('partNumber') ? 'UploadPart' : 'PutObject',
+    POST: onBucket ? 'DeleteObjects' : query.has('uploads') ? 'CreateUpload' : 'CompleteUpload',
+    DELETE: query.has('uploadId') ? 'AbortUpload' : undefined,
+  };
+  const operation = kinds[method];
+  if (!operation) throw new Error(`The fake knows no ${method} ${key}?${query}`);
+  return operation;
+}
+
+function failure(status: number, code: string): Answer {
+  return { ...xml(`<Error><Code>${code}</Code></Error>`), status };
+}
+
+function xml(body: string): Answer {
+  const document = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${body}`);
+  return { status: 200, headers: { 'Content-Type': 'application/xml' }, body: Readable.from([document]) };
+}
+
+/** The headers of a write that come back with every read. */
+function factsOf({ headers }: IncomingMessage): Record<string, string> {
+  const kept = Object.entries(headers).filter(
+    ([name]) => name === 'content-type' || name.startsWith('x-amz-meta-'),
+  );
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+}
+
+function sizeOf({ blobs }: StoredObject): number {
+  return blobs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Bytes `start` to `end`, both included, of some blobs in a row. */
+async function* read(blobs: Blob[], start: number, end: number): AsyncGenerator<Buffer> {
+  let offset = 0;
+  for (const { path, bytes } of blobs) {
+    const from = Math.max(start - offset, 0);
+    const to = Math.min(end - offset, bytes - 1);
+    if (from <= to) yield* createReadStream(path, { start: from, end: to });
+    offset += bytes;
+  }
+}
+
+async function send(
+  { status, headers = {}, body = Readable.from([]) }: Answer,
+  { method, socket }: IncomingMessage,
+  response: ServerResponse,
+  onlyHalf: boolean,
+): Promise<void> {
+  response.writeHead(status, headers);
+  if (method === 'HEAD') {
+    response.end();
+  } else if (onlyHalf) {
+    await pipeline(firstBytes(body, Number(headers['Content-Length']) / 2), response, { end: false });
+    socket.destroy();
+  } else {
+    await pipeline(body, response);
+  }
+}
+
+async function* firstBytes(body: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let left = count;
+  for await (const chunk of body) {
+    yield chunk;
+    left -= chunk.byteLength;
+    if (left <= 0) return;
+  }
+}
