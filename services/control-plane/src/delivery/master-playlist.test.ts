@@ -1,0 +1,132 @@
+import { expect, test } from '@jest/globals';
+import { parse, setOptions, types } from 'hls-parser';
+import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
+
+setOptions({ strictMode: true });
+
+function rung(
+  name: RenditionFacts['name'],
+  [width, height]: [number, number],
+  [bandwidth, averageBandwidth]: [number, number],
+): RenditionFacts {
+  return {
+    name,
+    codecs: 'avc1.64001f',
+    width,
+    height,
+    frameRate: 30000 / 1001,
+    channels: null,
+    language: null,
+    bandwidth,
+    averageBandwidth,
+  };
+}
+
+const low = rung('360p', [640, 360], [900_000, 700_000]);
+const standard = rung('480p', [854, 480], [1_700_000, 1_300_000]);
+const high = rung('720p', [1280, 720], [3_000_000, 1_950_000]);
+const full = rung('1080p', [1920, 1080], [5_600_000, 4_400_000]);
+const audio: RenditionFacts = {
+  name: 'audio',
+  codecs: 'mp4a.40.2',
+  width: null,
+  height: null,
+  frameRate: null,
+  channels: 2,
+  language: 'pt-BR',
+  bandwidth: 140_000,
+  averageBandwidth: 132_000,
+};
+
+function read(renditions: RenditionFacts[]) {
+  const playlist = parse(renderMasterPlaylist(renditions));
+  if (!(playlist instanceof types.MasterPlaylist)) throw new Error('Not a master playlist');
+  return playlist;
+}
+
+test('rungs and sound are rendered with all that is known of them', () => {
+  expect(renderMasterPlaylist([low, standard, audio])).toBe(`#EXTM3U
+#EXT-X-VERSION:6
+#EXT-X-INDEPENDENT-SEGMENTS
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="pt-BR",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=1840000,AVERAGE-BANDWIDTH=1432000,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=29.970,AUDIO="audio",CLOSED-CAPTIONS=NONE
+480p/index.m3u8
+#EXT-X-STREAM-INF:BANDWIDTH=1040000,AVERAGE-BANDWIDTH=832000,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=29.970,AUDIO="audio",CLOSED-CAPTIONS=NONE
+360p/index.m3u8
+`);
+});
+
+test('a player finds each rung with the rates of picture and sound together', () => {
+  const playlist = read([low, standard, high, audio]);
+  expect(playlist.independentSegments).toBe(true);
+  const found = playlist.variants.map(
+    ({ uri, bandwidth, averageBandwidth, codecs, resolution, frameRate }) => ({
+      uri,
+      bandwidth,
+      averageBandwidth,
+      codecs,
+      resolution,
+      frameRate,
+    }),
+  );
+  expect(found).toContainEqual({
+    uri: '720p/index.m3u8',
+    bandwidth: 3_140_000,
+    averageBandwidth: 2_082_000,
+    codecs: 'avc1.64001f,mp4a.40.2',
+    resolution: { width: 1280, height: 720 },
+    frameRate: 29.97,
+  });
+  for (const variant of playlist.variants) {
+    expect(variant.audio).toHaveLength(1);
+    expect(variant.audio[0]).toMatchObject({
+      uri: 'audio/index.m3u8',
+      groupId: 'audio',
+      language: 'pt-BR',
+      channels: '2',
+      isDefault: true,
+      autoselect: true,
+    });
+  }
+});
+
+test.each<[string, RenditionFacts[], string[]]>([
+  ['the one nearest 2 Mb/s first', [low, standard, high, full, audio], ['720p', '360p', '480p', '1080p']],
+  ['whatever order they come in', [full, audio, high, low, standard], ['720p', '360p', '480p', '1080p']],
+  ['the only one', [low, audio], ['360p']],
+  ['the highest of low ones', [low, standard], ['480p', '360p']],
+  // Without the sound 2.2 Mb/s would be nearest; with it 1.832 Mb/s is nearer than 2.332.
+  [
+    'sound counted in',
+    [
+      rung('480p', [854, 480], [2_000_000, 1_700_000]),
+      rung('720p', [1280, 720], [3_000_000, 2_200_000]),
+      audio,
+    ],
+    ['480p', '720p'],
+  ],
+])('rungs are listed lowest first, except for the one to begin with: %s', (_what, renditions, names) => {
+  expect(read(renditions).variants.map(({ uri }) => uri)).toEqual(names.map((name) => `${name}/index.m3u8`));
+});
+
+test('without sound there is no audio group', () => {
+  const playlist = read([low]);
+  expect(playlist.variants).toHaveLength(1);
+  expect(playlist.variants[0]).toMatchObject({
+    bandwidth: 900_000,
+    averageBandwidth: 700_000,
+    codecs: 'avc1.64001f',
+  });
+  expect(playlist.variants[0]?.audio).toEqual([]);
+});
+
+test.each<[string, string | null, string | undefined]>([
+  ['canonical', 'pt-BR', 'pt-BR'],
+  ['made canonical', 'eng', 'en'],
+  ['unknown', null, undefined],
+  ['no language tag', 'en",URI="https://evil.example/', undefined],
+])('the language of the sound: %s', (_what, language, expected) => {
+  const [variant] = read([low, { ...audio, language }]).variants;
+  expect(variant?.audio[0]).toMatchObject({ uri: 'audio/index.m3u8' });
+  expect(variant?.audio[0]?.language).toBe(expected);
+});

@@ -1,0 +1,32 @@
+import type { Segment } from '@framelane/contracts/manifest';
+
+/**
+ * The target duration of a video, in whole seconds: no segment of any rendition, rounded, lasts longer (RFC 8216
+ * §4.3.3.1). All its media playlists state the same one.
+ */
+export function targetDurationOf(renditions: readonly (readonly Segment[])[]): number {
+  const longest = renditions.flat().reduce((most, { duration }) => Math.max(most, duration), 0);
+  return Math.max(1, Math.round(longest));
+}
+
+/**
+ * The media playlist of one rendition (RFC 8216 §4.3.2 and §4.3.3), from the seconds each segment lasts. The key tag has
+ * no IV: each segment is encrypted with its media sequence number instead (§5.2).
+ */
+export function renderMediaPlaylist(
+  durations: readonly number[],
+  { targetDuration, independentSegments }: { targetDuration: number; independentSegments: boolean },
+): string {
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:6',
+    `#EXT-X-TARGETDURATION:${targetDuration}`,
+    '#EXT-X-MEDIA-SEQUENCE:0',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...(independentSegments ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
+    '#EXT-X-KEY:METHOD=AES-128,URI="../key"',
+    ...durations.flatMap((duration, sequence) => [`#EXTINF:${duration.toFixed(6)},`, `${sequence}.ts`]),
+    '#EXT-X-ENDLIST',
+  ];
+  return `${lines.join('\n')}\n`;
+}
