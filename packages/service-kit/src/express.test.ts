@@ -49,5 +49,8 @@ test('anything else is a 500 that shows nothing of its cause', async () => {
 
 test('what no route took is a 404', async () => {
   const response = await fetch(`${url}/nowhere`);
-  expect([response.status, (await response.json()).code]).toEqual([404, 'route_not_found']);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+    404,
+    'route_not_found',
+  ]);
 });

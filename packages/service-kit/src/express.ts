@@ -51,9 +51,12 @@ export function problemHandler(
       return;
     }
     if (problem.options.headers) res.set(problem.options.headers);
-    res.status(problem.status).set('Cache-Control', 'no-store').type('application/problem+json');
     const body = JSON.stringify(problem.toBody({ id: req.id, path: req.path }));
+    res.status(problem.status).set('Cache-Control', 'no-store').removeHeader('ETag');
+    // Neither res.type nor res.send: they would add a charset, which JSON has not (RFC 8259 §11).
+    res.setHeader('Content-Type', 'application/problem+json');
+    res.setHeader('Content-Length', Buffer.byteLength(body));
     if (problem.options.closeConnection) endUnread(req, res, body);
-    else res.send(body);
+    else res.end(body);
   };
 }

@@ -1,0 +1,198 @@
+import { newContentKey, sealContentKey } from '@framelane/contracts/content-key';
+import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
+import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
+import type { MessageData } from '@framelane/contracts/messages';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Database } from '../db/database.ts';
+import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
+import type { DeliveryService } from '../delivery/delivery.service.ts';
+import type { VideoTransitions } from '../videos/video-transitions.ts';
+import {
+  closeAttempt,
+  findOpenAttempt,
+  findOpenAttempts,
+  findSilentAttempts,
+  findUnclaimed,
+  insertAttempt,
+  isAttemptLive,
+  renewAttempt,
+} from './attempts.store.ts';
+import { type AttemptFailure, afterFailure } from './retry-policy.ts';
+
+/** A command nobody claimed for this long is taken for lost and sent again; a second copy does no harm. */
+const COMMAND_LOST_AFTER_SECONDS = 15 * 60;
+
+/** Rows looked at in one go by the reconciler. */
+const BATCH = 100;
+
+type Attempt = { videoId: string; number: number };
+type Failure = { kind: AttemptFailure; outcome: AttemptOutcome; code: FailureCode; message: string };
+
+const ENGINE_LOST: Failure = {
+  kind: 'transient',
+  outcome: 'lease_expired',
+  code: 'internal_error',
+  message: 'The video could not be processed because of a fault on our side.',
+};
+
+/** Hands out attempts and takes in their results; the attempt number fences off late ones. */
+export class AttemptsService {
+  readonly #db: Database;
+  readonly #transitions: VideoTransitions;
+  readonly #delivery: DeliveryService;
+  readonly #logger: Logger;
+  readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
+
+  constructor(deps: {
+    db: Database;
+    transitions: VideoTransitions;
+    delivery: DeliveryService;
+    logger: Logger;
+    settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
+  }) {
+    this.#db = deps.db;
+    this.#transitions = deps.transitions;
+    this.#delivery = deps.delivery;
+    this.#logger = deps.logger;
+    this.#settings = deps.settings;
+  }
+
+  /**
+   * Starts the next attempt at a processing video with a fresh content key. Throws 409 `attempt_not_claimable` when
+   * the video is not waiting for one.
+   */
+  async claim(videoId: string): Promise<ClaimAttemptResponse> {
+    const claimed = await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#transitions.lock(trx, videoId);
+      if (video?.status !== 'processing' || video.size === null) return undefined;
+      const open = await findOpenAttempt(trx, videoId);
+      if (open?.leased) return undefined;
+      if (open !== undefined) {
+        // Its engine fell silent. Count it now rather than wait for the reconciler, which sends the next command.
+        await this.#fail(trx, video, open.number, ENGINE_LOST);
+        return undefined;
+      }
+      const contentKey = await sealContentKey(newContentKey(), this.#settings.contentKeySecret);
+      const attempt = await this.#transitions.assignAttempt(trx, video, contentKey);
+      await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
+      return {
+        attempt,
+        contentKey,
+        sourceKey: sourceKey(video.workspace_id, videoId),
+        sourceBytes: video.size,
+        leaseSeconds: this.#settings.leaseSeconds,
+      };
+    });
+    if (claimed === undefined) {
+      throw new Problem(409, 'attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
+    }
+    return claimed;
+  }
+
+  /** Whether the attempt should go on: it is open and its video still exists. */
+  async isWanted(attempt: Attempt): Promise<boolean> {
+    return isAttemptLive(this.#db, attempt);
+  }
+
+  /** A sign of life: renews the lease and raises the video's progress. */
+  async progress({ videoId, attempt, fraction }: MessageData<'transcode.progress'>): Promise<void> {
+    const open = await renewAttempt(this.#db, { videoId, number: attempt }, this.#settings.leaseSeconds);
+    if (open) await this.#transitions.progress(this.#db, videoId, fraction);
+  }
+
+  /** Takes in the result of the latest attempt, once; any other changes nothing. */
+  async complete({ videoId, attempt, manifest }: MessageData<'transcode.completed'>): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#lockForResult(trx, videoId, attempt);
+      if (video === undefined) return;
+      if (!(await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' }))) return;
+      const delivered = await this.#delivery.store(trx, videoId, manifest);
+      await this.#transitions.complete(trx, video, {
+        duration: manifest.duration,
+        width: manifest.source.width,
+        height: manifest.source.height,
+        frame_rate: manifest.source.frameRate,
+        source: JSON.stringify({
+          container: manifest.source.container,
+          videoCodec: manifest.source.videoCodec,
+          audioCodec: manifest.source.audioCodec,
+        }),
+        input_issues: JSON.stringify(manifest.inputIssues),
+        variants: delivered.variants,
+        target_duration: delivered.targetDuration,
+        storage_bytes: (video.size ?? 0) + delivered.bytes,
+      });
+    });
+  }
+
+  /** Takes in the failure of the latest attempt: another one later, or the end of the video. */
+  async failed({
+    videoId,
+    attempt,
+    code,
+    message,
+    retryable,
+  }: MessageData<'transcode.failed'>): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#lockForResult(trx, videoId, attempt);
+      if (video === undefined) return;
+      const failure: Failure =
+        code === ENGINE_STOPPED
+          ? { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' }
+          : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
+      await this.#fail(trx, video, attempt, failure);
+    });
+  }
+
+  /** Ends attempts whose engine fell silent and sends commands again that got lost. Safe on several instances. */
+  async reconcile(): Promise<void> {
+    for (const attempt of await findSilentAttempts(this.#db, BATCH)) await this.#abandon(attempt);
+    const dueBefore = new Date(Date.now() - COMMAND_LOST_AFTER_SECONDS * 1000);
+    await this.#reissueUnclaimed(dueBefore);
+  }
+
+  /** Ends every open attempt and sends every command again. For the moment when no engine runs and no queue holds any. */
+  async restart(): Promise<void> {
+    for (const attempt of await findOpenAttempts(this.#db)) await this.#abandon(attempt);
+    await this.#reissueUnclaimed(new Date());
+  }
+
+  async #abandon({ videoId, number }: Attempt): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#lockForResult(trx, videoId, number);
+      if (video !== undefined) await this.#fail(trx, video, number, ENGINE_LOST);
+    });
+  }
+
+  async #reissueUnclaimed(dueBefore: Date): Promise<void> {
+    for (const videoId of await findUnclaimed(this.#db, dueBefore, BATCH)) {
+      await this.#db.transaction().execute(async (trx) => {
+        const video = await this.#transitions.lock(trx, videoId);
+        if (video?.status === 'processing') await this.#transitions.issueTranscode(trx, video, 0);
+      });
+    }
+  }
+
+  /** The video, locked, if this attempt's result may still change it. */
+  async #lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
+    const video = await this.#transitions.lock(trx, videoId);
+    if (video?.status === 'processing' && video.attempt === attempt) return video;
+    this.#logger.info('attempt.result_ignored', { videoId, attempt });
+    return undefined;
+  }
+
+  async #fail(trx: Database, video: VideoRow, number: number, failure: Failure): Promise<void> {
+    const { kind, outcome, code, message } = failure;
+    if (!(await closeAttempt(trx, { videoId: video.id, number }, { outcome, code, message }))) return;
+    this.#logger.info('attempt.ended', { videoId: video.id, attempt: number, outcome, code });
+    const next = afterFailure(kind, video.failed_attempts, this.#settings.retryBackoffSeconds);
+    if (next === 'give_up') {
+      await this.#transitions.fail(trx, video, { code, message });
+      return;
+    }
+    if (kind !== 'handed_back') await this.#transitions.countFailedAttempt(trx, video);
+    await this.#transitions.issueTranscode(trx, video, next.retryInSeconds);
+  }
+}

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { AttemptOutcome } from '../db/schema.ts';
+
+/** The attempt of a video that is still open, and whether its lease is. */
+export async function findOpenAttempt(
+  db: Database,
+  videoId: string,
+): Promise<{ number: number; leased: boolean } | undefined> {
+  return db
+    .selectFrom('attempts')
+    .select(['number', sql<boolean>`lease_expires_at > now()`.as('leased')])
+    .where('video_id', '=', videoId)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+}
+
+export async function insertAttempt(
+  db: Database,
+  attempt: { videoId: string; number: number },
+  leaseSeconds: number,
+): Promise<void> {
+  await db
+    .insertInto('attempts')
+    .values({ video_id: attempt.videoId, number: attempt.number, lease_expires_at: inSeconds(leaseSeconds) })
+    .execute();
+}
+
+/** Renews the lease of an open attempt. Resolves with whether it is open. */
+export async function renewAttempt(
+  db: Database,
+  attempt: { videoId: string; number: number },
+  leaseSeconds: number,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('attempts')
+    .set({ lease_expires_at: inSeconds(leaseSeconds) })
+    .where('video_id', '=', attempt.videoId)
+    .where('number', '=', attempt.number)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Closes an open attempt. Resolves with whether this call did. */
+export async function closeAttempt(
+  db: Database,
+  attempt: { videoId: string; number: number },
+  result: { outcome: AttemptOutcome; code?: string; message?: string },
+): Promise<boolean> {
+  const updated = await db
+    .updateTable('attempts')
+    .set({
+      outcome: result.outcome,
+      finished_at: sql`now()`,
+      failure_code: result.code ?? null,
+      failure_message: result.message ?? null,
+    })
+    .where('video_id', '=', attempt.videoId)
+    .where('number', '=', attempt.number)
+    .where('outcome', 'is', null)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}
+
+/** Whether the attempt is open and its video alive. */
+export async function isAttemptLive(
+  db: Database,
+  attempt: { videoId: string; number: number },
+): Promise<boolean> {
+  const row = await openAttempts(db)
+    .where('video_id', '=', attempt.videoId)
+    .where('number', '=', attempt.number)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Open attempts of living videos whose lease ran out. */
+export async function findSilentAttempts(
+  db: Database,
+  limit: number,
+): Promise<{ videoId: string; number: number }[]> {
+  return openAttempts(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
+}
+
+/** Processing videos with no open attempt whose command was due before the given moment. */
+export async function findUnclaimed(db: Database, dueBefore: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('videos')
+    .select('id')
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .where('command_issued_at', '<=', dueBefore)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('attempts')
+            .select('number')
+            .whereRef('attempts.video_id', '=', 'videos.id')
+            .where('outcome', 'is', null),
+        ),
+      ),
+    )
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Every open attempt of a living video, leased or not. */
+export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
+  return openAttempts(db).execute();
+}
+
+function openAttempts(db: Database) {
+  return db
+    .selectFrom('attempts')
+    .innerJoin('videos', 'videos.id', 'attempts.video_id')
+    .select(['attempts.video_id as videoId', 'attempts.number'])
+    .where('outcome', 'is', null)
+    .where('videos.deleted_at', 'is', null);
+}
+
+function inSeconds(seconds: number) {
+  return sql<Date>`now() + make_interval(secs => ${seconds})`;
+}

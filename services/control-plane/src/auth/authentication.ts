@@ -1,0 +1,56 @@
+import { Problem } from '@framelane/service-kit/problem';
+import type { Request } from 'express';
+import { type VerifiedKey, verifyApiKey } from '../api-keys/api-keys.service.ts';
+import type { Database } from '../db/database.ts';
+import { type Authenticate, missingApiKey } from '../http/request-validation.ts';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The verified key; set on operations whose security asks for one. */
+      apiKey?: VerifiedKey;
+    }
+  }
+}
+
+/** Authenticates a request: key (401), then workspace header (400) and membership (403), then permissions (403). */
+export function authentication(db: Database): Authenticate {
+  return async (req, permissions) => {
+    const secret = /^Bearer +(\S+)$/i.exec(req.get('authorization') ?? '')?.[1];
+    if (secret === undefined) throw missingApiKey();
+    const key = await verifyApiKey(db, secret);
+    requireWorkspace(req.get('x-svc-workspace'), key);
+    requirePermissions(permissions, key);
+    req.apiKey = key;
+  };
+}
+
+/** The key an authenticated request came with. */
+export function apiKeyOf(req: Request): VerifiedKey {
+  if (req.apiKey === undefined) throw new Error('The operation has no security in the contract');
+  return req.apiKey;
+}
+
+function requireWorkspace(workspaceId: string | undefined, key: VerifiedKey): void {
+  if (workspaceId === undefined || workspaceId === '') {
+    throw new Problem(400, 'workspace_header_missing', 'Name your workspace in the header X-Svc-Workspace.');
+  }
+  if (workspaceId !== key.workspace_id) {
+    throw new Problem(
+      403,
+      'workspace_mismatch',
+      'This API key does not belong to the workspace in X-Svc-Workspace.',
+    );
+  }
+}
+
+function requirePermissions(needed: readonly string[], key: VerifiedKey): void {
+  const missing = needed.filter((permission) => !key.permissions.some((held) => held === permission));
+  if (missing.length > 0) {
+    throw new Problem(
+      403,
+      'insufficient_permissions',
+      `This API key lacks the permission ${missing.join(', ')}.`,
+    );
+  }
+}

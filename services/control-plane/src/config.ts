@@ -1,0 +1,75 @@
+import { readSettings, setting } from '@framelane/service-kit/settings';
+import { z } from 'zod';
+
+const GIB = 1024 ** 3;
+
+const settings = z.object({
+  HOST: setting.text().default('127.0.0.1'),
+  PORT: setting.port().default(8080),
+  INTERNAL_HOST: setting.text().default('127.0.0.1'),
+  INTERNAL_PORT: setting.port().default(8081),
+  PUBLIC_URL: setting.httpUrl(),
+  ENGINE_PUBLIC_URL: setting.httpUrl(),
+  DATABASE_URL: setting.text(),
+  SERVICE_SECRET: setting.secret(),
+  CONTENT_KEY_SECRET: setting.key256(),
+  BOOTSTRAP_WORKSPACE_ID: setting.text().optional(),
+  BOOTSTRAP_API_KEY: setting.text().optional(),
+  MAX_UPLOAD_BYTES: setting.integer(1).default(10 * GIB),
+  UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
+  ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
+  RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
+  RECONCILE_SECONDS: setting.integer(1).default(15),
+  STRAGGLER_SECONDS: setting.integer(1).default(600),
+});
+
+/** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
+export type ControlPlaneConfig = {
+  /** The public listener. */
+  http: { host: string; port: number };
+  /** The listener for engines; never exposed to the public. */
+  internalHttp: { host: string; port: number };
+  /** Root of the public address, without `/v1` and without a trailing slash. */
+  publicUrl: string;
+  /** Root of the engine's public address: where clients upload. */
+  enginePublicUrl: string;
+  databaseUrl: string;
+  /** The first workspace and key, made at start when given. */
+  bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
+  uploads: { maxBytes: number; leaseSeconds: number };
+  attempts: {
+    /** An attempt not heard of for this long is over. */
+    leaseSeconds: number;
+    /** Wait before the second attempt; doubles for each further one. */
+    retryBackoffSeconds: number;
+  };
+  /** How often the reconciler looks for work that got lost. */
+  reconcileSeconds: number;
+  /** When a purge looks again for objects that arrived late. */
+  stragglerSeconds: number;
+  /** Check every answer against the OpenAPI document; for tests. */
+  validateResponses: boolean;
+  secrets: { service: string; contentKey: Uint8Array };
+};
+
+/** Reads the configuration; throws a SettingsError naming what is missing or wrong. */
+export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConfig {
+  const values = readSettings(settings, env);
+  return {
+    http: { host: values.HOST, port: values.PORT },
+    internalHttp: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    publicUrl: values.PUBLIC_URL,
+    enginePublicUrl: values.ENGINE_PUBLIC_URL,
+    databaseUrl: values.DATABASE_URL,
+    bootstrap: { workspaceId: values.BOOTSTRAP_WORKSPACE_ID, apiKey: values.BOOTSTRAP_API_KEY },
+    uploads: { maxBytes: values.MAX_UPLOAD_BYTES, leaseSeconds: values.UPLOAD_LEASE_SECONDS },
+    attempts: {
+      leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
+      retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,
+    },
+    reconcileSeconds: values.RECONCILE_SECONDS,
+    stragglerSeconds: values.STRAGGLER_SECONDS,
+    validateResponses: false,
+    secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
+  };
+}

@@ -1,0 +1,171 @@
+import { createServer, type Server } from 'node:http';
+import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
+import type { Logger } from '@framelane/service-kit/logger';
+import { stopInOrder } from '@framelane/service-kit/shutdown';
+import type { Runner } from 'graphile-worker';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { getWhoami } from './account/account.routes.ts';
+import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
+import { createApp } from './app.ts';
+import { AttemptsService } from './attempts/attempts.service.ts';
+import { authentication } from './auth/authentication.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { type Database, openDatabase, openPool } from './db/database.ts';
+import { addJob } from './db/jobs.ts';
+import { migrateToLatest } from './db/migrations.ts';
+import { deliveryRoutes } from './delivery/delivery.routes.ts';
+import { DeliveryService } from './delivery/delivery.service.ts';
+import { engineEventHandler } from './engine-events/engine-events.ts';
+import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
+import { requestValidation } from './http/request-validation.ts';
+import { createInternalApp } from './internal-api/internal-app.ts';
+import { migrateJobs, startJobs } from './jobs/job-runner.ts';
+import { createTasks } from './jobs/tasks.ts';
+import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
+import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import { VideoTransitions } from './videos/video-transitions.ts';
+import { videoRoutes } from './videos/videos.routes.ts';
+import { VideosService } from './videos/videos.service.ts';
+
+/** Engine events handled at once by one control plane. */
+const EVENT_PREFETCH = 16;
+
+/** What lives outside the service and is handed in. */
+export type ControlPlaneDeps = { bus: MessageBus; objects: ObjectStore; logger: Logger };
+
+/** The control plane: owns every state, serves the public API and the playlists, commands the engines. */
+export class ControlPlane {
+  readonly #config: ControlPlaneConfig;
+  readonly #deps: ControlPlaneDeps;
+  readonly #pool: pg.Pool;
+  readonly #db: Database;
+  readonly #tickets: UploadTicketsService;
+  readonly #attempts: AttemptsService;
+  readonly #videos: VideosService;
+  readonly #publicServer: Server;
+  readonly #internalServer: Server;
+  #jobs: Runner | undefined;
+  #events: Consumer | undefined;
+  #reconcileTimer: NodeJS.Timeout | undefined;
+
+  /** Builds the service; nothing runs or connects before `start`. */
+  static create(config: ControlPlaneConfig, deps: ControlPlaneDeps): ControlPlane {
+    return new ControlPlane(config, deps);
+  }
+
+  private constructor(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
+    const { bus, objects, logger } = deps;
+    const baseUrl = `${config.publicUrl}/v1`;
+    const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
+    const contentKeySecret = config.secrets.contentKey;
+    const pool = openPool(config.databaseUrl, logger);
+    const db = openDatabase(pool);
+
+    const transitions = new VideoTransitions(logger);
+    const videos = new VideosService({
+      db,
+      objects,
+      logger,
+      settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
+    });
+    const tickets = new UploadTicketsService({ db, videos, transitions, logger, limits: config.uploads });
+    const delivery = new DeliveryService({ db, objects, contentKeySecret });
+    const attempts = new AttemptsService({
+      db,
+      transitions,
+      delivery,
+      logger,
+      settings: { ...config.attempts, contentKeySecret },
+    });
+
+    const contract = loadContract(addresses);
+    const served = controlPlanePart(contract);
+    const app = createApp({
+      logger,
+      checks: {
+        database: async () => void (await sql`select 1`.execute(db)),
+        queue: () => bus.check(),
+        storage: () => objects.check(),
+      },
+      validation: requestValidation(served, authentication(db), {
+        validateResponses: config.validateResponses,
+      }),
+      routes: pairOperations(served, {
+        getOpenApiDocument: (_req, res) => void res.json(contract),
+        getWhoami,
+        ...uploadTicketRoutes(tickets, addresses),
+        ...videoRoutes(videos, config.publicUrl),
+        ...deliveryRoutes(delivery),
+      }),
+    });
+
+    this.#config = config;
+    this.#deps = deps;
+    this.#pool = pool;
+    this.#db = db;
+    this.#tickets = tickets;
+    this.#attempts = attempts;
+    this.#videos = videos;
+    this.#publicServer = createServer(app);
+    this.#internalServer = createServer(
+      createInternalApp({ logger, tickets, attempts, secret: config.secrets.service }),
+    );
+  }
+
+  /** Migrates the database, then serves. Resolves with the ports once requests are taken. */
+  async start(): Promise<{ port: number; internalPort: number }> {
+    const { bus, objects, logger } = this.#deps;
+    await migrateToLatest(this.#db);
+    await migrateJobs(this.#pool, logger);
+    const { http, internalHttp } = this.#config;
+    const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
+    const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
+    const work = { bus, objects, videos: this.#videos, tickets: this.#tickets, attempts: this.#attempts };
+    this.#jobs = await startJobs(this.#pool, createTasks(work), logger);
+    this.#events = await bus.consume(
+      'control-plane.events',
+      { prefetch: EVENT_PREFETCH },
+      engineEventHandler(this.#tickets, this.#attempts),
+    );
+    this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
+    return { port, internalPort };
+  }
+
+  /** Makes the first workspace and key where there are none. */
+  bootstrap(): Promise<Bootstrapped> {
+    return bootstrap(this.#db, this.#config.bootstrap);
+  }
+
+  /**
+   * Starts all unfinished transcodes anew. To be called while no engine runs and the queue is empty, as on a single
+   * node that starts: what was under way died with the process, and the in-process queue remembers nothing.
+   */
+  restartTranscodes(): Promise<void> {
+    return this.#attempts.restart();
+  }
+
+  /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
+  async stop(): Promise<void> {
+    clearInterval(this.#reconcileTimer);
+    await stopInOrder(
+      [
+        { name: 'public listener', limitMs: 10_000, run: () => closeServer(this.#publicServer, 5000) },
+        { name: 'engine events', limitMs: 10_000, run: async () => this.#events?.stop() },
+        { name: 'internal listener', limitMs: 10_000, run: () => closeServer(this.#internalServer, 2000) },
+        { name: 'jobs', limitMs: 15_000, run: async () => this.#jobs?.stop() },
+        { name: 'database', limitMs: 10_000, run: () => this.#db.destroy() },
+      ],
+      this.#deps.logger,
+    );
+  }
+
+  /** One reconcile job at a time, however many control planes ask for it. */
+  #reconcileSoon(): void {
+    addJob(this.#db, 'reconcile', {}, { key: 'reconcile' }).catch((error) =>
+      this.#deps.logger.warn('reconcile.not_scheduled', { error }),
+    );
+  }
+}

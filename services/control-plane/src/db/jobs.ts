@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** The background jobs and what each is told. The tasks of the same names stand in ../jobs/. */
+export type JobPayloads = {
+  /** The outbox: sends a transcode command to the engines. */
+  'publish-transcode': { videoId: string; workspaceId: string; sourceKey: string };
+  /** Removes objects no living row speaks of; `look` counts the repeats for late arrivals. */
+  'purge-objects': { videoId: string; workspaceId: string; look: number };
+  /** Finds work that got lost and starts it again. */
+  reconcile: Record<string, never>;
+  /** Removes what unfinished uploads left in the object store. */
+  'abort-stale-uploads': Record<string, never>;
+};
+export type JobName = keyof JobPayloads;
+
+/**
+ * Adds a job in the transaction at hand: it exists if and only if the transaction commits. A job with the same `key`
+ * that has not started yet is replaced.
+ */
+export async function addJob<N extends JobName>(
+  db: Database,
+  name: N,
+  payload: JobPayloads[N],
+  options: { key?: string; delaySeconds?: number } = {},
+): Promise<void> {
+  await sql`
+    select graphile_worker.add_job(
+      ${name},
+      payload => ${JSON.stringify(payload)}::json,
+      run_at => now() + make_interval(secs => ${options.delaySeconds ?? 0}),
+      job_key => ${options.key ?? null}
+    )`.execute(db);
+}

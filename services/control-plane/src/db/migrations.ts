@@ -1,0 +1,21 @@
+import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
+import type { Database } from './database.ts';
+import * as foundation from './migrations/20261121-foundation.ts';
+
+/** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
+const MIGRATIONS: Record<string, Migration> = {
+  '20261121-foundation': foundation,
+};
+
+const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
+
+/** Kysely's migrator over our migrations; it takes a lock, so several starters are safe. */
+export function migrator(db: Database): Migrator {
+  return new Migrator({ db, provider });
+}
+
+/** Brings the database to the newest schema. */
+export async function migrateToLatest(db: Database): Promise<void> {
+  const { error } = await migrator(db).migrateToLatest();
+  if (error !== undefined) throw new Error('The database could not be migrated', { cause: error });
+}

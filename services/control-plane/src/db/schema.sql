@@ -1,0 +1,124 @@
+create table api_keys (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  secret_hash bytea not null,
+  prefix text not null,
+  last4 text not null,
+  environment text not null,
+  permissions text[] not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  constraint api_keys_secret_hash_key UNIQUE (secret_hash),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text])))
+);
+CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id, created_at DESC, id DESC);
+
+create table attempts (
+  video_id text not null,
+  number integer not null,
+  started_at timestamp(3) with time zone not null default now(),
+  lease_expires_at timestamp(3) with time zone not null,
+  outcome text,
+  finished_at timestamp(3) with time zone,
+  failure_code text,
+  failure_message text,
+  constraint attempts_pkey PRIMARY KEY (video_id, number),
+  constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint attempts_number_check CHECK ((number > 0)),
+  constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text]))),
+  constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL)))
+);
+CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
+CREATE UNIQUE INDEX attempts_running ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
+
+create table renditions (
+  video_id text not null,
+  name text not null,
+  codecs text not null,
+  width integer,
+  height integer,
+  frame_rate double precision,
+  channels integer,
+  language text,
+  bandwidth integer not null,
+  average_bandwidth integer not null,
+  segment_durations double precision[] not null,
+  segment_bytes integer[] not null,
+  constraint renditions_pkey PRIMARY KEY (video_id, name),
+  constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
+  constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
+  constraint renditions_name_check CHECK ((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'audio'::text]))),
+  constraint segments_are_whole CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
+);
+
+create table upload_tickets (
+  video_id text not null,
+  token_hash bytea not null,
+  expires_at timestamp(3) with time zone not null,
+  transfer_id text,
+  lease_expires_at timestamp(3) with time zone,
+  used_at timestamp(3) with time zone,
+  constraint upload_tickets_token_hash_key UNIQUE (token_hash),
+  constraint upload_tickets_pkey PRIMARY KEY (video_id),
+  constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint lease_belongs_to_a_transfer CHECK (((transfer_id IS NULL) = (lease_expires_at IS NULL)))
+);
+CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
+
+create table videos (
+  id text not null,
+  workspace_id text not null,
+  environment text not null,
+  status text not null,
+  title text not null,
+  filename text not null,
+  size bigint,
+  sha256 text,
+  content_type text,
+  source jsonb,
+  input_issues jsonb not null default '[]'::jsonb,
+  duration double precision,
+  width integer,
+  height integer,
+  frame_rate double precision,
+  variants text[],
+  target_duration integer,
+  storage_bytes bigint not null default 0,
+  progress integer not null default 0,
+  attempt integer not null default 0,
+  failed_attempts integer not null default 0,
+  command_issued_at timestamp(3) with time zone,
+  content_key text,
+  error_code text,
+  error_message text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  uploaded_at timestamp(3) with time zone,
+  ready_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
+  constraint videos_pkey PRIMARY KEY (id),
+  constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),
+  constraint failed_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),
+  constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL)))),
+  constraint videos_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
+  constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
+);
+CREATE INDEX videos_by_status ON public.videos USING btree (workspace_id, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
+
+create table workspaces (
+  id text not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint workspaces_pkey PRIMARY KEY (id)
+);

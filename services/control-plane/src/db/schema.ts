@@ -1,0 +1,134 @@
+import type { FailureCode } from '@framelane/contracts/failures';
+import type { InputIssue } from '@framelane/contracts/manifest';
+import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { components } from '@framelane/openapi/types';
+import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
+
+/** The tables as kysely sees them; migrations/ makes them, schema.sql shows them. Times are timestamptz(3). */
+export type Schema = {
+  workspaces: WorkspacesTable;
+  api_keys: ApiKeysTable;
+  videos: VideosTable;
+  upload_tickets: UploadTicketsTable;
+  attempts: AttemptsTable;
+  renditions: RenditionsTable;
+};
+
+export type Environment = components['schemas']['Environment'];
+/** What a key can be allowed to do; operations name what they need in the OpenAPI document. */
+export type Permission = components['schemas']['Permission'];
+export type KeyPrefix = `svc_${Environment}_`;
+export type VideoStatus = components['schemas']['VideoStatus'];
+
+type CreatedAt = ColumnType<Date, Date | undefined, never>;
+
+type WorkspacesTable = { id: string; name: string; created_at: CreatedAt };
+
+type ApiKeysTable = {
+  id: string;
+  workspace_id: string;
+  name: string;
+  /** SHA-256 of the whole secret. */
+  secret_hash: Buffer;
+  prefix: KeyPrefix;
+  last4: string;
+  environment: Environment;
+  permissions: Permission[];
+  created_at: CreatedAt;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+};
+export type ApiKeyRow = Selectable<ApiKeysTable>;
+
+/** What the probe said of the uploaded file, apart from the columns of its own. */
+type SourceColumn = { container: string; videoCodec: string; audioCodec: string | null };
+
+type VideosTable = {
+  id: string;
+  workspace_id: string;
+  environment: Environment;
+  status: VideoStatus;
+  title: string;
+  filename: string;
+  /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
+  size: number | null;
+  sha256: string | null;
+  content_type: string | null;
+  source: JSONColumnType<SourceColumn> | null;
+  input_issues: JSONColumnType<InputIssue[], string | undefined>;
+  duration: number | null;
+  width: number | null;
+  height: number | null;
+  frame_rate: number | null;
+  /** Rungs in the master playlist, lowest first; null until ready. */
+  variants: VideoRendition[] | null;
+  /** EXT-X-TARGETDURATION of every rendition; null until ready. */
+  target_duration: number | null;
+  storage_bytes: Generated<number>;
+  /** 0..100; never falls. */
+  progress: Generated<number>;
+  /** Number of the latest attempt, 0 before the first. The fencing token of results. */
+  attempt: Generated<number>;
+  /** Attempts that went wrong; handed-back ones do not count. */
+  failed_attempts: Generated<number>;
+  /** When the latest transcode command was written to the outbox. */
+  command_issued_at: Date | null;
+  /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
+  content_key: string | null;
+  error_code: FailureCode | null;
+  error_message: string | null;
+  created_at: CreatedAt;
+  updated_at: Generated<Date>;
+  uploaded_at: Date | null;
+  ready_at: Date | null;
+  /** A tombstone: set means gone for everybody but the purge. */
+  deleted_at: Date | null;
+};
+export type VideoRow = Selectable<VideosTable>;
+export type NewVideo = Insertable<VideosTable>;
+
+type UploadTicketsTable = {
+  video_id: string;
+  /** SHA-256 of the token. */
+  token_hash: Buffer;
+  expires_at: Date;
+  /** The transfer the ticket is leased to, until it completes, breaks or falls silent. */
+  transfer_id: string | null;
+  lease_expires_at: Date | null;
+  /** When the upload completed: the token is spent. */
+  used_at: Date | null;
+};
+export type UploadTicketRow = Selectable<UploadTicketsTable>;
+
+export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back';
+
+type AttemptsTable = {
+  video_id: string;
+  number: number;
+  started_at: CreatedAt;
+  lease_expires_at: Date;
+  /** Null while it runs. */
+  outcome: AttemptOutcome | null;
+  finished_at: Date | null;
+  failure_code: string | null;
+  failure_message: string | null;
+};
+
+type RenditionsTable = {
+  video_id: string;
+  name: RenditionName;
+  codecs: string;
+  width: number | null;
+  height: number | null;
+  frame_rate: number | null;
+  channels: number | null;
+  language: string | null;
+  /** Measured peak and average, bits a second. */
+  bandwidth: number;
+  average_bandwidth: number;
+  /** Seconds and bytes of each segment, in play order; the arrays are equally long. */
+  segment_durations: number[];
+  segment_bytes: number[];
+};
+export type RenditionRow = Selectable<RenditionsTable>;

@@ -1,0 +1,127 @@
+import type { Readable } from 'node:stream';
+import { openContentKey } from '@framelane/contracts/content-key';
+import type { Manifest } from '@framelane/contracts/manifest';
+import {
+  AUDIO_RENDITION,
+  type RenditionName,
+  VIDEO_RENDITIONS,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
+import { segmentKey } from '@framelane/object-store/object-keys';
+import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Database } from '../db/database.ts';
+import { measureBandwidth } from './bandwidth.ts';
+import { renderMasterPlaylist } from './master-playlist.ts';
+import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
+import {
+  findContentKey,
+  findRenditions,
+  findSegment,
+  findSegments,
+  insertRenditions,
+  type SegmentAddress,
+} from './renditions.store.ts';
+
+/** One segment, its facts known before its bytes are opened. */
+export type SegmentSource = {
+  bytes: number;
+  /** Strong entity tag; a segment never changes, so its place names it. */
+  etag: string;
+  open(range?: ByteRange): Promise<Readable>;
+};
+
+/** Serves ready videos: playlists rendered from the rows, segments from the object store, the opened key. */
+export class DeliveryService {
+  readonly #db: Database;
+  readonly #objects: ObjectStore;
+  readonly #contentKeySecret: Uint8Array;
+
+  constructor(deps: { db: Database; objects: ObjectStore; contentKeySecret: Uint8Array }) {
+    this.#db = deps.db;
+    this.#objects = deps.objects;
+    this.#contentKeySecret = deps.contentKeySecret;
+  }
+
+  /** Stores what an attempt made, in the transaction that makes the video ready. */
+  async store(
+    trx: Database,
+    videoId: string,
+    { renditions }: Manifest,
+  ): Promise<{ variants: VideoRendition[]; targetDuration: number; bytes: number }> {
+    const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
+    await insertRenditions(
+      trx,
+      renditions.map(({ segments, frameRate, ...rendition }) => {
+        const { peak, average } = measureBandwidth(segments, targetDuration);
+        return {
+          ...rendition,
+          video_id: videoId,
+          frame_rate: frameRate,
+          bandwidth: peak,
+          average_bandwidth: average,
+          segment_durations: segments.map((segment) => segment.duration),
+          segment_bytes: segments.map((segment) => segment.bytes),
+        };
+      }),
+    );
+    const names = new Set<RenditionName>(renditions.map((rendition) => rendition.name));
+    return {
+      variants: VIDEO_RENDITIONS.filter((name) => names.has(name)),
+      targetDuration,
+      bytes: renditions.flatMap((rendition) => rendition.segments).reduce((sum, { bytes }) => sum + bytes, 0),
+    };
+  }
+
+  /** The master playlist. Throws 404 unless the video is ready. */
+  async masterPlaylist(workspaceId: string, videoId: string): Promise<string> {
+    const rows = await findRenditions(this.#db, workspaceId, videoId);
+    if (rows.length === 0) throw notFound();
+    return renderMasterPlaylist(
+      rows.map((row) => ({
+        name: row.name,
+        codecs: row.codecs,
+        width: row.width,
+        height: row.height,
+        frameRate: row.frame_rate,
+        channels: row.channels,
+        language: row.language,
+        bandwidth: row.bandwidth,
+        averageBandwidth: row.average_bandwidth,
+      })),
+    );
+  }
+
+  /** The playlist of one rendition. Throws 404 unless the video is ready and has it. */
+  async mediaPlaylist(workspaceId: string, videoId: string, rendition: RenditionName): Promise<string> {
+    const found = await findSegments(this.#db, workspaceId, videoId, rendition);
+    if (found === undefined) throw notFound();
+    return renderMediaPlaylist(found.durations, {
+      targetDuration: found.targetDuration,
+      independentSegments: rendition !== AUDIO_RENDITION,
+    });
+  }
+
+  /** One encrypted segment. Throws 404 unless the video is ready and has it. */
+  async segment(address: SegmentAddress): Promise<SegmentSource> {
+    const segment = await findSegment(this.#db, address);
+    if (segment === undefined) throw notFound();
+    const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
+    return {
+      bytes: segment.bytes,
+      etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
+      open: async (range) => (await this.#objects.get(key, range)).body,
+    };
+  }
+
+  /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */
+  async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
+    const sealed = await findContentKey(this.#db, workspaceId, videoId);
+    if (sealed === undefined) throw notFound();
+    return openContentKey(sealed, this.#contentKeySecret);
+  }
+}
+
+function notFound(): Problem {
+  return new Problem(404, 'video_not_found', 'There is no such ready video, or it has no such part.');
+}

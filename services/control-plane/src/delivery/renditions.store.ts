@@ -1,0 +1,97 @@
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { RenditionRow } from '../db/schema.ts';
+
+/** A rendition without its segment table. */
+export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
+
+/** One segment as a player asks for it. */
+export type SegmentAddress = {
+  workspaceId: string;
+  videoId: string;
+  rendition: RenditionName;
+  sequence: number;
+};
+
+export async function insertRenditions(db: Database, renditions: RenditionRow[]): Promise<void> {
+  await db.insertInto('renditions').values(renditions).execute();
+}
+
+/** The renditions of a ready video; empty when there is no such video. */
+export async function findRenditions(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<RenditionSummary[]> {
+  return readyRenditions(db, workspaceId, videoId)
+    .select([
+      'video_id',
+      'name',
+      'codecs',
+      'renditions.width',
+      'renditions.height',
+      'renditions.frame_rate',
+      'channels',
+      'language',
+      'bandwidth',
+      'average_bandwidth',
+    ])
+    .execute();
+}
+
+/** The segment table of one rendition of a ready video. */
+export async function findSegments(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+  rendition: RenditionName,
+): Promise<{ durations: number[]; targetDuration: number } | undefined> {
+  const row = await readyRenditions(db, workspaceId, videoId)
+    .select(['segment_durations as durations', 'target_duration as targetDuration'])
+    .where('name', '=', rendition)
+    .executeTakeFirst();
+  return row?.targetDuration == null
+    ? undefined
+    : { durations: row.durations, targetDuration: row.targetDuration };
+}
+
+/** Size of one segment and the attempt that made it; undefined when the video has no such segment. */
+export async function findSegment(
+  db: Database,
+  { workspaceId, videoId, rendition, sequence }: SegmentAddress,
+): Promise<{ attempt: number; bytes: number } | undefined> {
+  const row = await readyRenditions(db, workspaceId, videoId)
+    // PostgreSQL counts array elements from 1; beyond the last one it gives null.
+    .select(['videos.attempt', sql<number | null>`segment_bytes[${sequence + 1}::int]`.as('bytes')])
+    .where('name', '=', rendition)
+    .executeTakeFirst();
+  return row?.bytes == null ? undefined : { attempt: row.attempt, bytes: row.bytes };
+}
+
+/** The sealed content key of a ready video. */
+export async function findContentKey(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('videos')
+    .select('content_key')
+    .where('id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .where('status', '=', 'ready')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.content_key ?? undefined;
+}
+
+function readyRenditions(db: Database, workspaceId: string, videoId: string) {
+  return db
+    .selectFrom('renditions')
+    .innerJoin('videos', 'videos.id', 'renditions.video_id')
+    .where('videos.id', '=', videoId)
+    .where('videos.workspace_id', '=', workspaceId)
+    .where('videos.status', '=', 'ready')
+    .where('videos.deleted_at', 'is', null);
+}

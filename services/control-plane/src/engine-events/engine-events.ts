@@ -1,0 +1,26 @@
+import type { Message } from '@framelane/contracts/messages';
+import { type MessageHandler, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+
+/** Applies what engines report. Each report is applied in one transaction, and again without harm. */
+export function engineEventHandler(tickets: UploadTicketsService, attempts: AttemptsService): MessageHandler {
+  return (message: Message) => {
+    switch (message.type) {
+      case 'upload.progress':
+        return tickets.renew(message.data);
+      case 'upload.completed':
+        return tickets.complete(message.data);
+      case 'upload.aborted':
+        return tickets.release(message.data);
+      case 'transcode.progress':
+        return attempts.progress(message.data);
+      case 'transcode.completed':
+        return attempts.complete(message.data);
+      case 'transcode.failed':
+        return attempts.failed(message.data);
+      case 'transcode':
+        throw new UnprocessableMessageError('A command came in among the events');
+    }
+  };
+}

@@ -1,0 +1,78 @@
+import { readOpenApiDocument } from '@framelane/openapi/document';
+import type { operations } from '@framelane/openapi/types';
+import type { RequestHandler } from 'express';
+
+/** Every operation the control plane serves, by the name it has in the OpenAPI document. */
+export type OperationId = Exclude<keyof operations, 'uploadFile'>;
+
+type Operation = { operationId?: string; 'x-served-by'?: string };
+type PathItem = Record<string, Operation>;
+
+/** The public contract as an OpenAPI document. */
+export type Contract = {
+  openapi: string;
+  info: { title: string; version: string };
+  servers: { url: string; description?: string }[];
+  paths: Record<string, PathItem>;
+  [section: string]: unknown;
+};
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The whole contract with the addresses of this installation in place of the variables. */
+export function loadContract(addresses: { baseUrl: string; engineUrl: string }): Contract {
+  const contract = readOpenApiDocument() as Contract;
+  contract.servers = [{ url: addresses.baseUrl, description: 'Control plane' }];
+  for (const item of Object.values(contract.paths)) {
+    if (servedByEngine(item))
+      Object.assign(item, { servers: [{ url: addresses.engineUrl, description: 'Engine' }] });
+  }
+  return contract;
+}
+
+/** The part of the contract the control plane itself answers for. */
+export function controlPlanePart(contract: Contract): Contract {
+  const paths = Object.entries(contract.paths).filter(([, item]) => !servedByEngine(item));
+  return { ...contract, paths: Object.fromEntries(paths) };
+}
+
+function servedByEngine(item: PathItem): boolean {
+  return METHODS.some((method) => item[method]?.['x-served-by'] === 'engine');
+}
+
+/** One route to mount: what the contract says, with the handler that does it. */
+export type Route = { method: (typeof METHODS)[number]; path: string; handler: RequestHandler };
+
+/**
+ * Pairs every operation of the contract with its handler. Throws when one has no counterpart, so that a service whose
+ * code and contract differ does not start.
+ */
+export function pairOperations(
+  contract: Contract,
+  handlers: Readonly<Record<OperationId, RequestHandler>>,
+): Route[] {
+  const waiting = new Map<string, RequestHandler>(Object.entries(handlers));
+  const routes = operationsOf(contract).map(({ method, path, operationId }) => {
+    const handler = waiting.get(operationId);
+    if (handler === undefined)
+      throw new Error(`No handler for operation "${operationId}" (${method} ${path})`);
+    waiting.delete(operationId);
+    return { method, path: toExpressPath(path), handler };
+  });
+  if (waiting.size > 0) throw new Error(`Handlers without an operation: ${[...waiting.keys()].join(', ')}`);
+  return routes;
+}
+
+function operationsOf(contract: Contract) {
+  return Object.entries(contract.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation === undefined ? [] : [{ method, path, operationId: operation.operationId ?? '' }];
+    }),
+  );
+}
+
+/** `/videos/{id}` → `/videos/:id`. */
+function toExpressPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}

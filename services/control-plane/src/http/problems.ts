@@ -1,0 +1,72 @@
+import { Problem } from '@framelane/service-kit/problem';
+import type { Request } from 'express';
+import { error as validatorErrors } from 'express-openapi-validator';
+
+/** What was wrong with one field, as the validator reports it. */
+type ValidatorIssue = { path: string; message: string; errorCode?: string };
+
+/** An input that breaks the contract; `field` as in the OpenAPI document, e.g. `query/limit` or `body/filename`. */
+export function invalidField(field: string, code: string, message: string): Problem {
+  return validationFailed([{ field, code, message }]);
+}
+
+function validationFailed(errors: { field: string; code: string; message: string }[]): Problem {
+  const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new Problem(400, 'validation_failed', `The request does not fit the API description: ${summary}.`, {
+    errors,
+  });
+}
+
+/** Turns the errors of the body parser and of the OpenAPI validator into Problems. */
+export function translateHttpError(error: unknown, req: Request): Problem | undefined {
+  if (error instanceof validatorErrors.NotFound) {
+    return new Problem(404, 'route_not_found', `There is nothing at ${req.path}.`);
+  }
+  if (error instanceof validatorErrors.MethodNotAllowed) {
+    return methodNotAllowed(req, error.headers?.Allow ?? '');
+  }
+  if (error instanceof validatorErrors.UnsupportedMediaType) {
+    return new Problem(415, 'unsupported_media_type', 'Send the body as application/json.');
+  }
+  if (error instanceof validatorErrors.BadRequest) {
+    return validationFailed(error.errors.map(toFieldError));
+  }
+  return translateBodyParserError(error);
+}
+
+function methodNotAllowed(req: Request, documented: string): Problem {
+  const methods = documented.split(', ').filter(Boolean);
+  const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
+  return new Problem(405, 'method_not_allowed', `${req.method} is not possible here. Allowed: ${allowed}.`, {
+    headers: { Allow: allowed },
+  });
+}
+
+function toFieldError({ path, message, errorCode }: ValidatorIssue) {
+  return {
+    field: path.replace(/^\//, ''),
+    code: errorCode?.split('.').at(0) ?? 'invalid',
+    message,
+  };
+}
+
+/** Errors of express.json() carry a `type`. */
+function translateBodyParserError(error: unknown): Problem | undefined {
+  if (!(error instanceof Error) || !('type' in error)) return undefined;
+  switch (error.type) {
+    case 'entity.parse.failed':
+      return new Problem(400, 'invalid_json', 'The body is not valid JSON.');
+    case 'entity.too.large':
+      return new Problem(413, 'body_too_large', 'The JSON body is larger than this API takes.', {
+        closeConnection: true,
+      });
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+      return new Problem(415, 'unsupported_media_type', 'Send the body as application/json in UTF-8.');
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return new Problem(400, 'incomplete_body', 'The body ended before it was complete.');
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+import { Problem } from '@framelane/service-kit/problem';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import * as OpenApiValidator from 'express-openapi-validator';
+import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
+import type { Contract } from './contract.ts';
+
+/** Checks the key, the workspace and the permissions an operation asks for; throws a Problem. */
+export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
+
+/**
+ * The middleware that holds every request (and, in tests, every answer) against the contract. Authentication runs
+ * inside, before the input is looked at.
+ */
+export function requestValidation(
+  contract: Contract,
+  authenticate: Authenticate,
+  options: { validateResponses: boolean },
+): (RequestHandler | ErrorRequestHandler)[] {
+  // The validator flattens what a security handler throws to a status and a text; the Problem itself waits here.
+  const refusals = new WeakMap<Request, unknown>();
+
+  const apiKey = async (req: Request, permissions: string[]) => {
+    try {
+      await authenticate(req, permissions);
+      return true;
+    } catch (error) {
+      refusals.set(req, error);
+      throw error;
+    }
+  };
+
+  const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
+    if (refusals.has(req)) next(refusals.get(req));
+    // The validator refuses a missing Authorization header before it asks the security handler.
+    else if (error?.status === 401) next(missingApiKey());
+    else next(error);
+  };
+
+  return [
+    restoringHead(
+      OpenApiValidator.middleware({
+        apiSpec: contract as OpenApiValidatorOpts['apiSpec'] & object,
+        validateApiSpec: true,
+        validateRequests: { allowUnknownQueryParameters: true },
+        validateResponses: options.validateResponses,
+        validateSecurity: { handlers: { apiKey } },
+        // Its multer would buffer uploads in memory; nothing here takes multipart.
+        fileUploader: false,
+      }) as RequestHandler[],
+    ),
+    refusalHandler,
+  ].flat();
+}
+
+/** The answer to a request without a key. */
+export function missingApiKey(): Problem {
+  return new Problem(401, 'missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}
+
+/**
+ * The contract documents GET only. A HEAD request is validated as the GET it stands for; Node leaves the body out
+ * and Express routes it to the GET handler.
+ */
+function restoringHead(validators: RequestHandler[]): RequestHandler[] {
+  const heads = new WeakSet<Request>();
+  return [
+    (req, _res, next) => {
+      if (req.method === 'HEAD') {
+        heads.add(req);
+        req.method = 'GET';
+      }
+      next();
+    },
+    ...validators,
+    (req, _res, next) => {
+      if (heads.has(req)) req.method = 'HEAD';
+      next();
+    },
+  ];
+}

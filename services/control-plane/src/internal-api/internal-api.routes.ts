@@ -1,0 +1,48 @@
+import {
+  attemptWantedRequest,
+  claimAttemptRequest,
+  INTERNAL_PATHS,
+  redeemTicketRequest,
+  releaseTransferRequest,
+  transferWantedRequest,
+} from '@framelane/contracts/internal-api';
+import { Problem } from '@framelane/service-kit/problem';
+import { Router } from 'express';
+import type { z } from 'zod';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+
+/** What engines ask; described in openapi/internal.yaml. */
+export function internalApi(tickets: UploadTicketsService, attempts: AttemptsService): Router {
+  const router = Router();
+
+  router.post(INTERNAL_PATHS.redeemTicket, async (req, res) => {
+    res.json(await tickets.redeem(read(redeemTicketRequest, req.body)));
+  });
+
+  router.post(INTERNAL_PATHS.releaseTransfer, async (req, res) => {
+    await tickets.release(read(releaseTransferRequest, req.body));
+    res.status(204).end();
+  });
+
+  router.post(INTERNAL_PATHS.transferWanted, async (req, res) => {
+    res.json({ wanted: await tickets.isWanted(read(transferWantedRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {
+    res.json(await attempts.claim(read(claimAttemptRequest, req.body).videoId));
+  });
+
+  router.post(INTERNAL_PATHS.attemptWanted, async (req, res) => {
+    const { videoId, attempt } = read(attemptWantedRequest, req.body);
+    res.json({ wanted: await attempts.isWanted({ videoId, number: attempt }) });
+  });
+
+  return router;
+}
+
+function read<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
+  const result = schema.safeParse(body);
+  if (!result.success) throw new Problem(400, 'validation_failed', result.error.message);
+  return result.data;
+}

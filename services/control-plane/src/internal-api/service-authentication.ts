@@ -1,0 +1,22 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Problem } from '@framelane/service-kit/problem';
+import type { RequestHandler } from 'express';
+
+/** Lets in requests that carry the shared service secret; compared in constant time. */
+export function serviceAuthentication(secret: string): RequestHandler {
+  const expected = digest(`Bearer ${secret}`);
+  return (req, _res, next) => {
+    if (!timingSafeEqual(digest(req.get('authorization') ?? ''), expected)) {
+      throw new Problem(
+        401,
+        'invalid_service_secret',
+        'SERVICE_SECRET differs between the engine and the control plane.',
+      );
+    }
+    next();
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

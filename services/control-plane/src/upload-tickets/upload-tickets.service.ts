@@ -1,0 +1,191 @@
+import { newId } from '@framelane/contracts/ids';
+import type { RedeemTicketRequest, RedeemTicketResponse } from '@framelane/contracts/internal-api';
+import type { MessageData } from '@framelane/contracts/messages';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Database } from '../db/database.ts';
+import type { Environment, UploadTicketRow } from '../db/schema.ts';
+import type { VideoTransitions } from '../videos/video-transitions.ts';
+import type { VideosService } from '../videos/videos.service.ts';
+import {
+  findExpiredTickets,
+  findTicketByHash,
+  holdsLease,
+  insertTicket,
+  leaseTicket,
+  releaseTicket,
+  renewLease,
+  spendTicket,
+} from './upload-tickets.store.ts';
+import { hashUploadToken, newUploadToken } from './upload-token.ts';
+
+/** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
+const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
+
+/** Tickets looked at in one go by `expireUnused`. */
+const EXPIRY_BATCH = 100;
+
+/** What a client asks a ticket for. */
+export type TicketRequest = {
+  workspaceId: string;
+  environment: Environment;
+  filename: string;
+  title: string | undefined;
+  /** Bytes, when the client knows them. */
+  size: number | undefined;
+  expiresInSeconds: number;
+};
+
+/** A new ticket. The token is known only now. */
+export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; maxBytes: number };
+
+type Transfer = { videoId: string; transferId: string };
+
+/** Issues upload tickets and decides which transfer may use one. */
+export class UploadTicketsService {
+  readonly #db: Database;
+  readonly #videos: VideosService;
+  readonly #transitions: VideoTransitions;
+  readonly #logger: Logger;
+  readonly #limits: { maxBytes: number; leaseSeconds: number };
+
+  constructor(deps: {
+    db: Database;
+    videos: VideosService;
+    transitions: VideoTransitions;
+    logger: Logger;
+    limits: { maxBytes: number; leaseSeconds: number };
+  }) {
+    this.#db = deps.db;
+    this.#videos = deps.videos;
+    this.#transitions = deps.transitions;
+    this.#logger = deps.logger;
+    this.#limits = deps.limits;
+  }
+
+  /** Creates a video and the ticket for its upload. Throws 413 when the size told is over the limit. */
+  async issue(request: TicketRequest): Promise<Ticket> {
+    if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
+    const videoId = newId('vid');
+    const uploadToken = newUploadToken();
+    const expiresAt = new Date(Date.now() + request.expiresInSeconds * 1000);
+    await this.#db.transaction().execute(async (trx) => {
+      await this.#videos.create(trx, {
+        id: videoId,
+        workspace_id: request.workspaceId,
+        environment: request.environment,
+        status: 'uploading',
+        filename: request.filename,
+        title: request.title ?? request.filename.replace(/\.[^.]*$/, ''),
+      });
+      await insertTicket(trx, {
+        video_id: videoId,
+        token_hash: hashUploadToken(uploadToken),
+        expires_at: expiresAt,
+      });
+    });
+    return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
+  }
+
+  /** Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. */
+  async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+    const tokenHash = hashUploadToken(token);
+    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash), new Date());
+    if (contentLength !== null && contentLength > this.#limits.maxBytes + MULTIPART_OVERHEAD_BYTES) {
+      throw this.#tooLarge();
+    }
+    const transferId = newId('xfr');
+    if (!(await leaseTicket(this.#db, tokenHash, transferId, this.#limits.leaseSeconds))) {
+      // Somebody was faster between the look and the lease.
+      requireUsable(await findTicketByHash(this.#db, tokenHash), new Date());
+      throw uploadInProgress();
+    }
+    return {
+      videoId: ticket.video_id,
+      workspaceId: ticket.workspace_id,
+      transferId,
+      sourceKey: sourceKey(ticket.workspace_id, ticket.video_id),
+      ...this.#limits,
+    };
+  }
+
+  /** A transfer broke; its token may be used again. */
+  async release(transfer: Transfer): Promise<void> {
+    await releaseTicket(this.#db, transfer);
+  }
+
+  /** A transfer is alive. */
+  async renew(transfer: Transfer): Promise<void> {
+    await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
+  }
+
+  /** Whether the transfer should go on. */
+  async isWanted(transfer: Transfer): Promise<boolean> {
+    return holdsLease(this.#db, transfer);
+  }
+
+  /** Spends the ticket and moves its video on, once; a repeated or stale report changes nothing. */
+  async complete(upload: MessageData<'upload.completed'>): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#transitions.lock(trx, upload.videoId);
+      if (video === undefined || !(await spendTicket(trx, upload))) {
+        this.#logger.info('upload.completion_ignored', { ...upload });
+        return;
+      }
+      await this.#transitions.beginProcessing(trx, video, upload);
+    });
+  }
+
+  /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
+  async expireUnused(): Promise<void> {
+    for (const videoId of await findExpiredTickets(this.#db, EXPIRY_BATCH)) {
+      await this.#db.transaction().execute(async (trx) => {
+        const video = await this.#transitions.lock(trx, videoId);
+        if (video?.status !== 'uploading') return;
+        await this.#transitions.fail(trx, video, {
+          code: 'upload_expired',
+          message: 'No file arrived before the upload ticket expired.',
+        });
+      });
+    }
+  }
+
+  #tooLarge(): Problem {
+    const { maxBytes } = this.#limits;
+    return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
+      extra: { maxBytes },
+    });
+  }
+}
+
+/** The ticket, if it can be leased now; throws the Problem that says why it cannot. */
+export function requireUsable<T extends UploadTicketRow>(ticket: T | undefined, now: Date): T {
+  if (ticket === undefined) {
+    throw new Problem(
+      401,
+      'upload_token_invalid',
+      'This upload token does not exist. Request a new upload ticket.',
+    );
+  }
+  if (ticket.used_at !== null) {
+    throw new Problem(
+      401,
+      'upload_token_used',
+      'This upload token has been used. Request a new upload ticket.',
+    );
+  }
+  if (ticket.lease_expires_at !== null && ticket.lease_expires_at > now) throw uploadInProgress();
+  if (ticket.expires_at <= now) {
+    throw new Problem(
+      401,
+      'upload_token_expired',
+      'This upload token has expired. Request a new upload ticket.',
+    );
+  }
+  return ticket;
+}
+
+function uploadInProgress(): Problem {
+  return new Problem(409, 'upload_in_progress', 'Another upload with this token is under way.');
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { UploadTicketRow } from '../db/schema.ts';
+
+export async function insertTicket(
+  db: Database,
+  ticket: { video_id: string; token_hash: Buffer; expires_at: Date },
+): Promise<void> {
+  await db.insertInto('upload_tickets').values(ticket).execute();
+}
+
+/** A ticket with the workspace of its video; tickets of deleted videos are not found. */
+export async function findTicketByHash(
+  db: Database,
+  tokenHash: Buffer,
+): Promise<(UploadTicketRow & { workspace_id: string }) | undefined> {
+  return db
+    .selectFrom('upload_tickets')
+    .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
+    .selectAll('upload_tickets')
+    .select('videos.workspace_id')
+    .where('token_hash', '=', tokenHash)
+    .where('videos.deleted_at', 'is', null)
+    .executeTakeFirst();
+}
+
+/**
+ * Leases a free, living, unused ticket to a transfer. One statement: of ten transfers at once, one gets it. Resolves
+ * with whether this one did.
+ */
+export async function leaseTicket(
+  db: Database,
+  tokenHash: Buffer,
+  transferId: string,
+  leaseSeconds: number,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('upload_tickets')
+    .set({ transfer_id: transferId, lease_expires_at: inSeconds(leaseSeconds) })
+    .where('token_hash', '=', tokenHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .where((eb) => eb.or([eb('transfer_id', 'is', null), eb('lease_expires_at', '<=', sql<Date>`now()`)]))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Renews the lease of a transfer that is still the ticket's own. */
+export async function renewLease(
+  db: Database,
+  transfer: { videoId: string; transferId: string },
+  leaseSeconds: number,
+): Promise<void> {
+  await db
+    .updateTable('upload_tickets')
+    .set({ lease_expires_at: inSeconds(leaseSeconds) })
+    .where('video_id', '=', transfer.videoId)
+    .where('transfer_id', '=', transfer.transferId)
+    .where('used_at', 'is', null)
+    .execute();
+}
+
+/** Frees the ticket of a broken transfer. */
+export async function releaseTicket(
+  db: Database,
+  transfer: { videoId: string; transferId: string },
+): Promise<void> {
+  await db
+    .updateTable('upload_tickets')
+    .set({ transfer_id: null, lease_expires_at: null })
+    .where('video_id', '=', transfer.videoId)
+    .where('transfer_id', '=', transfer.transferId)
+    .where('used_at', 'is', null)
+    .execute();
+}
+
+/** Spends the ticket for a completed transfer. False when it is spent already or another transfer has it. */
+export async function spendTicket(
+  db: Database,
+  transfer: { videoId: string; transferId: string },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('upload_tickets')
+    .set({ used_at: sql`now()` })
+    .where('video_id', '=', transfer.videoId)
+    .where('transfer_id', '=', transfer.transferId)
+    .where('used_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Whether a living video's ticket is leased to this transfer. */
+export async function holdsLease(
+  db: Database,
+  transfer: { videoId: string; transferId: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('upload_tickets')
+    .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
+    .select('video_id')
+    .where('video_id', '=', transfer.videoId)
+    .where('transfer_id', '=', transfer.transferId)
+    .where('used_at', 'is', null)
+    .where('videos.deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Living videos whose ticket ran out unused, with no transfer under way. */
+export async function findExpiredTickets(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('upload_tickets')
+    .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
+    .select('video_id')
+    .where('used_at', 'is', null)
+    .where('upload_tickets.expires_at', '<=', sql<Date>`now()`)
+    .where((eb) => eb.or([eb('transfer_id', 'is', null), eb('lease_expires_at', '<=', sql<Date>`now()`)]))
+    .where('videos.status', '=', 'uploading')
+    .where('videos.deleted_at', 'is', null)
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.video_id);
+}
+
+function inSeconds(seconds: number) {
+  return sql<Date>`now() + make_interval(secs => ${seconds})`;
+}

@@ -1,0 +1,41 @@
+import type { components } from '@framelane/openapi/types';
+import type { VideoRow } from '../db/schema.ts';
+import { aspectRatio } from './aspect-ratio.ts';
+
+/** The public record of a video. */
+export type VideoRecord = components['schemas']['Video'];
+
+/** A video with what its ticket says. */
+export type VideoWithTicket = VideoRow & { ticket_expires_at: Date | null };
+
+/** What the public sees of a row. `baseUrl` ends in `/v1`. */
+export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecord {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    environment: row.environment,
+    status: row.status,
+    title: row.title,
+    filename: row.filename,
+    ...(row.status === 'ready' && {
+      hls: `${baseUrl}/hls/${row.workspace_id}/${row.id}/master.m3u8`,
+      variants: row.variants ?? [],
+    }),
+    duration: row.duration,
+    width: row.width,
+    height: row.height,
+    aspectRatio: row.width !== null && row.height !== null ? aspectRatio(row.width, row.height) : null,
+    frameRate: row.frame_rate,
+    size: row.size,
+    storageBytes: row.storage_bytes,
+    progress: row.progress,
+    error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
+    inputIssues: row.input_issues,
+    source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    uploadedAt: row.uploaded_at?.toISOString() ?? null,
+    readyAt: row.ready_at?.toISOString() ?? null,
+    expiresAt: row.status === 'uploading' ? (row.ticket_expires_at?.toISOString() ?? null) : null,
+  };
+}

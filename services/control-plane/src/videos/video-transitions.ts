@@ -1,0 +1,113 @@
+import type { FailureCode } from '@framelane/contracts/failures';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import type { Logger } from '@framelane/service-kit/logger';
+import { sql, type UpdateObject } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { addJob } from '../db/jobs.ts';
+import type { Schema, VideoRow } from '../db/schema.ts';
+import { lockVideo, moveToFailed, moveVideo, raiseProgress, updateVideo } from './videos.store.ts';
+
+/**
+ * The moves of a video from status to status, each with what must be sent because of it, in the caller's transaction.
+ * Other domains change a video through these alone.
+ */
+export class VideoTransitions {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** The living video, locked for the rest of the transaction. */
+  lock(trx: Database, videoId: string): Promise<VideoRow | undefined> {
+    return lockVideo(trx, videoId);
+  }
+
+  /** uploading → processing, and the first transcode command. */
+  async beginProcessing(
+    trx: Database,
+    video: VideoRow,
+    upload: { bytes: number; sha256: string; contentType: string | null },
+  ): Promise<boolean> {
+    const moved = await moveVideo(trx, video.id, 'processing', {
+      size: upload.bytes,
+      sha256: upload.sha256,
+      content_type: upload.contentType,
+      storage_bytes: upload.bytes,
+      uploaded_at: sql`now()`,
+    });
+    if (!moved) return false;
+    await this.issueTranscode(trx, video, 0);
+    this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes: upload.bytes });
+    return true;
+  }
+
+  /** Writes a transcode command to the outbox, to be sent after the delay. */
+  async issueTranscode(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
+    await updateVideo(trx, video.id, {
+      command_issued_at: sql`now() + make_interval(secs => ${delaySeconds})`,
+    });
+    await addJob(
+      trx,
+      'publish-transcode',
+      {
+        videoId: video.id,
+        workspaceId: video.workspace_id,
+        sourceKey: sourceKey(video.workspace_id, video.id),
+      },
+      { key: `transcode:${video.id}`, delaySeconds },
+    );
+  }
+
+  /** Gives a processing video its next attempt number and the key that attempt encrypts with. */
+  async assignAttempt(trx: Database, video: VideoRow, sealedContentKey: string): Promise<number> {
+    const attempt = video.attempt + 1;
+    await updateVideo(trx, video.id, { attempt, content_key: sealedContentKey });
+    return attempt;
+  }
+
+  /** Notes that an attempt went wrong. */
+  async countFailedAttempt(trx: Database, video: VideoRow): Promise<void> {
+    await updateVideo(trx, video.id, { failed_attempts: video.failed_attempts + 1 });
+  }
+
+  /** How far the transcode is, 0..1; shown as 0..99 until ready. */
+  async progress(trx: Database, videoId: string, fraction: number): Promise<void> {
+    const percent = Math.floor(fraction * 99);
+    await raiseProgress(trx, videoId, percent);
+    this.#logger.info('video.progress', { videoId, percent });
+  }
+
+  /** processing → ready. What older attempts left is purged. */
+  async complete(trx: Database, video: VideoRow, values: UpdateObject<Schema, 'videos'>): Promise<boolean> {
+    const moved = await moveVideo(trx, video.id, 'ready', { ...values, progress: 100, ready_at: sql`now()` });
+    if (!moved) return false;
+    await this.#purge(trx, video);
+    const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
+    this.#logger.info('video.ready', {
+      videoId: video.id,
+      workspaceId: video.workspace_id,
+      title: video.title,
+      attempt: video.attempt,
+      seconds,
+    });
+    return true;
+  }
+
+  /** uploading or processing → failed. The key is erased and everything made so far is purged. */
+  async fail(
+    trx: Database,
+    video: VideoRow,
+    error: { code: FailureCode; message: string },
+  ): Promise<boolean> {
+    const moved = await moveToFailed(trx, video.id, error);
+    if (!moved) return false;
+    await this.#purge(trx, video);
+    this.#logger.warn('video.failed', { videoId: video.id, title: video.title, ...error });
+    return true;
+  }
+
+  async #purge(trx: Database, video: VideoRow): Promise<void> {
+    await addJob(trx, 'purge-objects', { videoId: video.id, workspaceId: video.workspace_id, look: 1 });
+  }
+}

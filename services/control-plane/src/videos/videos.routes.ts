@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express';
+import { apiKeyOf } from '../auth/authentication.ts';
+import type { Environment, VideoStatus } from '../db/schema.ts';
+import { nextLink, readCursor } from '../http/pagination.ts';
+import type { VideosService } from './videos.service.ts';
+
+/** Query parameters of the list, after the contract has checked them and filled in defaults. */
+type ListQuery = {
+  limit: number;
+  order: 'asc' | 'desc';
+  cursor?: string;
+  status?: string[];
+  createdAfter?: string;
+  createdBefore?: string;
+  environment?: Environment;
+  q?: string;
+};
+
+export function videoRoutes(
+  videos: VideosService,
+  publicUrl: string,
+): Record<'getVideo' | 'listVideos' | 'deleteVideo', RequestHandler> {
+  return {
+    getVideo: async (req, res) => {
+      res.json(await videos.get(apiKeyOf(req).workspace_id, String(req.params.id)));
+    },
+
+    listVideos: async (req, res) => {
+      const query = req.query as unknown as ListQuery;
+      const page = await videos.list(
+        apiKeyOf(req).workspace_id,
+        {
+          statuses: (query.status ?? []).flatMap((item) => item.split(',')) as VideoStatus[],
+          createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
+          createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
+          environment: query.environment,
+          titleContains: query.q,
+        },
+        {
+          order: query.order,
+          limit: query.limit,
+          after: query.cursor === undefined ? undefined : readCursor(query.cursor),
+        },
+      );
+      if (page.nextCursor !== null) res.set('Link', nextLink(publicUrl, req.originalUrl, page.nextCursor));
+      res.json(page);
+    },
+
+    deleteVideo: async (req, res) => {
+      await videos.delete(apiKeyOf(req).workspace_id, String(req.params.id));
+      res.status(204).end();
+    },
+  };
+}

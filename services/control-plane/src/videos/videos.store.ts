@@ -1,0 +1,157 @@
+import type { FailureCode } from '@framelane/contracts/failures';
+import { type SelectQueryBuilder, sql, type UpdateObject } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
+import type { Position } from '../http/pagination.ts';
+import type { VideoWithTicket } from './video-record.ts';
+import { MAY_BECOME } from './video-status.ts';
+
+export type VideoFilter = {
+  statuses: VideoStatus[];
+  createdAfter: Date | undefined;
+  createdBefore: Date | undefined;
+  environment: Environment | undefined;
+  titleContains: string | undefined;
+};
+
+export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
+  await db.insertInto('videos').values(video).execute();
+}
+
+/** A living video of this workspace. */
+export async function findVideo(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<VideoWithTicket | undefined> {
+  return livingVideos(db)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', videoId)
+    .executeTakeFirst();
+}
+
+/** Any video, a tombstone included. */
+export async function findVideoOrTombstone(db: Database, videoId: string): Promise<VideoRow | undefined> {
+  return db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirst();
+}
+
+/** A living video, its row locked until the transaction ends. Every transition begins here, so none can deadlock. */
+export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
+  return db
+    .selectFrom('videos')
+    .selectAll()
+    .where('id', '=', videoId)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Up to `limit` living videos of a workspace after `position`; keyset, so every page costs the same. */
+export async function listVideos(
+  db: Database,
+  workspaceId: string,
+  filter: VideoFilter,
+  page: { order: 'asc' | 'desc'; after: Position | undefined; limit: number },
+): Promise<VideoWithTicket[]> {
+  const beyond = page.order === 'desc' ? sql`<` : sql`>`;
+  const { statuses, createdAfter, createdBefore, environment, titleContains } = filter;
+  const { after } = page;
+  return livingVideos(db)
+    .where('workspace_id', '=', workspaceId)
+    .$if(statuses.length > 0, (query) => query.where('status', 'in', statuses))
+    .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter as Date))
+    .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
+    .$if(environment !== undefined, (query) => query.where('environment', '=', environment as Environment))
+    .$if(titleContains !== undefined, (query) =>
+      query.where('title', 'ilike', `%${(titleContains as string).replace(/[\\%_]/g, '\\$&')}%`),
+    )
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(created_at, id) ${beyond} (${after?.createdAt}, ${after?.id})`),
+    )
+    .orderBy('created_at', page.order)
+    .orderBy('id', page.order)
+    .limit(page.limit)
+    .execute();
+}
+
+/** A guarded move: changes the row only from a status that may become the new one. Resolves with whether it did. */
+export async function moveVideo(
+  db: Database,
+  videoId: string,
+  to: keyof typeof MAY_BECOME,
+  values: UpdateObject<Schema, 'videos'>,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('videos')
+    .set({ ...values, status: to, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('deleted_at', 'is', null)
+    .where('status', 'in', MAY_BECOME[to])
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Moves a video to `failed` and erases its content key. */
+export async function moveToFailed(
+  db: Database,
+  videoId: string,
+  error: { code: FailureCode; message: string },
+): Promise<boolean> {
+  return moveVideo(db, videoId, 'failed', {
+    error_code: error.code,
+    error_message: error.message,
+    content_key: null,
+  });
+}
+
+/** Changes columns of a video without moving it. */
+export async function updateVideo(
+  db: Database,
+  videoId: string,
+  values: UpdateObject<Schema, 'videos'>,
+): Promise<void> {
+  await db
+    .updateTable('videos')
+    .set({ ...values, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .execute();
+}
+
+/** Raises the progress; it never falls. */
+export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<void> {
+  await db
+    .updateTable('videos')
+    .set({ progress: percent, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('status', '=', 'processing')
+    .where('progress', '<', percent)
+    .execute();
+}
+
+/** Turns a living video of this workspace into a tombstone without a key. Resolves with whether there was one. */
+export async function buryVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
+  const result = await db
+    .updateTable('videos')
+    .set({ deleted_at: sql`now()`, updated_at: sql`now()`, content_key: null })
+    .where('id', '=', videoId)
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+function livingVideos(
+  db: Database,
+): SelectQueryBuilder<Schema & { videos: Schema['videos'] }, 'videos', VideoWithTicket> {
+  return db
+    .selectFrom('videos')
+    .selectAll('videos')
+    .select((eb) =>
+      eb
+        .selectFrom('upload_tickets')
+        .select('upload_tickets.expires_at')
+        .whereRef('upload_tickets.video_id', '=', 'videos.id')
+        .as('ticket_expires_at'),
+    )
+    .where('deleted_at', 'is', null);
+}

@@ -1,0 +1,239 @@
+import { openContentKey } from '@framelane/contracts/content-key';
+import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import type { Message } from '@framelane/contracts/messages';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+const contentKeySecret = Buffer.alloc(32, 7);
+const commands: Message[] = [];
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    reconcileSeconds: 1,
+    secrets: { ...config.secrets, contentKey: contentKeySecret },
+  }));
+  await plane.bus.consume(
+    'engine.commands',
+    { prefetch: 10 },
+    async (message) => void commands.push(message),
+  );
+});
+afterAll(() => plane.stop());
+
+async function processingVideo(): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  return videoId;
+}
+
+async function video(videoId: string) {
+  return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+}
+
+/** Resolves once so many commands for the video have reached the engines. */
+function commandsFor(videoId: string, count: number): Promise<Message[]> {
+  return until(async () => {
+    const found = commands.filter(({ type, data }) => type === 'transcode' && data.videoId === videoId);
+    return found.length >= count && found;
+  });
+}
+
+const tryClaim = (videoId: string) => plane.engine.ask(INTERNAL_PATHS.claimAttempt, { videoId });
+
+const fail = (
+  videoId: string,
+  attempt: number,
+  code: FailureCode | typeof ENGINE_STOPPED,
+  retryable: boolean,
+) =>
+  plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });
+
+const expireLease = (videoId: string) =>
+  plane.db
+    .updateTable('attempts')
+    .set({ lease_expires_at: new Date(Date.now() - 1000) })
+    .where('video_id', '=', videoId)
+    .where('outcome', 'is', null)
+    .execute();
+
+describe('claiming', () => {
+  test('a completed upload sends one command and can be claimed once', async () => {
+    const videoId = await processingVideo();
+    const [command] = await commandsFor(videoId, 1);
+    expect(command?.data).toEqual({
+      videoId,
+      workspaceId: plane.workspaceId,
+      sourceKey: `sources/${plane.workspaceId}/${videoId}/original`,
+    });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
+    const granted = answers.filter(({ status }) => status === 200);
+    expect(granted).toHaveLength(1);
+    expect(granted[0]?.body).toMatchObject({ attempt: 1, sourceBytes: 1_000_000, leaseSeconds: 30 });
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('attempt_not_claimable'));
+    expect(await openContentKey(String(granted[0]?.body.contentKey), contentKeySecret)).toHaveLength(16);
+  });
+
+  test('every attempt gets a key of its own', async () => {
+    const videoId = await processingVideo();
+    const first = await plane.engine.claim(videoId);
+    await fail(videoId, 1, 'storage_failed', true);
+    const second = await plane.engine.claim(videoId);
+    expect(second.attempt).toBe(2);
+    const keys = await Promise.all(
+      [first, second].map(({ contentKey }) => openContentKey(contentKey, contentKeySecret)),
+    );
+    expect(keys[0]?.equals(keys[1] ?? Buffer.alloc(0))).toBe(false);
+  });
+
+  test.each(['uploading', 'ready', 'failed', 'deleted', 'unknown'])('409 while %s', async (status) => {
+    const { videoId, uploadToken } = await plane.ticket();
+    if (status !== 'uploading') await plane.engine.upload(uploadToken);
+    if (status === 'ready' || status === 'failed') await plane.engine.claim(videoId);
+    if (status === 'ready') await plane.engine.complete(videoId, 1);
+    if (status === 'failed') await fail(videoId, 1, 'not_a_video', false);
+    if (status === 'deleted') await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+    const answer = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
+    expect([answer.status, answer.body.code]).toEqual([409, 'attempt_not_claimable']);
+  });
+});
+
+describe('results', () => {
+  test('progress is shown and never falls', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    for (const fraction of [0.5, 0.25, 1]) {
+      await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction });
+      expect((await video(videoId)).progress).toBe(fraction === 1 ? 99 : 49);
+    }
+  });
+
+  test('a completion is applied once; what comes later changes nothing', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, 1);
+    const ready = await video(videoId);
+    expect(ready.status).toBe('ready');
+    await plane.engine.complete(videoId, 1);
+    await fail(videoId, 1, 'transcode_failed', false);
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.1 });
+    expect(await video(videoId)).toEqual(ready);
+  });
+
+  test('a permanent failure ends the video with its code and without a key', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await fail(videoId, 1, 'no_video_track', false);
+    expect(await video(videoId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'no_video_track', message: 'What went wrong.' },
+    });
+    const row = await plane.db.selectFrom('videos').select('content_key').where('id', '=', videoId).execute();
+    expect(row).toEqual([{ content_key: null }]);
+  });
+
+  test('transient failures are tried three times, then the video fails', async () => {
+    const videoId = await processingVideo();
+    for (const attempt of [1, 2, 3]) {
+      await commandsFor(videoId, attempt);
+      expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
+      expect((await video(videoId)).status).toBe('processing');
+      await fail(videoId, attempt, 'storage_failed', true);
+    }
+    expect(await video(videoId)).toMatchObject({ status: 'failed', error: { code: 'storage_failed' } });
+    expect((await commandsFor(videoId, 3)).length).toBe(3);
+  });
+
+  test('an attempt handed back does not count', async () => {
+    const videoId = await processingVideo();
+    for (const attempt of [1, 2, 3, 4]) {
+      await commandsFor(videoId, attempt);
+      expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
+      await fail(videoId, attempt, ENGINE_STOPPED, true);
+    }
+    await commandsFor(videoId, 5);
+    expect((await video(videoId)).status).toBe('processing');
+  });
+
+  test('results of an older attempt change nothing', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await fail(videoId, 1, 'transcode_failed', true);
+    await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, 1);
+    await fail(videoId, 1, 'not_a_video', false);
+    expect((await video(videoId)).status).toBe('processing');
+    await plane.engine.complete(videoId, 2);
+    expect((await video(videoId)).status).toBe('ready');
+  });
+});
+
+describe('engines that fall silent', () => {
+  test('the reconciler ends the attempt and sends the next command', async () => {
+    const videoId = await processingVideo();
+    await commandsFor(videoId, 1);
+    await plane.engine.claim(videoId);
+    await expireLease(videoId);
+    await commandsFor(videoId, 2);
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
+    expect(wanted.body).toEqual({ wanted: false });
+    expect((await plane.engine.claim(videoId)).attempt).toBe(2);
+    await plane.engine.complete(videoId, 1);
+    expect((await video(videoId)).status).toBe('processing');
+    await plane.engine.complete(videoId, 2);
+    expect((await video(videoId)).status).toBe('ready');
+  });
+
+  test('progress keeps the lease', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await expireLease(videoId);
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
+    expect((await tryClaim(videoId)).status).toBe(409);
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
+    expect(wanted.body.wanted).toBe(true);
+  });
+
+  test('after three silent engines the video fails', async () => {
+    const videoId = await processingVideo();
+    for (const attempt of [1, 2, 3]) {
+      await commandsFor(videoId, attempt);
+      await plane.engine.claim(videoId);
+      await expireLease(videoId);
+    }
+    const failed = await until(async () => {
+      const record = await video(videoId);
+      return record.status === 'failed' && record;
+    });
+    expect(failed.error.code).toBe('internal_error');
+  });
+
+  test('a command nobody took is sent again', async () => {
+    const videoId = await processingVideo();
+    await commandsFor(videoId, 1);
+    await plane.db
+      .updateTable('videos')
+      .set({ command_issued_at: new Date(Date.now() - 3_600_000) })
+      .where('id', '=', videoId)
+      .execute();
+    await commandsFor(videoId, 2);
+  });
+
+  test('after a restart everything unfinished is sent again at once', async () => {
+    const claimed = await processingVideo();
+    await commandsFor(claimed, 1);
+    await plane.engine.claim(claimed);
+    const waiting = await processingVideo();
+    await commandsFor(waiting, 1);
+    await plane.controlPlane.restartTranscodes();
+    await commandsFor(claimed, 2);
+    await commandsFor(waiting, 2);
+    expect((await plane.engine.claim(claimed)).attempt).toBe(2);
+    expect((await plane.engine.claim(waiting)).attempt).toBe(1);
+  });
+});

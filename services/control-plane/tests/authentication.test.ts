@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+const VIDEO = newId('vid');
+
+/** Every operation that asks for a key, with a valid input. */
+const OPERATIONS = [
+  ['get', '/v1/auth/whoami', null],
+  ['post', '/v1/videos/upload-ticket', 'videos:write'],
+  ['get', '/v1/videos', 'videos:read'],
+  ['get', `/v1/videos/${VIDEO}`, 'videos:read'],
+  ['delete', `/v1/videos/${VIDEO}`, 'videos:write'],
+] as const;
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+async function makeKey(changes: Record<string, unknown> = {}): Promise<string> {
+  const secret = newApiKeySecret('live');
+  await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
+  if (Object.keys(changes).length > 0) {
+    const hash = createHash('sha256').update(secret).digest();
+    await plane.db.updateTable('api_keys').set(changes).where('secret_hash', '=', hash).execute();
+  }
+  return secret;
+}
+
+describe.each(OPERATIONS)('%s %s', (method, path, permission) => {
+  const call = (headers: Record<string, string>) =>
+    request(plane.url)
+      [method](path)
+      .set(headers)
+      .send(method === 'post' ? { filename: 'a.mp4' } : undefined);
+  const withKey = (secret: string) => ({
+    authorization: `Bearer ${secret}`,
+    'x-svc-workspace': plane.workspaceId,
+  });
+
+  test.each([
+    ['no key', {}, 'missing_api_key'],
+    ['another scheme', { authorization: 'Basic dXNlcjpwYXNz' }, 'missing_api_key'],
+    ['no secret after Bearer', { authorization: 'Bearer ' }, 'missing_api_key'],
+    ['a garbled key', { authorization: 'Bearer nonsense' }, 'invalid_api_key'],
+    ['an unknown key', { authorization: `Bearer ${newApiKeySecret('test')}` }, 'invalid_api_key'],
+  ])('401 with %s, also without a workspace header', async (_, headers, code) => {
+    const answer = await call(headers as Record<string, string>);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toMatchObject({ status: 401, code });
+    expect(answer.headers['content-type']).toContain('application/problem+json');
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+  });
+
+  test('401 with a revoked key and with an expired one', async () => {
+    const revoked = await call(withKey(await makeKey({ revoked_at: new Date() })));
+    expect([revoked.status, revoked.body.code]).toEqual([401, 'revoked_api_key']);
+    const expired = await call(withKey(await makeKey({ expires_at: new Date(Date.now() - 1) })));
+    expect([expired.status, expired.body.code]).toEqual([401, 'expired_api_key']);
+  });
+
+  test('400 without the workspace header, 403 with another workspace', async () => {
+    const { authorization = '' } = plane.credentials;
+    const missing = await call({ authorization });
+    expect([missing.status, missing.body.code]).toEqual([400, 'workspace_header_missing']);
+    const foreign = await call({ authorization, 'x-svc-workspace': newId('ws') });
+    expect([foreign.status, foreign.body.code]).toEqual([403, 'workspace_mismatch']);
+  });
+
+  test('403 without the permission, whatever the input; enough with it alone', async () => {
+    const others = ['videos:read', 'videos:write', 'usage:read'].filter((name) => name !== permission);
+    const without = await call(withKey(await makeKey({ permissions: others })));
+    const only = await call(withKey(await makeKey({ permissions: permission === null ? [] : [permission] })));
+    if (permission === null) expect(without.status).toBe(200);
+    else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
+    expect([200, 201, 404]).toContain(only.status);
+  });
+});
+
+test('authentication comes before the input is looked at', async () => {
+  const answer = await request(plane.url).post('/v1/videos/upload-ticket').send({ filename: 1 });
+  expect(answer.body.code).toBe('missing_api_key');
+});
+
+test('whoami tells the workspace and what the key may do, never the secret', async () => {
+  const answer = await request(plane.url).get('/v1/auth/whoami').set(plane.credentials);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toMatchObject({
+    workspace: { id: plane.workspaceId, name: 'Default' },
+    apiKey: { prefix: 'svc_live_', last4: plane.apiKey.slice(-4), environment: 'live' },
+    environment: 'live',
+    permissions: expect.arrayContaining(['videos:read', 'videos:write']),
+  });
+  expect(answer.text).not.toContain(plane.apiKey);
+});
+
+test('only the hash of a key is stored', async () => {
+  const rows = await plane.db.selectFrom('api_keys').selectAll().execute();
+  expect(JSON.stringify(rows)).not.toContain(plane.apiKey.slice(9));
+});

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
+import { segmentKey } from '@framelane/object-store/object-keys';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+/** As the sample manifest says of the last segment of 360p. */
+const SEGMENT = randomBytes(160_000);
+const SEQUENCE = 3;
+
+let plane: TestControlPlane;
+let hls: string;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  const { videoId } = await plane.readyVideo();
+  hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+  await plane.objects.put(key, SEGMENT, 'video/mp2t');
+});
+afterAll(() => plane.stop());
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  request(plane.url).get(`${hls}${path}`).set(headers).responseType('blob');
+
+describe('playlists', () => {
+  test('need no authentication, may be read by any page, and shrink on request', async () => {
+    const answer = await request(plane.url).get(`${hls}/master.m3u8`).set({ 'accept-encoding': 'gzip' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^application\/vnd\.apple\.mpegurl/),
+      'content-encoding': 'gzip',
+      'cache-control': 'public, max-age=60',
+      'access-control-allow-origin': '*',
+      etag: expect.any(String),
+    });
+    const text = (await get('/master.m3u8')).body.toString();
+    expect(text.split('\n')[0]).toBe('#EXTM3U');
+    expect(text).toMatch(/^360p\/index\.m3u8$/m);
+    expect(text).toMatch(/^480p\/index\.m3u8$/m);
+    expect(text).toContain('URI="audio/index.m3u8"');
+  });
+
+  test('a media playlist names every segment and the key', async () => {
+    const text = (await get('/360p/index.m3u8')).body.toString();
+    expect(text.match(/^\d+\.ts$/gm)).toEqual(['0.ts', '1.ts', '2.ts', '3.ts']);
+    expect(text).toContain('#EXT-X-KEY:METHOD=AES-128,URI="../key"');
+    expect(text).toContain('#EXT-X-TARGETDURATION:6');
+  });
+
+  test('304 for a known version', async () => {
+    const { etag } = (await get('/master.m3u8')).headers;
+    expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);
+  });
+
+  test('credentials that a player sends do no harm', async () => {
+    expect((await get('/master.m3u8', { authorization: 'Bearer whatever' })).status).toBe(200);
+  });
+});
+
+describe('the key', () => {
+  test('is 16 bytes and never kept', async () => {
+    const answer = await get('/key');
+    expect(answer.body).toHaveLength(16);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    });
+  });
+});
+
+describe('segments', () => {
+  const segment = `/360p/${SEQUENCE}.ts`;
+
+  test('come whole, to be kept for ever', async () => {
+    const answer = await get(segment);
+    expect(answer.status).toBe(200);
+    expect(SEGMENT.equals(answer.body)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'video/mp2t',
+      'content-length': '160000',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[^"]+"$/),
+    });
+  });
+
+  test.each([
+    ['bytes=0-99', 0, 100],
+    ['bytes=159990-', 159_990, 160_000],
+    ['bytes=-10', 159_990, 160_000],
+    ['bytes=159990-999999', 159_990, 160_000],
+  ])('range %s', async (range, start, end) => {
+    const answer = await get(segment, { range });
+    expect(answer.status).toBe(206);
+    expect(answer.headers['content-range']).toBe(`bytes ${start}-${end - 1}/160000`);
+    expect(SEGMENT.subarray(start, end).equals(answer.body)).toBe(true);
+  });
+
+  test('416 beyond the end; the whole for a range of another version or unit', async () => {
+    const beyond = await get(segment, { range: 'bytes=160000-' });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */160000']);
+    expect((await get(segment, { range: 'bytes=0-9', 'if-range': '"other"' })).status).toBe(200);
+    expect((await get(segment, { range: 'lines=0-9' })).status).toBe(200);
+  });
+
+  test('HEAD and 304 answer without the bytes', async () => {
+    const head = await request(plane.url).head(`${hls}${segment}`);
+    expect([head.status, head.headers['content-length'], head.text]).toEqual([200, '160000', undefined]);
+    expect((await get(segment, { 'if-none-match': String(head.headers.etag) })).status).toBe(304);
+  });
+
+  test('are never compressed', async () => {
+    const answer = await get(segment, { 'accept-encoding': 'gzip' });
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+  });
+});
+
+describe('what is not there', () => {
+  test.each(['/360p/4.ts', '/720p/index.m3u8', '/720p/0.ts'])('404 for %s', async (path) => {
+    const answer = await request(plane.url).get(`${hls}${path}`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+  });
+
+  test.each(['/360p/-1.ts', '/360p/1.5.ts', '/4k/index.m3u8', '/360p/99999999999999999999.ts'])(
+    'a path that cannot be: %s',
+    async (path) => {
+      const answer = await request(plane.url).get(`${hls}${path}`);
+      expect([400, 404]).toContain(answer.status);
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+    },
+  );
+
+  test('404 under another workspace, and before the video is ready', async () => {
+    const foreign = hls.replace(plane.workspaceId, newId('ws'));
+    const { videoId } = await plane.ticket();
+    const waiting = `/v1/hls/${plane.workspaceId}/${videoId}`;
+    for (const base of [foreign, waiting]) {
+      for (const part of ['/master.m3u8', '/360p/index.m3u8', '/360p/0.ts', '/key']) {
+        expect((await request(plane.url).get(`${base}${part}`)).status).toBe(404);
+      }
+    }
+  });
+
+  test('a segment the store has lost is a 500 without its cause', async () => {
+    const answer = await request(plane.url).get(`${hls}/360p/0.ts`);
+    expect(answer.status).toBe(500);
+    expect(answer.body.code).toBe('internal_error');
+    expect(answer.body.detail).not.toContain('hls/');
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+});
+
+test('a preflight is answered', async () => {
+  const answer = await request(plane.url).options(`${hls}/360p/0.ts`).set({
+    origin: 'https://player.example',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'range',
+  });
+  expect(answer.status).toBe(204);
+  expect(answer.headers['access-control-allow-origin']).toBe('*');
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const ticketRequest = () => request(plane.url).post('/v1/videos/upload-ticket').set(plane.credentials);
+
+describe('problems', () => {
+  test.each([
+    ['an unknown path', () => request(plane.url).get('/v1/films'), 404, 'route_not_found'],
+    ['a path outside /v1', () => request(plane.url).get('/films'), 404, 'route_not_found'],
+    ['another method', () => request(plane.url).put('/v1/videos'), 405, 'method_not_allowed'],
+    ['bad JSON', () => ticketRequest().type('json').send('{"filename":'), 400, 'invalid_json'],
+    ['JSON that is no object', () => ticketRequest().type('json').send('[]'), 400, 'validation_failed'],
+    ['no body', () => ticketRequest(), 415, 'unsupported_media_type'],
+    ['a form', () => ticketRequest().type('form').send('filename=a.mp4'), 415, 'unsupported_media_type'],
+    [
+      'a huge body',
+      () => ticketRequest().send({ filename: 'a.mp4', x: 'x'.repeat(300_000) }),
+      413,
+      'body_too_large',
+    ],
+    [
+      'a broken escape',
+      () => request(plane.url).get('/v1/videos/%E0%A4%A').set(plane.credentials),
+      400,
+      'validation_failed',
+    ],
+  ])('%s', async (_, call, status, code) => {
+    const answer = await call();
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.body).toEqual({
+      type: `urn:framelane:problem:${code}`,
+      title: expect.any(String),
+      status,
+      detail: expect.any(String),
+      instance: expect.stringMatching(/^\//),
+      code,
+      requestId: answer.headers['x-request-id'],
+      ...(code === 'validation_failed' && { errors: expect.any(Array) }),
+    });
+  });
+
+  test('405 names what is possible', async () => {
+    const answer = await request(plane.url).put('/v1/videos');
+    expect(answer.headers.allow).toBe('GET, HEAD');
+  });
+});
+
+describe('request ids', () => {
+  test('a sane one is kept, any other replaced', async () => {
+    const kept = await request(plane.url).get('/healthz').set('X-Request-Id', 'trace-7:a.b');
+    expect(kept.headers['x-request-id']).toBe('trace-7:a.b');
+    const replaced = await request(plane.url).get('/healthz').set('X-Request-Id', 'no spaces "please"');
+    expect(replaced.headers['x-request-id']).toMatch(/^req_[0-9a-z]{26}$/);
+  });
+});
+
+describe('the contract', () => {
+  test('is served with the addresses of this installation, the upload included', async () => {
+    const { body, headers } = await request(plane.url).get('/v1/openapi.json');
+    expect(headers['content-type']).toContain('application/json');
+    expect(body.openapi).toMatch(/^3\.1/);
+    expect(body.servers[0].url).toBe('http://framelane.test/v1');
+    expect(body.paths['/upload'].servers).toEqual([
+      { url: 'http://engine.framelane.test', description: 'Engine' },
+    ]);
+    expect(body.paths['/upload'].post.operationId).toBe('uploadFile');
+  });
+});
+
+describe('health', () => {
+  test('alive and ready', async () => {
+    expect((await request(plane.url).get('/healthz')).status).toBe(200);
+    expect((await request(plane.url).get('/readyz')).body).toEqual({ status: 'ready', missing: [] });
+  });
+
+  test('HEAD works wherever GET does', async () => {
+    const answer = await request(plane.url).head('/v1/videos').set(plane.credentials);
+    expect(answer.status).toBe(200);
+  });
+
+  test('readyz names what is missing', async () => {
+    const other = await startControlPlane();
+    await other.bus.close();
+    const answer = await request(other.url).get('/readyz');
+    expect([answer.status, answer.body.missing]).toEqual([503, ['queue']]);
+    await other.stop();
+  });
+});

@@ -1,0 +1,56 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { migrateToLatest, migrator } from '../src/db/migrations.ts';
+import { createTestDatabase } from './support/database.ts';
+import { dumpSchema } from './support/dump-schema.ts';
+
+const SCHEMA_FILE = join(import.meta.dirname, '../src/db/schema.sql');
+
+let db: Database;
+let drop: () => Promise<void>;
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  drop = database.drop;
+  db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+});
+afterAll(async () => {
+  await db.destroy();
+  await drop();
+});
+
+test('every migration goes forward, back and forward again to the same schema', async () => {
+  const before: string[] = [await dumpSchema(db)];
+  for (;;) {
+    const { results = [], error } = await migrator(db).migrateUp();
+    expect(error).toBeUndefined();
+    if (results.length === 0) break;
+    before.push(await dumpSchema(db));
+  }
+  expect(before.length).toBeGreaterThan(1);
+  for (const earlier of before.toReversed().slice(1)) {
+    const { error } = await migrator(db).migrateDown();
+    expect(error).toBeUndefined();
+    expect(await dumpSchema(db)).toBe(earlier);
+  }
+  await migrateToLatest(db);
+  expect(await dumpSchema(db)).toBe(before.at(-1));
+});
+
+test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async () => {
+  await migrateToLatest(db);
+  const dump = await dumpSchema(db);
+  if (process.env.WRITE_SCHEMA === 'yes') await writeFile(SCHEMA_FILE, dump);
+  expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
+});
+
+test('several starters at once migrate once', async () => {
+  const database = await createTestDatabase();
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));
+  await Promise.all(starters.map(migrateToLatest));
+  await Promise.all(starters.map((starter) => starter.destroy()));
+  await database.drop();
+});

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { createLogger } from '@framelane/service-kit/logger';
+import { type ControlPlaneConfig, readControlPlaneConfig } from '../../src/config.ts';
+import { ControlPlane } from '../../src/control-plane.ts';
+import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
+import { createTestDatabase } from './database.ts';
+import { HandPlayedEngine } from './engine.ts';
+
+const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
+
+/** A running control plane with a database, a store and a bus of its own, and everything a test needs around it. */
+export type TestControlPlane = {
+  url: string;
+  workspaceId: string;
+  apiKey: string;
+  /** Headers of an authenticated request. */
+  credentials: Record<string, string>;
+  db: Database;
+  bus: InProcessBus;
+  objects: FileObjectStore;
+  engine: HandPlayedEngine;
+  controlPlane: ControlPlane;
+  /** Requests a ticket and resolves with the answer. */
+  ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
+  /** A video that is ready, as far as the database knows: its segments are not stored. */
+  readyVideo(): Promise<{ videoId: string }>;
+  stop(): Promise<void>;
+};
+
+/** Starts one. `settings` overrides single values of the configuration. */
+export async function startControlPlane(
+  settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
+): Promise<TestControlPlane> {
+  const database = await createTestDatabase();
+  const storage = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
+  const logger = createLogger({ service: 'control-plane', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
+  const objects = new FileObjectStore(storage);
+  const config = readControlPlaneConfig({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    PUBLIC_URL: 'http://framelane.test',
+    ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
+    DATABASE_URL: database.url,
+    SERVICE_SECRET,
+    CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
+    RETRY_BACKOFF_SECONDS: '0',
+  });
+  const controlPlane = ControlPlane.create(settings({ ...config, validateResponses: true }), {
+    bus,
+    objects,
+    logger,
+  });
+  const { port, internalPort } = await controlPlane.start();
+  const { workspaceId, apiKey } = await controlPlane.bootstrap();
+  if (apiKey === null) throw new Error('A fresh database had a key already');
+  const url = `http://127.0.0.1:${port}`;
+  const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
+  const engine = new HandPlayedEngine({
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    secret: SERVICE_SECRET,
+    bus,
+  });
+  const db = openDatabase(openPool(database.url, logger));
+
+  const ticket: TestControlPlane['ticket'] = async (body = { filename: 'holiday.mp4' }) => {
+    const response = await fetch(`${url}/v1/videos/upload-ticket`, {
+      method: 'POST',
+      headers: { ...credentials, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 201) throw new Error(`Ticket refused: ${await response.text()}`);
+    return (await response.json()) as { videoId: string; uploadToken: string };
+  };
+
+  return {
+    url,
+    workspaceId,
+    apiKey,
+    credentials,
+    db,
+    bus,
+    objects,
+    engine,
+    controlPlane,
+    ticket,
+    readyVideo: async () => {
+      const { videoId, uploadToken } = await ticket();
+      await engine.upload(uploadToken);
+      const { attempt } = await engine.claim(videoId);
+      await engine.complete(videoId, attempt);
+      return { videoId };
+    },
+    stop: async () => {
+      await controlPlane.stop();
+      await bus.close();
+      await db.destroy();
+      await database.drop();
+      await rm(storage, { recursive: true, force: true });
+    },
+  };
+}

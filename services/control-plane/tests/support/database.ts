@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** A database of the test's own on the shared PostgreSQL. */
+export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (server === undefined)
+    throw new Error('TEST_DATABASE_URL is not set; run the integration project of jest');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => execute(server, `drop database ${name} with (force)`) };
+}
+
+async function execute(connectionString: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,219 @@
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    reconcileSeconds: 1,
+    uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
+  }));
+});
+afterAll(() => plane.stop());
+
+const post = (body: unknown) =>
+  request(plane.url)
+    .post('/v1/videos/upload-ticket')
+    .set(plane.credentials)
+    .send(body as object);
+
+describe('requesting a ticket', () => {
+  test('makes a video that waits for its upload', async () => {
+    const answer = await post({ filename: 'Summer holiday.final.MP4' });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      videoId: expect.stringMatching(/^vid_[0-9a-z]{26}$/),
+      uploadUrl: 'http://engine.framelane.test/upload',
+      uploadToken: expect.stringMatching(/^ut_[A-Za-z0-9]{32}$/),
+      maxBytes: 5_000_000,
+    });
+    expect(Date.parse(answer.body.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
+    expect(answer.headers.location).toBe(`http://framelane.test/v1/videos/${answer.body.videoId}`);
+
+    const video = await request(plane.url).get(`/v1/videos/${answer.body.videoId}`).set(plane.credentials);
+    expect(video.body).toMatchObject({
+      status: 'uploading',
+      title: 'Summer holiday.final',
+      filename: 'Summer holiday.final.MP4',
+      environment: 'live',
+      size: null,
+      progress: 0,
+      error: null,
+      expiresAt: answer.body.expiresAt,
+    });
+    expect(video.body).not.toHaveProperty('hls');
+    expect(video.body).not.toHaveProperty('variants');
+  });
+
+  test('takes a title and a lifetime', async () => {
+    const answer = await post({ filename: 'a.mp4', title: 'Été à Nîmes 🎬', expiresIn: 60 });
+    expect(Date.parse(answer.body.expiresAt) - Date.now()).toBeLessThanOrEqual(60_000);
+    const video = await request(plane.url).get(`/v1/videos/${answer.body.videoId}`).set(plane.credentials);
+    expect(video.body.title).toBe('Été à Nîmes 🎬');
+  });
+
+  test.each([
+    ['no filename', {}, 'body/filename'],
+    ['an empty one', { filename: '' }, 'body/filename'],
+    ['no extension', { filename: 'holiday' }, 'body/filename'],
+    ['a path', { filename: '../etc/passwd.mp4' }, 'body/filename'],
+    ['a backslash', { filename: 'c:\\a.mp4' }, 'body/filename'],
+    ['a control character', { filename: 'a\u0000.mp4' }, 'body/filename'],
+    ['256 characters', { filename: `${'a'.repeat(252)}.mp4` }, 'body/filename'],
+    ['a number', { filename: 5 }, 'body/filename'],
+    ['a long title', { filename: 'a.mp4', title: 'x'.repeat(513) }, 'body/title'],
+    ['a size of nothing', { filename: 'a.mp4', size: 0 }, 'body/size'],
+    ['a lifetime of a second', { filename: 'a.mp4', expiresIn: 1 }, 'body/expiresIn'],
+    ['a lifetime of a year', { filename: 'a.mp4', expiresIn: 31_536_000 }, 'body/expiresIn'],
+  ])('400 naming the field: %s', async (_, body, field) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+  });
+
+  test('413 when the size told is over the limit', async () => {
+    const answer = await post({ filename: 'a.mp4', size: 5_000_001 });
+    expect(answer.status).toBe(413);
+    expect(answer.body).toMatchObject({ code: 'file_too_large', maxBytes: 5_000_000 });
+  });
+});
+
+describe('redeeming a token', () => {
+  const redeem = (token: string, contentLength: number | null = null) =>
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength });
+
+  test('of ten transfers at once, one gets it', async () => {
+    const { uploadToken } = await plane.ticket();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(uploadToken)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array(9).fill([409, 'upload_in_progress']),
+    );
+  });
+
+  test('a released token can be redeemed again, a used one cannot', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const first = await plane.engine.redeem(uploadToken);
+    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, {
+      videoId,
+      transferId: first.transferId,
+      reason: 'test',
+    });
+    const second = await plane.engine.upload(uploadToken);
+    expect(second.transferId).not.toBe(first.transferId);
+    const replay = await redeem(uploadToken);
+    expect([replay.status, replay.body.code]).toEqual([401, 'upload_token_used']);
+  });
+
+  test('the release of an older transfer leaves the present one alone', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const older = await plane.engine.redeem(uploadToken);
+    await plane.engine.report('upload.aborted', { videoId, transferId: older.transferId, reason: 'test' });
+    await plane.engine.redeem(uploadToken);
+    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, {
+      videoId,
+      transferId: older.transferId,
+      reason: 'late',
+    });
+    expect((await redeem(uploadToken)).body.code).toBe('upload_in_progress');
+  });
+
+  test('the ticket of a transfer that fell silent is free again; its late completion changes nothing', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const silent = await plane.engine.redeem(uploadToken);
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ lease_expires_at: new Date(Date.now() - 1000) })
+      .where('video_id', '=', videoId)
+      .execute();
+    const present = await plane.engine.redeem(uploadToken);
+    await plane.engine.report('upload.completed', {
+      videoId,
+      transferId: silent.transferId,
+      bytes: 5,
+      sha256: '00'.repeat(32),
+      contentType: null,
+      fileName: null,
+    });
+    const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
+    expect(video.body.status).toBe('uploading');
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, {
+      videoId,
+      transferId: present.transferId,
+    });
+    expect(wanted.body).toEqual({ wanted: true });
+    const unwanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, {
+      videoId,
+      transferId: silent.transferId,
+    });
+    expect(unwanted.body).toEqual({ wanted: false });
+  });
+
+  test.each(['ut_unknown', '', 'ü', `ut_${'A'.repeat(32)}`])(
+    '401 for the unknown token "%s"',
+    async (token) => {
+      const answer = await redeem(token);
+      expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_invalid']);
+    },
+  );
+
+  test('413 by Content-Length leaves the token free', async () => {
+    const { uploadToken } = await plane.ticket();
+    const refused = await redeem(uploadToken, 6_000_000);
+    expect(refused.status).toBe(413);
+    expect(refused.body).toMatchObject({ code: 'file_too_large', maxBytes: 5_000_000 });
+    expect((await redeem(uploadToken, 4_000_000)).status).toBe(200);
+  });
+
+  test('401 once the video is deleted', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await redeem(uploadToken)).body.code).toBe('upload_token_invalid');
+  });
+
+  test('401 without the service secret', async () => {
+    const answer = await fetch(`${plane.engine.internalUrl}${INTERNAL_PATHS.redeemTicket}`, {
+      method: 'POST',
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+test('a ticket that runs out unused fails its video', async () => {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.db
+    .updateTable('upload_tickets')
+    .set({ expires_at: new Date(Date.now() - 1000) })
+    .where('video_id', '=', videoId)
+    .execute();
+  const answer = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
+    token: uploadToken,
+    contentLength: null,
+  });
+  expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_expired']);
+  const video = await until(async () => {
+    const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
+    return body.status === 'failed' && body;
+  });
+  expect(video.error).toEqual({ code: 'upload_expired', message: expect.any(String) });
+  expect(video.expiresAt).toBeNull();
+});
+
+test('completing the upload twice starts one transcode', async () => {
+  const { videoId, uploadToken } = await plane.ticket();
+  const { transferId } = await plane.engine.upload(uploadToken);
+  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  await plane.engine.report('upload.completed', again);
+  const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
+  expect(body).toMatchObject({ status: 'processing', size: 1_000_000, storageBytes: 1_000_000 });
+});
+
+test('tokens are stored as hashes only', async () => {
+  const { uploadToken } = await plane.ticket();
+  const rows = await plane.db.selectFrom('upload_tickets').selectAll().execute();
+  expect(JSON.stringify(rows)).not.toContain(uploadToken.slice(3));
+});

@@ -1,0 +1,242 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({ ...config, stragglerSeconds: 1 }));
+});
+afterAll(() => plane.stop());
+
+const get = (path: string) => request(plane.url).get(`/v1${path}`).set(plane.credentials);
+const remove = (videoId: string) => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+
+/** A row as if a ticket had been requested at that moment. */
+async function insertVideo(values: {
+  createdAt: string;
+  title?: string;
+  status?: 'uploading' | 'processing';
+}) {
+  const id = newId('vid');
+  await plane.db
+    .insertInto('videos')
+    .values({
+      id,
+      workspace_id: plane.workspaceId,
+      environment: 'live',
+      status: values.status ?? 'uploading',
+      title: values.title ?? 'Listed',
+      filename: 'listed.mp4',
+      created_at: new Date(values.createdAt),
+    })
+    .execute();
+  return id;
+}
+
+describe('GET /videos/:id', () => {
+  test('404 for an unknown id and for one of another workspace', async () => {
+    const unknown = await get(`/videos/${newId('vid')}`);
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'video_not_found']);
+
+    const workspaceId = newId('ws');
+    await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+    const id = newId('vid');
+    const foreign = { id, workspace_id: workspaceId, title: 't', filename: 'f.mp4' };
+    await plane.db
+      .insertInto('videos')
+      .values({ ...foreign, environment: 'live', status: 'uploading' })
+      .execute();
+    expect((await get(`/videos/${id}`)).body.code).toBe('video_not_found');
+    expect((await remove(id)).status).toBe(404);
+    expect(await plane.db.selectFrom('videos').select('deleted_at').where('id', '=', id).execute()).toEqual([
+      { deleted_at: null },
+    ]);
+  });
+
+  test('a ready video carries its playlist, its rungs and what the probe found', async () => {
+    const { videoId } = await plane.readyVideo();
+    const { body } = await get(`/videos/${videoId}`);
+    expect(body).toMatchObject({
+      status: 'ready',
+      hls: `http://framelane.test/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`,
+      variants: ['360p', '480p'],
+      duration: 20,
+      width: 854,
+      height: 480,
+      aspectRatio: '16:9',
+      frameRate: 25,
+      size: 1_000_000,
+      progress: 100,
+      source: { videoCodec: 'h264', audioCodec: 'aac', sha256: 'ab'.repeat(32) },
+      inputIssues: [{ code: 'interlaced' }],
+      error: null,
+    });
+    expect(body.storageBytes).toBe(1_000_000 + ((480_000 + 900_000 + 96_000) * 20) / 6);
+    expect(Date.parse(body.readyAt)).toBeGreaterThanOrEqual(Date.parse(body.uploadedAt));
+  });
+});
+
+describe('GET /videos', () => {
+  const YEAR = '2001';
+  const within = `createdAfter=${YEAR}-01-01T00:00:00Z&createdBefore=${YEAR}-12-31T00:00:00Z`;
+  let newestFirst: string[];
+
+  beforeAll(async () => {
+    const ids: string[] = [];
+    for (let month = 1; month <= 7; month += 1) {
+      const createdAt = `${YEAR}-0${month}-10T12:00:00.000Z`;
+      ids.push(
+        await insertVideo({
+          createdAt,
+          title: `Part ${month} 100%`,
+          status: month > 5 ? 'processing' : 'uploading',
+        }),
+      );
+    }
+    // Two of the same moment: the id decides their order.
+    ids.push(await insertVideo({ createdAt: `${YEAR}-07-10T12:00:00.000Z`, title: 'Twin' }));
+    newestFirst = ids.reverse();
+  });
+
+  const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
+
+  test('pages newest first, without gaps or repeats, with a Link to the next page', async () => {
+    const seen: string[] = [];
+    let path = `/videos?${within}&limit=3`;
+    for (let page = 0; page < 3; page += 1) {
+      const answer = await get(path);
+      seen.push(...ids(answer));
+      expect(answer.body.hasMore).toBe(page < 2);
+      const link = /^<http:\/\/framelane\.test\/v1(.*)>; rel="next"$/.exec(answer.headers.link ?? '');
+      expect(link === null).toBe(answer.body.nextCursor === null);
+      path = link?.[1] ?? '';
+      // A video that comes in meanwhile does not shift the pages.
+      await insertVideo({ createdAt: `${YEAR}-11-0${page + 1}T00:00:00Z` });
+    }
+    expect(seen).toEqual(newestFirst);
+  });
+
+  test('oldest first on request', async () => {
+    const answer = await get(`/videos?${within}&order=asc&limit=8`);
+    expect(ids(answer)).toEqual(newestFirst.toReversed());
+    const rest = await get(`/videos?${within}&order=asc&limit=100&cursor=${answer.body.nextCursor}`);
+    expect(ids(rest)).not.toContain(newestFirst[0]);
+  });
+
+  test('filters by status: once, repeated, as a comma list', async () => {
+    const processing = ids(await get(`/videos?${within}&status=processing`));
+    expect(processing).toHaveLength(2);
+    const both = ids(await get(`/videos?${within}&status=processing&status=uploading&limit=100`));
+    expect(both.length).toBeGreaterThan(8);
+    expect(ids(await get(`/videos?${within}&status=processing,uploading&limit=100`))).toEqual(both);
+    expect(ids(await get(`/videos?${within}&status=ready`))).toEqual([]);
+  });
+
+  test('createdAfter includes its moment, createdBefore does not', async () => {
+    const moment = `${YEAR}-03-10T12:00:00.000Z`;
+    expect(
+      ids(await get(`/videos?createdAfter=${moment}&createdBefore=${YEAR}-04-10T12:00:00.000Z`)),
+    ).toEqual([newestFirst[5]]);
+  });
+
+  test('searches the title literally', async () => {
+    expect(ids(await get(`/videos?${within}&q=part+3+100%25`))).toEqual([newestFirst[5]]);
+    expect(ids(await get(`/videos?${within}&q=${encodeURIComponent('%_')}`))).toEqual([]);
+  });
+
+  test('filters by environment', async () => {
+    expect(ids(await get(`/videos?${within}&environment=test`))).toEqual([]);
+    expect(ids(await get(`/videos?${within}&environment=live&limit=2`))).toHaveLength(2);
+  });
+
+  test.each([
+    ['limit=0', 'query/limit'],
+    ['limit=101', 'query/limit'],
+    ['limit=x', 'query/limit'],
+    ['status=done', 'query/status/0'],
+    ['status=ready,done', 'query/status/0'],
+    ['order=up', 'query/order'],
+    ['createdAfter=yesterday', 'query/createdAfter'],
+    ['environment=prod', 'query/environment'],
+    ['cursor=nonsense', 'query/cursor'],
+    [`cursor=${Buffer.from('["x","y"]').toString('base64url')}`, 'query/cursor'],
+  ])('400 for %s', async (query, field) => {
+    const answer = await get(`/videos?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+  });
+
+  test('an unknown parameter is ignored', async () => {
+    expect((await get('/videos?colour=red&limit=1')).status).toBe(200);
+  });
+});
+
+describe('DELETE /videos/:id', () => {
+  test.each(['uploading', 'leased', 'processing', 'claimed', 'ready', 'failed'])(
+    'while %s: gone at once, for good',
+    async (phase) => {
+      const { videoId, uploadToken } = await plane.ticket();
+      const transfer = phase === 'leased' ? await plane.engine.redeem(uploadToken) : null;
+      if (['processing', 'claimed', 'ready', 'failed'].includes(phase))
+        await plane.engine.upload(uploadToken);
+      const claim = ['claimed', 'ready', 'failed'].includes(phase) ? await plane.engine.claim(videoId) : null;
+      if (phase === 'ready') await plane.engine.complete(videoId, claim?.attempt ?? 0);
+      const failure = { code: 'not_a_video', message: 'Not a video.', retryable: false } as const;
+      if (phase === 'failed')
+        await plane.engine.report('transcode.failed', { videoId, attempt: 1, ...failure });
+      await plane.objects.put(
+        `sources/${plane.workspaceId}/${videoId}/original`,
+        Buffer.from('x'),
+        'video/mp4',
+      );
+      await plane.objects.put(
+        `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`,
+        Buffer.from('x'),
+        'video/mp2t',
+      );
+
+      expect((await remove(videoId)).status).toBe(204);
+      expect((await get(`/videos/${videoId}`)).status).toBe(404);
+      expect((await remove(videoId)).status).toBe(404);
+      expect((await get(`/hls/${plane.workspaceId}/${videoId}/master.m3u8`)).status).toBe(404);
+      expect((await get(`/hls/${plane.workspaceId}/${videoId}/key`)).status).toBe(404);
+
+      // What the engine still reports changes nothing.
+      if (transfer !== null) {
+        const upload = { bytes: 5, sha256: 'cd'.repeat(32), contentType: null, fileName: null };
+        await plane.engine.report('upload.completed', {
+          videoId,
+          transferId: transfer.transferId,
+          ...upload,
+        });
+      }
+      if (claim !== null) await plane.engine.complete(videoId, claim.attempt);
+      const row = await plane.db
+        .selectFrom('videos')
+        .select(['content_key', 'deleted_at'])
+        .where('id', '=', videoId)
+        .executeTakeFirstOrThrow();
+      expect(row).toEqual({ content_key: null, deleted_at: expect.any(Date) });
+
+      await until(async () => (await storedKeys(videoId)).length === 0);
+      // An engine that was cut off adds a late object: the second look finds it.
+      await plane.objects.put(
+        `hls/${plane.workspaceId}/${videoId}/a1/360p/1.ts`,
+        Buffer.from('x'),
+        'video/mp2t',
+      );
+      await until(async () => (await storedKeys(videoId)).length === 0);
+    },
+  );
+
+  async function storedKeys(videoId: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (const prefix of ['sources', 'hls']) {
+      for await (const { key } of plane.objects.list(`${prefix}/${plane.workspaceId}/${videoId}/`))
+        keys.push(key);
+    }
+    return keys;
+  }
+});
