@@ -20,6 +20,7 @@ export function createApp(deps: {
   const { controlPlane, objects, bus, uploads, logger } = deps;
   const app = express();
   app.disable('x-powered-by');
+  app.disable('etag');
   app.use(requestId);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get(

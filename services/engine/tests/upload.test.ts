@@ -1,45 +1,363 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { sourceKey } from '@framelane/object-store/object-keys';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FakeTicket } from './support/fake-control-plane.ts';
+import { BOUNDARY, CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from './support/multipart.ts';
+import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { until } from './support/until.ts';
+
+const FILE = randomBytes(300_000);
 
 let engine: TestEngine;
+let ticket: FakeTicket;
 beforeAll(async () => {
   engine = await startTestEngine();
+});
+beforeEach(() => {
+  ticket = engine.controlPlane.issue();
 });
 afterAll(async () => {
   await engine.stop();
 });
 
-describe('an upload', () => {
+async function upload(
+  body: Buffer | FormData,
+  options: { token?: string | null; contentType?: string } = {},
+): Promise<Response> {
+  const { token = ticket.token, contentType = `multipart/form-data; boundary=${BOUNDARY}` } = options;
+  return fetch(`${engine.url}/upload`, {
+    method: 'POST',
+    headers: {
+      ...(token !== null && { 'X-Upload-Token': token }),
+      ...(Buffer.isBuffer(body) && { 'Content-Type': contentType }),
+    },
+    body: Buffer.isBuffer(body) ? new Uint8Array(body) : body,
+  });
+}
+
+async function stored(): Promise<Buffer> {
+  const { body } = await engine.objects.get(sourceKey(ticket.workspaceId, ticket.videoId));
+  return buffer(body);
+}
+
+async function nothingStored(): Promise<void> {
+  expect(await engine.objects.head(sourceKey(ticket.workspaceId, ticket.videoId))).toBeNull();
+}
+
+function completed() {
+  return engine.events('upload.completed').find(({ data }) => data.videoId === ticket.videoId)?.data;
+}
+
+describe('a file that arrives', () => {
   test('rests in the store byte for byte and is reported with its size and hash', async () => {
-    const { token, videoId, workspaceId } = engine.controlPlane.issue();
     const file = randomBytes(3 * 1024 * 1024 + 7);
     const form = new FormData();
     form.append('file', new Blob([file], { type: 'video/mp4' }), 'My clip.mp4');
-    const answer = await fetch(`${engine.url}/upload`, {
-      method: 'POST',
-      headers: { 'X-Upload-Token': token },
-      body: form,
-    });
+    const answer = await upload(form);
     expect(answer.status).toBe(202);
+    expect(answer.headers.get('x-powered-by')).toBeNull();
     expect(await answer.json()).toEqual({
-      videoId,
+      videoId: ticket.videoId,
       status: 'processing',
       size: file.byteLength,
       receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
-    const stored = await readFile(join(engine.root, 'objects', sourceKey(workspaceId, videoId)));
-    expect(stored.equals(file)).toBe(true);
-    expect(engine.events('upload.completed').map(({ data }) => data)).toContainEqual({
-      videoId,
-      transferId: expect.any(String),
+    expect((await stored()).equals(file)).toBe(true);
+    expect(completed()).toEqual({
+      videoId: ticket.videoId,
+      transferId: expect.stringMatching(/^xfr_/),
       bytes: file.byteLength,
       sha256: createHash('sha256').update(file).digest('hex'),
       contentType: 'video/mp4',
       fileName: 'My clip.mp4',
     });
+    expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
+  });
+
+  test('may stand in any field, among text parts', async () => {
+    const form = joined(
+      textPart('title', 'ignored'),
+      textPart('a[b][c]', 'ignored too'),
+      filePartHead('clip.mp4', 'whatever'),
+      FILE,
+      '\r\n',
+      textPart('after', 'the file'),
+      CLOSING_BOUNDARY,
+    );
+    expect((await upload(form)).status).toBe(202);
+    expect((await stored()).equals(FILE)).toBe(true);
+  });
+
+  test('may hold what looks like the end of the form', async () => {
+    const file = joined('\r\n--', BOUNDARY.slice(0, -1), '\r\n\n', `--${BOUNDARY}--`, '\r\n\r');
+    expect((await upload(formWith(file))).status).toBe(202);
+    expect((await stored()).equals(file)).toBe(true);
+  });
+
+  test('may come in chunks of unknown total length, byte by byte', async () => {
+    const client = await RawClient.connect(engine.port);
+    client.sendHead({ token: ticket.token, length: null });
+    for (const byte of formWith('tiny')) client.sendChunk(Buffer.of(byte));
+    client.send('0\r\n\r\n');
+    expect((await client.answer()).status).toBe(202);
+    expect((await stored()).toString()).toBe('tiny');
+    client.vanish();
+  });
+
+  test.each([
+    ['../../../../etc/passwd', '../../../../etc/passwd'],
+    ['..', '..'],
+    ['/dev/null', '/dev/null'],
+    ['-i evil;$(reboot)`id`|.mp4', '-i evil;$(reboot)`id`|.mp4'],
+    ['nul\u0000tab\tbell\u0007.mp4', 'nultabbell.mp4'],
+    ['видео 🎬.mp4', 'видео 🎬.mp4'],
+    [`${'x'.repeat(254)}🎬.mp4`, `${'x'.repeat(254)}\ufffd`],
+    ['x'.repeat(5_000), 'x'.repeat(255)],
+  ])('is stored under our own name whatever its own is (%#)', async (fileName, reported) => {
+    // A part's head cannot carry a bare control character but through the encoded form.
+    const encoded = Buffer.from(fileName).toString('hex').replace(/../g, '%$&');
+    const head = filePartHead('@').replace('filename="@"', `filename*=UTF-8''${encoded}`);
+    const answer = await upload(joined(head, FILE, '\r\n', CLOSING_BOUNDARY));
+    expect(answer.status).toBe(202);
+    expect((await stored()).equals(FILE)).toBe(true);
+    expect(completed()?.fileName).toBe(reported);
+  });
+});
+
+describe('a token', () => {
+  test.each([
+    ['missing', null, 'upload_token_missing'],
+    ['unknown', 'ut_nobody_knows_it', 'upload_token_invalid'],
+    ['absurdly long', 'u'.repeat(5_000), 'upload_token_invalid'],
+  ])('that is %s is refused', async (_what, token, code) => {
+    const answer = await upload(formWith(FILE), { token });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(await answer.json()).toMatchObject({ status: 401, code, instance: '/upload' });
+  });
+
+  test('that has expired is refused', async () => {
+    ticket.expired = true;
+    expect(await (await upload(formWith(FILE))).json()).toMatchObject({ code: 'upload_token_expired' });
+  });
+
+  test('carries one file: its second use is refused', async () => {
+    expect((await upload(formWith(FILE))).status).toBe(202);
+    const again = await upload(formWith('another file'));
+    expect(again.status).toBe(401);
+    expect(await again.json()).toMatchObject({ code: 'upload_token_used' });
+    expect((await stored()).equals(FILE)).toBe(true);
+  });
+
+  test('used ten times at once carries one file; the others are told at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => upload(formWith(FILE))));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses[0]).toBe(202);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(1);
+    expect(statuses.slice(1).every((status) => status === 409 || status === 401)).toBe(true);
+    expect((await stored()).equals(FILE)).toBe(true);
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  const headers = { Expect: '100-continue' };
+
+  test('is answered only once the token is redeemed', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    engine.controlPlane.gate = promise;
+    engine.controlPlane.requests.length = 0;
+    const form = formWith(FILE);
+    const client = await RawClient.connect(engine.port);
+    client.sendHead({ token: ticket.token, length: form.byteLength, headers });
+    await until('the question', () => engine.controlPlane.requests[0]);
+    expect(engine.controlPlane.requests).toEqual([INTERNAL_PATHS.redeemTicket]);
+    expect(client.received).toBe('');
+    resolve();
+    await until('the go-ahead', () => client.received || undefined);
+    expect(client.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    client.send(form);
+    expect((await client.answer()).status).toBe(202);
+    client.vanish();
+  });
+
+  test('is answered with the refusal alone when the token is no good', async () => {
+    const client = await RawClient.connect(engine.port);
+    client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
+    expect((await client.answer()).status).toBe(401);
+    expect(client.received).toMatch(/^HTTP\/1\.1 401 /);
+    client.vanish();
+  });
+});
+
+describe('a form that is refused', () => {
+  const refused: [string, () => Buffer | string, number, string][] = [
+    ['no part at all', () => joined(CLOSING_BOUNDARY), 400, 'file_missing'],
+    ['text parts only', () => joined(textPart('file', 'text'), CLOSING_BOUNDARY), 400, 'file_missing'],
+    ['a file without a name', () => formWith(FILE, ''), 400, 'malformed_multipart'],
+    [
+      'an empty file input of a browser',
+      () => formWith('', '').toString().replace('video/mp4', 'application/octet-stream'),
+      400,
+      'file_missing',
+    ],
+    ['an empty file', () => formWith(''), 400, 'file_empty'],
+    ['no body', () => Buffer.alloc(0), 400, 'malformed_multipart'],
+    [
+      'two files',
+      () => joined(filePartHead(), FILE, '\r\n', filePartHead(), FILE, '\r\n', CLOSING_BOUNDARY),
+      400,
+      'multiple_files',
+    ],
+    [
+      'another boundary',
+      () => Buffer.from(formWith(FILE).toString('latin1').replaceAll(BOUNDARY, 'X'), 'latin1'),
+      400,
+      'malformed_multipart',
+    ],
+    ['no closing boundary', () => joined(filePartHead(), FILE), 400, 'malformed_multipart'],
+    [
+      'half a closing boundary',
+      () => joined(filePartHead(), FILE, `\r\n--${BOUNDARY}`),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'no closing boundary after a whole file',
+      () => joined(filePartHead(), FILE, '\r\n', textPart('a', 'b')),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a part head that never ends',
+      () => joined(`--${BOUNDARY}\r\nX: ${'x'.repeat(100_000)}`),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a part head that is none',
+      () => joined(`--${BOUNDARY}\r\n\u0001\u0002\r\n\r\n`),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'deep field names',
+      () => joined(textPart(`a${'[b]'.repeat(20)}`, 'x'), formWith(FILE)),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a huge array index',
+      () => joined(textPart('a[4000000000]', 'x'), formWith(FILE)),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a long field name',
+      () => joined(textPart('a'.repeat(1000), 'x'), formWith(FILE)),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a long text',
+      () => joined(textPart('a', 'x'.repeat(100_000)), formWith(FILE)),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      '5,000 parts',
+      () =>
+        joined(
+          formWith(FILE).subarray(0, -CLOSING_BOUNDARY.length),
+          ...Array.from({ length: 5_000 }, () => textPart('a', 'b')),
+          CLOSING_BOUNDARY,
+        ),
+      400,
+      'malformed_multipart',
+    ],
+    [
+      'a field named __proto__',
+      () => joined(textPart('__proto__[x]', 'y'), CLOSING_BOUNDARY),
+      400,
+      'file_missing',
+    ],
+  ];
+
+  test.each(refused)('with %s leaves nothing but a usable token', async (_what, form, status, code) => {
+    const answer = await upload(Buffer.from(form()));
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status,
+      body: { status, code },
+    });
+    await nothingStored();
+    expect(completed()).toBeUndefined();
+    expect(engine.controlPlane.releases).toContainEqual(
+      expect.objectContaining({ videoId: ticket.videoId, reason: code }),
+    );
+    expect((await upload(formWith(FILE))).status).toBe(202);
+  });
+
+  test.each([
+    ['application/json', 415, 'unsupported_media_type'],
+    ['multipart/mixed; boundary=x', 415, 'unsupported_media_type'],
+    ['multipart/form-data', 400, 'malformed_multipart'],
+    ['multipart/form-data; boundary', 400, 'malformed_multipart'],
+  ])('as %s is told so', async (contentType, status, code) => {
+    const answer = await upload(formWith(FILE), { contentType });
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status, body: { code } });
+    expect((await upload(formWith(FILE))).status).toBe(202);
+  });
+});
+
+describe('browsers', () => {
+  test('may upload from any page: the preflight needs no token', async () => {
+    const answer = await fetch(`${engine.url}/upload`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://example.com',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'x-upload-token,content-type',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase().split(',')).toEqual(
+      expect.arrayContaining(['x-upload-token', 'content-type']),
+    );
+  });
+
+  test('may read errors too', async () => {
+    const answer = await upload(formWith(FILE), { token: null });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('other requests', () => {
+  test('with another method are told which one works', async () => {
+    const answer = await fetch(`${engine.url}/upload`);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+  });
+
+  test('to other places find nothing, and their bodies are not drained', async () => {
+    const client = await RawClient.connect(engine.port);
+    client.send('POST /elsewhere HTTP/1.1\r\nHost: engine\r\nContent-Length: 1000000000\r\n\r\nabc');
+    const answer = await client.answer();
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('connection')).toBe('close');
+    await client.closedByServer();
+  });
+
+  test('/readyz names what is missing', async () => {
+    expect((await fetch(`${engine.url}/readyz`)).status).toBe(200);
+    engine.controlPlane.broken.add(INTERNAL_PATHS.attemptWanted);
+    const answer = await fetch(`${engine.url}/readyz`);
+    engine.controlPlane.broken.clear();
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ missing: ['controlPlane'] });
   });
 });

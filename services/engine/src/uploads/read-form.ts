@@ -85,6 +85,11 @@ function asProblem(error: unknown, maxBytes: number): Problem {
       return fileTooLarge(maxBytes);
     case 'LIMIT_FILE_COUNT':
       return multipleFiles();
+    case 'LIMIT_FIELD_VALUE':
+      return malformedMultipart(
+        'A text part is too long. If it is the file: a file part has a filename.',
+        error,
+      );
     default:
       return malformedMultipart(`The form is not acceptable: ${error.message}.`, error);
   }

@@ -1,3 +1,4 @@
+import { MIMEType } from 'node:util';
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
@@ -18,6 +19,7 @@ import {
   clientTooSlow,
   fileEmpty,
   fileMissing,
+  malformedMultipart,
   notMultipart,
   notWanted,
   storageFailed,
@@ -93,7 +95,7 @@ export class Transfer {
   }
 
   async #receive(req: Request, res: Response): Promise<StoredSource> {
-    if (!/^multipart\/form-data\s*(;|$)/i.test(req.get('content-type') ?? '')) throw notMultipart();
+    requireForm(req.get('content-type') ?? '');
     if (req.get('expect') !== undefined) res.writeContinue();
     await readForm(req, res, {
       storage: this.#storage,
@@ -206,4 +208,15 @@ export class Transfer {
       });
     }
   }
+}
+
+function requireForm(contentType: string): void {
+  let type: MIMEType;
+  try {
+    type = new MIMEType(contentType);
+  } catch {
+    throw notMultipart();
+  }
+  if (type.essence !== 'multipart/form-data') throw notMultipart();
+  if (!type.params.get('boundary')) throw malformedMultipart('The Content-Type names no boundary.');
 }

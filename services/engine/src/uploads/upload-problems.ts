@@ -18,7 +18,7 @@ export function notMultipart(): Problem {
   return new Problem(415, 'unsupported_media_type', 'Send the file as a part of a multipart/form-data body.');
 }
 
-export function malformedMultipart(detail: string, cause: unknown): Problem {
+export function malformedMultipart(detail: string, cause?: unknown): Problem {
   return new Problem(400, 'malformed_multipart', detail, { cause });
 }
 

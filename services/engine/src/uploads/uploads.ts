@@ -57,8 +57,8 @@ export class Uploads {
     try {
       source = await transfer.run(req, res);
     } catch (error) {
-      const code = error instanceof Problem ? error.code : 'internal_error';
-      this.#deps.logger.warn('upload.broken', { ...facts(), code, error });
+      const why = error instanceof Problem ? { code: error.code, cause: error.cause } : { error };
+      this.#deps.logger.warn('upload.broken', { ...facts(), ...why });
       throw error;
     }
     this.#deps.logger.info('upload.received', facts());

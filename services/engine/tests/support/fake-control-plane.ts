@@ -42,6 +42,8 @@ export class FakeControlPlane {
   readonly requests: string[] = [];
   /** Paths answered with 503. */
   readonly broken = new Set<string>();
+  /** No request is answered before this resolves. */
+  gate: Promise<void> = Promise.resolve();
 
   static async start(): Promise<FakeControlPlane> {
     const fake = new FakeControlPlane();
@@ -94,6 +96,7 @@ export class FakeControlPlane {
     const path = req.url ?? '';
     const body = await json(req);
     this.requests.push(path);
+    await this.gate;
     const answer = this.broken.has(path)
       ? refusal(503, 'unavailable')
       : req.headers.authorization === `Bearer ${SERVICE_SECRET}`

@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Message, MessageOf, MessageType } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
@@ -21,8 +21,8 @@ export type TestEngine = {
   bus: InProcessBus;
   /** Events that were published, of one type. */
   events<T extends MessageType>(type: T): MessageOf<T>[];
-  /** Everything below the storage's root, temporary files included, as the file system sees it. */
-  root: string;
+  /** Files in the storage's folder, temporary ones included. */
+  storedFiles(): Promise<string[]>;
   stop(): Promise<void>;
 };
 
@@ -59,7 +59,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     bus,
     events: <T extends MessageType>(type: T) =>
       received.filter((message): message is Message & MessageOf<T> => message.type === type),
-    root,
+    storedFiles: () => filesBelow(join(root, 'objects')),
     stop: async () => {
       await engine.stop();
       await bus.close();
@@ -67,6 +67,25 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+/** The object with some of its methods replaced; the others still see the private parts of the original. */
+export function withFaults<T extends object>(target: T, faults: Partial<T>): T {
+  return new Proxy(target, {
+    get(original, name) {
+      const fault = faults[name as keyof T];
+      if (fault !== undefined) return fault;
+      const value: unknown = Reflect.get(original, name, original);
+      return typeof value === 'function' ? value.bind(original) : value;
+    },
+  });
 }
 
 export function testConfig(
