@@ -1,4 +1,4 @@
-import { AUDIO_RENDITION, type RenditionName, VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 
 /** What the master playlist says of a rendition. */
 export type RenditionFacts = {
