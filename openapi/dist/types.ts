@@ -824,7 +824,31 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another upload with this token is under way (`upload_in_progress`). */
+        /** @description No bytes came for too long, or too few (`upload_timeout`). The token can be used again. */
+        TooSlow: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_timeout",
+                 *       "title": "Request Timeout",
+                 *       "status": 408,
+                 *       "detail": "No bytes arrived for 60 seconds. The token can be used again.",
+                 *       "instance": "/upload",
+                 *       "code": "upload_timeout",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description Another upload with this token is under way (`upload_in_progress`), or the video was deleted while this one was on
+         *     its way (`upload_cancelled`).
+         */
         UploadInProgress: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -904,6 +928,27 @@ export interface components {
                  *       "detail": "The storage cannot be reached at the moment.",
                  *       "instance": "/upload",
                  *       "code": "unavailable",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The storage is full (`insufficient_storage`). The token can be used again. */
+        NoRoom: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:insufficient_storage",
+                 *       "title": "Insufficient Storage",
+                 *       "status": 507,
+                 *       "detail": "There is no room for this file at the moment.",
+                 *       "instance": "/upload",
+                 *       "code": "insufficient_storage",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
@@ -1322,11 +1367,13 @@ export interface operations {
             };
             400: components["responses"]["BadUpload"];
             401: components["responses"]["UploadTokenRefused"];
+            408: components["responses"]["TooSlow"];
             409: components["responses"]["UploadInProgress"];
             413: components["responses"]["FileTooLarge"];
             415: components["responses"]["NotMultipart"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
+            507: components["responses"]["NoRoom"];
         };
     };
     getMasterPlaylist: {
