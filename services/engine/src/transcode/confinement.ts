@@ -1,0 +1,54 @@
+import { OUTPUT_FOLDER, SOURCE_FOLDER } from './input-limits.ts';
+import type { TranscodeLimits } from './transcode-settings.ts';
+
+/** Where a job's directory appears inside the sandbox. */
+const JOB = '/job';
+
+/** Programs a confined one is started through. */
+export const CONFINING_PROGRAMS = ['env', 'setsid', 'setpriv', 'nice', 'prlimit'] as const;
+
+/**
+ * A shell script that starts `program` with the arguments the script is given, kept in its place:
+ *
+ * - an empty environment, so that no secret of the engine is in reach;
+ * - leader of its own process group, so that all it starts can be ended at once;
+ * - killed by the kernel when the engine's main thread ends, however that ends;
+ * - low priority, limits on memory, CPU time and the size of a file, no core dumps, no new privileges;
+ * - with bubblewrap also: no network, no other processes, a read-only system, and of the job's directory, which must be
+ *   the working directory, the source to read and the output to write.
+ */
+export function confinedProgram(
+  program: string,
+  sandbox: 'bubblewrap' | 'none',
+  limits: Pick<TranscodeLimits, 'memoryBytes' | 'cpuSeconds' | 'fileBytes'>,
+): string {
+  const command = [
+    ...['exec', 'env', '-i', 'PATH=/usr/local/bin:/usr/bin:/bin', 'LC_ALL=C'],
+    'setsid',
+    ...['setpriv', '--pdeathsig', 'KILL', '--no-new-privs'],
+    ...['nice', '-n', '10'],
+    ...['prlimit', `--as=${limits.memoryBytes}`, `--cpu=${limits.cpuSeconds}`],
+    ...[`--fsize=${limits.fileBytes}`, '--core=0'],
+    ...(sandbox === 'bubblewrap' ? bubblewrap() : []),
+    quoted(program),
+    '"$@"',
+  ];
+  return `#!/bin/sh\n${command.join(' ')}\n`;
+}
+
+function bubblewrap(): string[] {
+  const readOnly = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/opt'];
+  const links = ['bin', 'sbin', 'lib', 'lib64'].map((name) => `--symlink usr/${name} /${name}`);
+  return [
+    ...['bwrap', '--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', ...links],
+    ...readOnly.map((path) => `--ro-bind-try ${path} ${path}`),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--dir', JOB],
+    `--ro-bind-try "$PWD/${SOURCE_FOLDER}" ${JOB}/${SOURCE_FOLDER}`,
+    `--bind-try "$PWD/${OUTPUT_FOLDER}" ${JOB}/${OUTPUT_FOLDER}`,
+    ...['--remount-ro', '/', '--chdir', JOB, '--'],
+  ];
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

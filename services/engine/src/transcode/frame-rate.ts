@@ -1,0 +1,62 @@
+/** Frames a second as a fraction, as ffmpeg reads and writes it. */
+export type FrameRate = { numerator: number; denominator: number };
+
+/** Rates that cameras and editors use. A measured rate this close to one of them is that one. */
+const COMMON_RATES: readonly FrameRate[] = [
+  { numerator: 24000, denominator: 1001 },
+  { numerator: 24, denominator: 1 },
+  { numerator: 25, denominator: 1 },
+  { numerator: 30000, denominator: 1001 },
+  { numerator: 30, denominator: 1 },
+  { numerator: 48, denominator: 1 },
+  { numerator: 50, denominator: 1 },
+  { numerator: 60000, denominator: 1001 },
+  { numerator: 60, denominator: 1 },
+];
+const TOLERANCE = 0.005;
+
+/** What a variable rate is raised to: the next of these. */
+const STEPS = [15, 25, 30, 50, 60];
+
+const MAX_RATE = 60;
+/** Slower sources have their frames repeated, or a segment could not end within a tenth of a second of its time. */
+const MIN_RATE = 10;
+
+export function toNumber(rate: FrameRate): number {
+  return rate.numerator / rate.denominator;
+}
+
+/** The fraction as ffmpeg writes it, e.g. `30000/1001`. */
+export function toFraction(rate: FrameRate): string {
+  return `${rate.numerator}/${rate.denominator}`;
+}
+
+/**
+ * The constant rate a video is delivered at: its own if it has one, else the next usual one above its average; whole
+ * fractions of it above 60 and whole multiples of it below 10.
+ *
+ * @param average frames a second, measured over the whole video
+ * @param declared the rate its stream claims to be able to hold all timestamps; often right, sometimes absurd
+ */
+export function deliveryFrameRate(average: number, declared: FrameRate | null): FrameRate {
+  const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
+  const rate = naturalRate(average / divisor, declared && over(declared, divisor));
+  const repeats = Math.ceil(MIN_RATE / toNumber(rate));
+  return { ...rate, numerator: rate.numerator * repeats };
+}
+
+function naturalRate(average: number, declared: FrameRate | null): FrameRate {
+  if (declared && toNumber(declared) <= MAX_RATE && isNear(toNumber(declared), average)) return declared;
+  const [nearest] = COMMON_RATES.filter((rate) => isNear(toNumber(rate), average)).sort(
+    (a, b) => Math.abs(toNumber(a) - average) - Math.abs(toNumber(b) - average),
+  );
+  return nearest ?? { numerator: STEPS.find((step) => step >= average) ?? MAX_RATE, denominator: 1 };
+}
+
+function isNear(rate: number, average: number): boolean {
+  return Math.abs(rate - average) <= average * TOLERANCE;
+}
+
+function over(rate: FrameRate, divisor: number): FrameRate {
+  return { ...rate, denominator: rate.denominator * divisor };
+}

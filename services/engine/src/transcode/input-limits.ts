@@ -1,0 +1,101 @@
+/**
+ * What ffmpeg and ffprobe may do with an uploaded file. Without these options a text file that names other files (an
+ * HLS playlist, a concat list) makes them open those.
+ */
+
+/** Containers of video only: nothing that refers to other files. */
+const DEMUXERS = ['mov', 'matroska', 'webm', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg'];
+
+/** Decoders for each codec accepted, by the codec's name. */
+const VIDEO_DECODERS: Record<string, readonly string[]> = {
+  h264: ['h264'],
+  hevc: ['hevc'],
+  av1: ['libdav1d', 'av1'],
+  vp9: ['vp9'],
+  vp8: ['vp8'],
+  mpeg4: ['mpeg4'],
+  msmpeg4v3: ['msmpeg4'],
+  mpeg2video: ['mpeg2video'],
+  mpeg1video: ['mpeg1video'],
+  h263: ['h263'],
+  flv1: ['flv'],
+  theora: ['theora'],
+  mjpeg: ['mjpeg'],
+  prores: ['prores'],
+  dnxhd: ['dnxhd'],
+  dvvideo: ['dvvideo'],
+};
+const AUDIO_DECODERS: Record<string, readonly string[]> = {
+  aac: ['aac'],
+  mp3: ['mp3float', 'mp3'],
+  mp2: ['mp2float', 'mp2'],
+  ac3: ['ac3'],
+  eac3: ['eac3'],
+  opus: ['opus', 'libopus'],
+  vorbis: ['vorbis', 'libvorbis'],
+  flac: ['flac'],
+  alac: ['alac'],
+  amr_nb: ['amrnb'],
+  amr_wb: ['amrwb'],
+  pcm_s16le: ['pcm_s16le'],
+  pcm_s16be: ['pcm_s16be'],
+  pcm_s24le: ['pcm_s24le'],
+  pcm_s24be: ['pcm_s24be'],
+  pcm_s32le: ['pcm_s32le'],
+  pcm_f32le: ['pcm_f32le'],
+  pcm_u8: ['pcm_u8'],
+  pcm_mulaw: ['pcm_mulaw'],
+  pcm_alaw: ['pcm_alaw'],
+};
+
+/** ffprobe opens a decoder for every track, even for those nobody asks about, and gives up when it may not. */
+const UNUSED_TRACK_DECODERS = {
+  /** Cover pictures count as video. */
+  video: ['png'],
+  subtitle: ['mov_text', 'subrip', 'srt', 'text', 'ass', 'ssa', 'webvtt', 'dvbsub', 'dvdsub', 'pgssub'],
+};
+
+const MAX_TRACKS = 32;
+/** Pixels of one picture. */
+export const MAX_PIXELS = 40_000_000;
+
+const names = (decoders: Record<string, readonly string[]>) => Object.values(decoders).flat();
+
+const COMMON_OPTIONS = [
+  ...['-protocol_whitelist', 'file'],
+  ...['-format_whitelist', DEMUXERS.join(',')],
+  ...['-max_streams', String(MAX_TRACKS)],
+  ...['-max_pixels', String(MAX_PIXELS)],
+];
+
+/** Options in front of the input of ffmpeg. */
+export const DECODE_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  ...['-codec_whitelist', [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)].join(',')],
+];
+
+/** Options in front of the input of ffprobe. */
+export const PROBE_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],
+  ...['-codec_whitelist:a', names(AUDIO_DECODERS).join(',')],
+  ...['-codec_whitelist:s', UNUSED_TRACK_DECODERS.subtitle.join(',')],
+];
+
+export function isVideoCodecAccepted(codec: string): boolean {
+  return Object.hasOwn(VIDEO_DECODERS, codec);
+}
+
+export function isAudioCodecAccepted(codec: string): boolean {
+  return Object.hasOwn(AUDIO_DECODERS, codec);
+}
+
+/**
+ * The source within a job's directory, alone in its folder: a fixed name without an extension, so that only the bytes
+ * say what it is, and `file:` in front, so that nothing can make a protocol of it.
+ */
+export const SOURCE_FOLDER = 'source';
+export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;
+export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
+/** Where ffmpeg may write, within a job's directory. */
+export const OUTPUT_FOLDER = 'output';

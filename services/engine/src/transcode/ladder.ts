@@ -1,0 +1,49 @@
+import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+
+/** Width and height in pixels. */
+export type Size = { width: number; height: number };
+
+/** One encoded video rendition. */
+export type Rung = Size & {
+  name: VideoRendition;
+  /** Cap of the bit rate over two seconds of buffer, in bits a second. */
+  maxRate: number;
+};
+
+/** Pixels of the short side, and the cap at up to 30 frames a second. */
+const RUNGS: Record<VideoRendition, { shortSide: number; maxRate: number; fastFactor: number }> = {
+  '360p': { shortSide: 360, maxRate: 800_000, fastFactor: 1 },
+  '480p': { shortSide: 480, maxRate: 1_400_000, fastFactor: 1 },
+  '720p': { shortSide: 720, maxRate: 2_800_000, fastFactor: 1.4 },
+  '1080p': { shortSide: 1080, maxRate: 5_000_000, fastFactor: 1.4 },
+};
+
+/**
+ * The rungs for a video, lowest first. A rung is named for the short side of the display frame, so that portrait video
+ * gets the same quality as landscape. Nothing is enlarged; a video below the lowest rung keeps its size.
+ *
+ * @param display size as shown: rotated, with square pixels
+ */
+export function planLadder(display: Size, framesPerSecond: number): Rung[] {
+  const shortSide = Math.min(display.width, display.height);
+  const fitting = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
+  if (fitting.length === 0) return [rung('360p', ownSize(display), framesPerSecond)];
+  return fitting.map((name) => rung(name, scaled(display, RUNGS[name].shortSide), framesPerSecond));
+}
+
+function rung(name: VideoRendition, size: Size, framesPerSecond: number): Rung {
+  const { maxRate, fastFactor } = RUNGS[name];
+  return { name, ...size, maxRate: Math.round(maxRate * (framesPerSecond > 30 ? fastFactor : 1)) };
+}
+
+function scaled({ width, height }: Size, shortSide: number): Size {
+  const factor = shortSide / Math.min(width, height);
+  const even = (pixels: number) => 2 * Math.round((pixels * factor) / 2);
+  return { width: even(width), height: even(height) };
+}
+
+/** 4:2:0 needs even sides; the odd last line or column goes, so that nothing is enlarged. */
+function ownSize({ width, height }: Size): Size {
+  const even = (pixels: number) => Math.max(2, 2 * Math.floor(pixels / 2));
+  return { width: even(width), height: even(height) };
+}

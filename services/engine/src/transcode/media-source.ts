@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import type { FrameRate } from './frame-rate.ts';
+import type { Size } from './ladder.ts';
+
+/** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
+export type DynamicRange = 'sdr' | 'pq' | 'hlg';
+
+/** A video track as its container describes it. */
+export type VideoTrack = {
+  /** Position among all tracks of the file. */
+  index: number;
+  codec: string;
+  encrypted: boolean;
+  /** Pixels as coded. */
+  coded: Size;
+  /** Pixels as shown: rotated, with square pixels. */
+  display: Size;
+  /** ffmpeg's name, e.g. `yuv420p10le`. */
+  pixelFormat: string;
+  interlaced: boolean;
+  dynamicRange: DynamicRange;
+  /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
+  colorMatrix: string | null;
+  declaredRate: FrameRate | null;
+  isDefault: boolean;
+};
+
+export type AudioTrack = {
+  index: number;
+  codec: string;
+  encrypted: boolean;
+  channels: number;
+  /** BCP 47, null when the file does not say. */
+  language: string | null;
+  isDefault: boolean;
+};
+
+/** What the container of a file says. Nothing of it is proven yet. */
+export type MediaSource = {
+  container: string;
+  /** Earliest timestamp of all tracks, in seconds. */
+  startTime: number;
+  /** Moving pictures only, no cover pictures. */
+  videoTracks: VideoTrack[];
+  audioTracks: AudioTrack[];
+};
+
+/** The entries ffprobe is asked for, and `readSource` reads. */
+export const PROBED_ENTRIES = [
+  'stream=index,codec_type,codec_name,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,field_order,' +
+    'color_space,color_transfer,r_frame_rate,channels,sample_rate',
+  'stream_tags=language',
+  'stream_disposition=default,attached_pic',
+  'stream_side_data=rotation',
+  'format=format_name,start_time',
+  'format_tags=major_brand',
+].join(':');
+
+const probedStream = z.object({
+  index: z.int(),
+  codec_type: z.string().optional(),
+  codec_name: z.string().default('unknown'),
+  codec_tag_string: z.string().default(''),
+  width: z.int().default(0),
+  height: z.int().default(0),
+  sample_aspect_ratio: z.string().default(''),
+  pix_fmt: z.string().default(''),
+  field_order: z.string().default(''),
+  color_space: z.string().optional(),
+  color_transfer: z.string().default(''),
+  r_frame_rate: z.string().default(''),
+  channels: z.int().default(0),
+  disposition: z.object({ default: z.int(), attached_pic: z.int() }),
+  tags: z.object({ language: z.string().optional() }).default({}),
+  side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
+});
+type ProbedStream = z.infer<typeof probedStream>;
+
+const probedFile = z.object({
+  streams: z.array(probedStream),
+  format: z.object({
+    format_name: z.string(),
+    start_time: z.string().optional(),
+    tags: z.object({ major_brand: z.string().optional() }).default({}),
+  }),
+});
+
+/** Reads ffprobe's JSON. Throws when it is not what ffprobe writes. */
+export function readSource(json: string): MediaSource {
+  const { streams, format } = probedFile.parse(JSON.parse(json));
+  return {
+    container: containerName(format.format_name, format.tags.major_brand),
+    startTime: Number(format.start_time ?? 0),
+    videoTracks: streams
+      .filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic === 0)
+      .map(videoTrack),
+    audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
+  };
+}
+
+/** One usual name for each family of containers ffmpeg reads with one demuxer. */
+function containerName(formatName: string, majorBrand: string | undefined): string {
+  const [first = formatName] = formatName.split(',');
+  if (first !== 'mov') return first;
+  return majorBrand === undefined || majorBrand.trim() === 'qt' ? 'mov' : 'mp4';
+}
+
+function videoTrack(stream: ProbedStream): VideoTrack {
+  const coded = { width: stream.width, height: stream.height };
+  return {
+    index: stream.index,
+    codec: stream.codec_name,
+    encrypted: isEncrypted(stream),
+    coded,
+    display: displaySize(coded, stream),
+    pixelFormat: stream.pix_fmt,
+    interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
+    dynamicRange: dynamicRange(stream.color_transfer),
+    colorMatrix: known(stream.color_space),
+    declaredRate: fraction(stream.r_frame_rate, '/'),
+    isDefault: stream.disposition.default === 1,
+  };
+}
+
+function audioTrack(stream: ProbedStream): AudioTrack {
+  return {
+    index: stream.index,
+    codec: stream.codec_name,
+    encrypted: isEncrypted(stream),
+    channels: stream.channels,
+    language: languageTag(stream.tags.language),
+    isDefault: stream.disposition.default === 1,
+  };
+}
+
+/** MP4's names for tracks under common encryption and under FairPlay. */
+function isEncrypted({ codec_tag_string }: ProbedStream): boolean {
+  return ['encv', 'enca', 'drmi', 'drms'].includes(codec_tag_string);
+}
+
+function displaySize(coded: Size, stream: ProbedStream): Size {
+  const aspect = fraction(stream.sample_aspect_ratio, ':');
+  const stretch = aspect ? aspect.numerator / aspect.denominator : 1;
+  const upright = { width: Math.max(1, Math.round(coded.width * stretch)), height: coded.height };
+  const rotation = stream.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation ?? 0;
+  const isTurned = Math.abs(rotation) % 180 === 90;
+  return isTurned ? { width: upright.height, height: upright.width } : upright;
+}
+
+function dynamicRange(transfer: string): DynamicRange {
+  if (transfer === 'smpte2084') return 'pq';
+  return transfer === 'arib-std-b67' ? 'hlg' : 'sdr';
+}
+
+function known(value: string | undefined): string | null {
+  return value === undefined || value === 'unknown' || value === 'reserved' ? null : value;
+}
+
+/** A positive fraction, or null: containers say `0/0` or `0:1` when they know nothing. */
+function fraction(text: string, separator: string): FrameRate | null {
+  const [numerator = 0, denominator = 0] = text.split(separator).map(Number);
+  return numerator > 0 && denominator > 0 ? { numerator, denominator } : null;
+}
+
+/** Containers name languages by three letters; the shortest form is the one a player expects (RFC 5646 §2.2.1). */
+function languageTag(code: string | undefined): string | null {
+  if (code === undefined || code === 'und') return null;
+  try {
+    return Intl.getCanonicalLocales(code)[0] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+import type { ChildProcess } from 'node:child_process';
+import ffmpeg from 'fluent-ffmpeg';
+import { ProgressReader } from './ffmpeg-progress.ts';
+import { stopProcess } from './stop-process.ts';
+import { ToolError } from './tool-error.ts';
+
+/** One call of ffmpeg: what stands before the input, the input, what stands before the output, the output. */
+export type FfmpegCommandLine = {
+  inputOptions: readonly string[];
+  input: string;
+  outputOptions: readonly string[];
+  output: string;
+};
+
+export type FfmpegRunOptions = {
+  /** The confined ffmpeg (see media-tools.ts). */
+  program: string;
+  cwd: string;
+  signal: AbortSignal;
+  /** Longest time the run may take. */
+  limitSeconds: number;
+  /** Longest time without new output. */
+  stallSeconds: number;
+  /** Called about twice a second with the seconds of video written so far; they only grow. */
+  onProgress: (seconds: number) => void;
+};
+
+/** Lines of stderr that are kept for an error. */
+const STDERR_LINES = 60;
+
+/**
+ * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs or takes too long, and the signal's reason when
+ * aborted; the process is gone in either case.
+ *
+ * The only file that knows fluent-ffmpeg. Its environment handling, progress and kill are not used: the program it is
+ * given empties the environment and leads its own process group.
+ */
+export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const command = ffmpeg({ cwd: options.cwd, stdoutLines: STDERR_LINES })
+    .setFfmpegPath(options.program)
+    .input(commandLine.input)
+    .inputOptions(...commandLine.inputOptions)
+    .output(commandLine.output)
+    .outputOptions(...commandLine.outputOptions, '-progress', 'pipe:1', '-nostats');
+
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  let child: ChildProcess | undefined;
+  let stoppedFor: 'timeout' | 'stalled' | undefined;
+  const stop = (why?: typeof stoppedFor) => {
+    stoppedFor ??= why;
+    if (child) stopProcess(child);
+  };
+  const limit = setTimeout(stop, options.limitSeconds * 1000, 'timeout');
+  const stall = setTimeout(stop, options.stallSeconds * 1000, 'stalled');
+  const abort = () => stop();
+  signal.addEventListener('abort', abort);
+
+  command.on('start', () => {
+    child = (command as unknown as { ffmpegProc: ChildProcess }).ffmpegProc;
+    // Its own handler of a failed spawn throws where nobody can catch it.
+    child.removeAllListeners('error').on('error', reject);
+    const progress = new ProgressReader((seconds) => {
+      stall.refresh();
+      options.onProgress(seconds);
+    });
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => progress.push(text));
+    if (signal.aborted || stoppedFor) stop();
+  });
+  command.on('end', () => resolve());
+  command.on('error', (error: Error, _stdout: string | null, stderr: string | null) => {
+    const how = child?.exitCode == null ? 'killed' : 'exit';
+    reject(new ToolError(stoppedFor ?? how, error.message, stderr ?? ''));
+  });
+  try {
+    command.run();
+    await ended;
+    signal.throwIfAborted();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(limit);
+    clearTimeout(stall);
+    signal.removeEventListener('abort', abort);
+  }
+}

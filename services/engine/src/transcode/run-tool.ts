@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { stopProcess } from './stop-process.ts';
+import { ToolError } from './tool-error.ts';
+
+/** Characters of stderr that are kept, from its end. */
+const STDERR_KEPT = 8192;
+
+/**
+ * Runs a confined tool to its end and hands over what it prints line by line.
+ *
+ * Throws a ToolError when the tool fails or takes longer than `limitSeconds`, and the signal's reason when aborted. The
+ * process is gone in either case.
+ */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; signal: AbortSignal; limitSeconds: number; onLine: (line: string) => void },
+): Promise<void> {
+  options.signal.throwIfAborted();
+  const child = spawn(program, args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_KEPT);
+  });
+  createInterface({ input: child.stdout }).on('line', options.onLine);
+
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    stopProcess(child);
+  }, options.limitSeconds * 1000);
+  const abort = () => stopProcess(child);
+  options.signal.addEventListener('abort', abort);
+  try {
+    const [code, killedBy] = await closed;
+    options.signal.throwIfAborted();
+    if (timedOut) throw new ToolError('timeout', `Not done after ${options.limitSeconds} s`, stderr);
+    if (killedBy) throw new ToolError('killed', `Killed by ${killedBy}`, stderr);
+    if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,159 @@
+import { createReadStream } from 'node:fs';
+import { open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { aacCodecString, avcCodecString } from './codec-strings.ts';
+import { encryptSegment } from './segment-encryption.ts';
+import { refusal, storageFailure, TranscodeFailure } from './transcode-failure.ts';
+
+/** What is known of a rendition once its segments are stored. */
+export type StoredRendition = {
+  /** RFC 6381 string of its first segment. */
+  codecs: string;
+  /** Sizes of the ciphertexts by sequence number. */
+  bytes: number[];
+};
+
+type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
+
+type SegmentUploadsOptions = {
+  /** Where ffmpeg writes. */
+  folder: string;
+  objects: ObjectStore;
+  contentKey: Uint8Array;
+  /** Storage key of a segment. */
+  keyOf: (rendition: RenditionName, sequence: number) => string;
+  /** Most segments a rendition may have. */
+  maxSegments: number;
+  /** Gives up when this aborts. */
+  signal: AbortSignal;
+  /** Called once, with a TranscodeFailure, when a segment cannot be stored: the encode is in vain then. */
+  onFailure: (failure: TranscodeFailure) => void;
+};
+
+const UPLOADS_AT_ONCE = 4;
+/** Waits between the tries to store a segment. */
+const RETRY_DELAYS_MS = [500, 2000];
+/** The first packets of a segment: enough to find its parameter sets. */
+const HEAD_BYTES = 188 * 100;
+
+/**
+ * Takes the finished segments from ffmpeg's folder while it goes on writing: encrypts them, stores them, removes them
+ * from disk. ffmpeg gives a segment its final name when it is complete, so whatever has one is ready.
+ */
+export class SegmentUploads {
+  readonly #options: SegmentUploadsOptions;
+  readonly #seen = new Set<string>();
+  readonly #waiting: SegmentFile[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #stored = new Map<RenditionName, StoredRendition>();
+  #failure: TranscodeFailure | undefined;
+
+  constructor(options: SegmentUploadsOptions) {
+    this.#options = options;
+  }
+
+  /** Looks for newly finished segments and begins to store them. Never rejects. */
+  async collect(): Promise<void> {
+    try {
+      for (const name of await readdir(this.#options.folder)) {
+        const file = segmentFile(name);
+        if (!file || this.#seen.has(name)) continue;
+        this.#seen.add(name);
+        if (file.sequence >= this.#options.maxSegments) {
+          throw refusal('malformed_media', 'The video has more segments than its length allows.');
+        }
+        this.#waiting.push(file);
+      }
+      this.#startWaiting();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Resolves when all segments found are stored, with what is known of each rendition. Rejects with a failure. */
+  async finish(): Promise<ReadonlyMap<RenditionName, StoredRendition>> {
+    await this.collect();
+    await this.settle();
+    if (this.#failure) throw this.#failure;
+    this.#options.signal.throwIfAborted();
+    return this.#stored;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #startWaiting(): void {
+    while (this.#running.size < UPLOADS_AT_ONCE && !this.#failure && !this.#options.signal.aborted) {
+      const file = this.#waiting.shift();
+      if (!file) return;
+      const upload = this.#store(file)
+        .catch((error: unknown) => this.#fail(error))
+        .finally(() => {
+          this.#running.delete(upload);
+          this.#startWaiting();
+        });
+      this.#running.add(upload);
+    }
+  }
+
+  async #store(file: SegmentFile): Promise<void> {
+    const path = join(this.#options.folder, file.name);
+    const codecs = file.sequence === 0 ? await codecsOf(path, file.rendition) : undefined;
+    const bytes = await this.#upload(path, file);
+    const rendition = this.#stored.get(file.rendition) ?? { codecs: '', bytes: [] };
+    rendition.bytes[file.sequence] = bytes;
+    if (codecs !== undefined) rendition.codecs = codecs;
+    this.#stored.set(file.rendition, rendition);
+    await unlink(path);
+  }
+
+  async #upload(path: string, { rendition, sequence }: SegmentFile): Promise<number> {
+    const { objects, contentKey, keyOf, signal } = this.#options;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const ciphertext = encryptSegment(createReadStream(path), contentKey, sequence);
+        const options = { contentType: 'video/mp2t', signal };
+        return (await objects.putStream(keyOf(rendition, sequence), ciphertext, options)).bytes;
+      } catch (error) {
+        const delayMs = RETRY_DELAYS_MS[tries];
+        if (signal.aborted || delayMs === undefined) throw storageFailure(error);
+        await delay(delayMs, undefined, { signal });
+      }
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure || this.#options.signal.aborted) return;
+    this.#failure =
+      error instanceof TranscodeFailure
+        ? error
+        : new TranscodeFailure('internal_error', 'The segments could not be read.', {
+            retryable: true,
+            cause: error,
+          });
+    this.#options.onFailure(this.#failure);
+  }
+}
+
+/** Null for playlists and for segments still being written. */
+function segmentFile(name: string): SegmentFile | null {
+  const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
+  const rendition = RENDITIONS.find((known) => known === prefix);
+  return rendition ? { name, rendition, sequence: Number(sequence) } : null;
+}
+
+async function codecsOf(path: string, rendition: RenditionName): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    const head = buffer.subarray(0, bytesRead);
+    return rendition === AUDIO_RENDITION ? aacCodecString(head) : avcCodecString(head);
+  } finally {
+    await file.close();
+  }
+}

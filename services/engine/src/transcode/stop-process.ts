@@ -1,0 +1,29 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** How long a process may take to end when it is asked to. */
+const GRACE_MS = 2000;
+
+/**
+ * Ends a confined process and everything it started: asks first, forces after two seconds. Confined processes lead
+ * their own group (see confinement.ts). Returns at once; the process emits `close` when it is gone.
+ */
+export function stopProcess(child: ChildProcess): void {
+  const force = () => signalGroup(child, 'SIGKILL');
+  const timer = setTimeout(force, GRACE_MS);
+  child.once('exit', () => {
+    clearTimeout(timer);
+    force();
+  });
+  signalGroup(child, 'SIGTERM');
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    // No such group: it is gone, or so young that it does not lead one yet.
+    child.kill(signal);
+  }
+}

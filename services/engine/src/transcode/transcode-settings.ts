@@ -1,0 +1,52 @@
+/** How ffmpeg is kept from the rest of the machine: bubblewrap when it works here, always, or never. */
+export type Sandbox = 'auto' | 'bubblewrap' | 'none';
+
+/** What one source may cost. */
+export type TranscodeLimits = {
+  /** Longest video accepted. */
+  maxDurationSeconds: number;
+  /** Time the first look at a file may take. */
+  probeSeconds: number;
+  /** Time reading through a file's packets may take. */
+  scanSeconds: number;
+  /** Time an encode may take: a fixed part and so many seconds for each second of video. */
+  encodeSeconds: { fixed: number; perSecondOfVideo: number };
+  /** An encode that writes nothing new for so long is taken for hung. */
+  stallSeconds: number;
+  /** Address space of one ffmpeg. */
+  memoryBytes: number;
+  /** CPU time of one ffmpeg. */
+  cpuSeconds: number;
+  /** Largest single file ffmpeg may write. */
+  fileBytes: number;
+  /** Disk that must stay free besides what a job is expected to need. */
+  spareDiskBytes: number;
+};
+
+export type TranscodeSettings = {
+  /** Videos transcoded at the same time. */
+  slots: number;
+  /** A directory of this engine alone. What it finds there at its start is left over, and removed. */
+  workDir: string;
+  /** Opens the sealed content keys: 32 bytes. */
+  contentKeySecret: Uint8Array;
+  sandbox: Sandbox;
+  /** x264 preset, the same for every rung. */
+  preset: string;
+  /** Threads of the decoder, of the filters, and of each encoder. */
+  threads: number;
+  limits: TranscodeLimits;
+};
+
+/** Limits that fit every video the service is meant for. */
+export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
+  maxDurationSeconds: 12 * 3600,
+  probeSeconds: 30,
+  scanSeconds: 900,
+  encodeSeconds: { fixed: 300, perSecondOfVideo: 30 },
+  stallSeconds: 120,
+  memoryBytes: 8 * 1024 ** 3,
+  cpuSeconds: 7 * 24 * 3600,
+  fileBytes: 512 * 1024 ** 2,
+  spareDiskBytes: 1024 ** 3,
+};

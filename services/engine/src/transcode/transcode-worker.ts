@@ -1,0 +1,198 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openContentKey } from '@framelane/contracts/content-key';
+import { ENGINE_STOPPED } from '@framelane/contracts/failures';
+import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
+import {
+  type Consumer,
+  type MessageBus,
+  UnprocessableMessageError,
+} from '@framelane/message-bus/message-bus';
+import { attemptPrefix } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { AttemptClient } from './attempt-client.ts';
+import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { type MediaTools, prepareMediaTools } from './media-tools.ts';
+import { TranscodeFailure } from './transcode-failure.ts';
+import { runTranscodeJob } from './transcode-job.ts';
+import type { TranscodeSettings } from './transcode-settings.ts';
+
+/** This engine is stopping; the attempt goes back to the control plane. */
+class EngineStoppedError extends Error {
+  override name = 'EngineStoppedError';
+}
+
+type Command = MessageData<'transcode'>;
+
+type Dependencies = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  controlPlane: AttemptClient;
+  logger: Logger;
+  settings: TranscodeSettings;
+};
+
+/** Waits between tries to publish a result, which is all the work that was done. */
+const PUBLISH_DELAYS_MS = [500, 1000, 2000, 4000];
+/** Wait before a command goes back to the queue because the control plane could not be asked. */
+const CLAIM_DELAY_MS = 2000;
+
+/**
+ * Takes `transcode` commands, as many at a time as it has slots, and answers each with one result.
+ *
+ * A command is done when its result was published with confirm, or when there is nothing to claim. When this process
+ * dies before, the command comes again, finds the lease alive and is dropped; the control plane issues the next attempt
+ * once the lease has run out. Only the attempt that holds the lease can finish a video, so nothing is done twice.
+ */
+export class TranscodeWorker {
+  readonly #deps: Dependencies;
+  readonly #settings: TranscodeSettings;
+  readonly #jobsDir: string;
+  readonly #stopping = new AbortController();
+  #tools: MediaTools | undefined;
+  #consumer: Consumer | undefined;
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps;
+    this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
+    this.#jobsDir = join(this.#settings.workDir, 'jobs');
+  }
+
+  /** Checks ffmpeg, removes what an earlier run left, and begins to take commands. */
+  async start(): Promise<void> {
+    const { bus, logger } = this.#deps;
+    await rm(this.#jobsDir, { recursive: true, force: true });
+    await mkdir(this.#jobsDir, { recursive: true });
+    this.#tools = await prepareMediaTools(this.#settings, logger);
+    this.#consumer = await bus.consume('engine.commands', { prefetch: this.#settings.slots }, (message) =>
+      this.#handle(message),
+    );
+  }
+
+  /** Ends the ffmpegs under way and hands their attempts back. Takes a few seconds at most. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
+    await this.#consumer?.stop();
+  }
+
+  async #handle(message: Message): Promise<void> {
+    if (message.type !== 'transcode') {
+      throw new UnprocessableMessageError(`An engine does not take ${message.type}`);
+    }
+    const command = message.data;
+    this.#stopping.signal.throwIfAborted();
+    const claim = await this.#claim(command);
+    if (!claim) {
+      this.#deps.logger.info('transcode.not_claimable', { videoId: command.videoId });
+      return;
+    }
+    await this.#runAttempt(command, claim);
+  }
+
+  async #claim({ videoId }: Command): Promise<ClaimAttemptResponse | null> {
+    try {
+      return await this.#deps.controlPlane.claimAttempt({ videoId });
+    } catch (error) {
+      await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
+      throw error;
+    }
+  }
+
+  async #runAttempt(command: Command, claim: ClaimAttemptResponse): Promise<void> {
+    const { logger } = this.#deps;
+    const facts = { videoId: command.videoId, attempt: claim.attempt };
+    const startedAt = Date.now();
+    const lease = new AttemptLease({ ...facts, leaseSeconds: claim.leaseSeconds }, this.#deps);
+    logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
+    let manifest: Manifest;
+    try {
+      manifest = await this.#transcode(command, claim, lease);
+    } catch (error) {
+      lease.stop();
+      await this.#giveUp(command, claim, error);
+      return;
+    }
+    lease.stop();
+    await this.#publish(createMessage('transcode.completed', { ...facts, manifest }));
+    logger.info('transcode.completed', {
+      ...facts,
+      seconds: (Date.now() - startedAt) / 1000,
+      duration: manifest.duration,
+      renditions: manifest.renditions.map(({ name }) => name),
+    });
+  }
+
+  async #transcode(command: Command, claim: ClaimAttemptResponse, lease: AttemptLease): Promise<Manifest> {
+    if (!this.#tools) throw new Error('The worker has not been started');
+    const { attempt, sourceKey, sourceBytes } = claim;
+    const contentKey = await openContentKey(claim.contentKey, this.#settings.contentKeySecret);
+    return runTranscodeJob(
+      {
+        workspaceId: command.workspaceId,
+        videoId: command.videoId,
+        attempt,
+        sourceKey,
+        sourceBytes,
+        contentKey,
+      },
+      {
+        objects: this.#deps.objects,
+        tools: this.#tools,
+        settings: this.#settings,
+        jobsDir: this.#jobsDir,
+        signal: AbortSignal.any([this.#stopping.signal, lease.signal]),
+        onProgress: (fraction) => lease.progress(fraction),
+      },
+    );
+  }
+
+  /** Removes what the attempt stored, and says why it failed unless nobody wants to know. */
+  async #giveUp(command: Command, { attempt }: ClaimAttemptResponse, error: unknown): Promise<void> {
+    const { objects, logger } = this.#deps;
+    const facts = { videoId: command.videoId, attempt };
+    const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
+    await objects.deletePrefix(prefix).catch((failure: unknown) => {
+      logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
+    });
+    if (error instanceof AttemptUnwantedError) {
+      logger.info('transcode.abandoned', facts);
+      return;
+    }
+    const outcome = explain(error);
+    logger.log(outcome.code === 'internal_error' ? 'error' : 'warn', 'transcode.failed', {
+      ...facts,
+      ...outcome,
+      error,
+    });
+    await this.#publish(createMessage('transcode.failed', { ...facts, ...outcome }));
+  }
+
+  /** Publishes a result, with more than one try. Rejects when it may have been lost. */
+  async #publish(result: Message): Promise<void> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await this.#deps.bus.publish(result);
+        return;
+      } catch (error) {
+        const delayMs = PUBLISH_DELAYS_MS[tries];
+        if (delayMs === undefined) throw error;
+        this.#deps.logger.warn('transcode.result_unpublished', { type: result.type, error });
+        await delay(delayMs);
+      }
+    }
+  }
+}
+
+function explain(error: unknown): Pick<MessageData<'transcode.failed'>, 'code' | 'message' | 'retryable'> {
+  if (error instanceof TranscodeFailure) {
+    return { code: error.code, message: error.message, retryable: error.retryable };
+  }
+  if (error instanceof EngineStoppedError) {
+    return { code: ENGINE_STOPPED, message: 'The engine stopped.', retryable: true };
+  }
+  return { code: 'internal_error', message: 'Something went wrong in the engine.', retryable: true };
+}
