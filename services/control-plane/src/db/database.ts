@@ -14,7 +14,13 @@ const types: pg.CustomTypesConfig = {
 
 /** The pool behind the database; shared with the job runner. */
 export function openPool(connectionString: string, logger: Logger): pg.Pool {
-  const pool = new pg.Pool({ connectionString, types, max: 20, application_name: 'framelane-control-plane' });
+  const pool = new pg.Pool({
+    connectionString,
+    types,
+    max: 20,
+    connectionTimeoutMillis: 5000,
+    application_name: 'framelane-control-plane',
+  });
   // A connection that breaks is replaced by the pool, and a query under way on it rejects; but an error event that
   // nobody hears, of an idle connection or of one in use, ends the process.
   const onLost = (error: Error) => logger.warn('database.connection_lost', { error });

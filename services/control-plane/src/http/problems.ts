@@ -1,6 +1,7 @@
-import { Problem } from '@framelane/service-kit/problem';
+import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
+import { isDatabaseAway } from '../db/database-away.ts';
 
 /** What was wrong with one field, as the validator reports it. */
 type ValidatorIssue = { path: string; message: string; errorCode?: string };
@@ -17,7 +18,7 @@ function validationFailed(errors: { field: string; code: string; message: string
   });
 }
 
-/** Turns the errors of the body parser and of the OpenAPI validator into Problems. */
+/** Turns the errors of the body parser, the OpenAPI validator and the database into Problems. */
 export function translateHttpError(error: unknown, req: Request): Problem | undefined {
   if (error instanceof validatorErrors.NotFound) {
     return new Problem(404, 'route_not_found', `There is nothing at ${req.path}.`);
@@ -31,6 +32,8 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   if (error instanceof validatorErrors.BadRequest) {
     return validationFailed(error.errors.map(toFieldError));
   }
+  if (isDatabaseAway(error))
+    return unavailable('The service cannot reach its database. Try again soon.', error);
   return translateBodyParserError(error);
 }
 

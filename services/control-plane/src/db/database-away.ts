@@ -1,0 +1,25 @@
+import { types } from 'node:util';
+
+/** System errors of a server that cannot be reached. */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'ETIMEDOUT',
+  'EPIPE',
+]);
+
+/** SQLSTATE of connection errors (class 08), too many connections, and a server that stops or starts. */
+const REFUSING = /^(08\w{3}|53300|57P0[123])$/;
+
+/** What pg says without a code when a connection ends, or none is to be had in time. */
+const LOST = /connection terminated|timeout exceeded when trying to connect/i;
+
+/** Whether an error means that the database cannot be reached now: the same request may succeed later. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!types.isNativeError(error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return UNREACHABLE.has(code) || REFUSING.test(code) || LOST.test(error.message);
+}

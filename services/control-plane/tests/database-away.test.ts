@@ -1,0 +1,57 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import { closeServer, listen } from '@framelane/service-kit/http-server';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { isDatabaseAway } from '../src/db/database-away.ts';
+import { createTestDatabase } from './support/database.ts';
+import { until } from './support/until.ts';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(openPool(database.url, logger));
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+test('a server that is not there, and one that hangs up', async () => {
+  const free = createHttpServer();
+  const port = await listen(free, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  await closeServer(free, 0);
+  const away = openDatabase(openPool(`postgres://u:p@127.0.0.1:${port}/x`, logger));
+  expect(isDatabaseAway(await failureOf(sql`select 1`.execute(away)))).toBe(true);
+  await away.destroy();
+
+  const rude = createServer((socket) => socket.destroy());
+  const rudePort = await listen(rude as never, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const cut = openDatabase(openPool(`postgres://u:p@127.0.0.1:${rudePort}/x`, logger));
+  expect(isDatabaseAway(await failureOf(sql`select 1`.execute(cut)))).toBe(true);
+  await cut.destroy();
+  rude.close();
+});
+
+test('a connection that is ended in the middle of a query; the pool recovers', async () => {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  const cut = failureOf(sql`select pg_terminate_backend(${rows[0]?.pid}), pg_sleep(5)`.execute(db));
+  expect(isDatabaseAway(await cut)).toBe(true);
+  await until(() => sql`select 1`.execute(db).catch(() => undefined));
+});
+
+test('not an error of the query itself', async () => {
+  expect(isDatabaseAway(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
+  expect(isDatabaseAway('text')).toBe(false);
+});
