@@ -2,6 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from './transcode/transcode-settings.ts';
 
 /** The presets of x264, fastest first. */
 const X264_PRESETS = [
@@ -15,7 +16,6 @@ const X264_PRESETS = [
   'slower',
   'veryslow',
 ] as const;
-export type X264Preset = (typeof X264_PRESETS)[number];
 
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
@@ -24,7 +24,8 @@ const settings = z.object({
   SERVICE_SECRET: setting.secret(),
   CONTENT_KEY_SECRET: setting.key256(),
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
-  ENGINE_WORK_DIR: setting.text().default(join(tmpdir(), 'framelane-engine')),
+  ENGINE_WORK_DIR: setting.text().optional(),
+  ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
@@ -44,13 +45,7 @@ export type EngineConfig = {
   /** Root of the control plane's internal listener. */
   controlPlaneUrl: string;
   uploads: UploadLimits;
-  transcode: {
-    /** Videos transcoded at once. */
-    slots: number;
-    /** Folder for the private directories of jobs. */
-    workDir: string;
-    preset: X264Preset;
-  };
+  transcode: Omit<TranscodeSettings, 'contentKeySecret'>;
   secrets: { service: string; contentKey: Uint8Array };
 };
 
@@ -66,8 +61,12 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     },
     transcode: {
       slots: values.ENGINE_SLOTS,
-      workDir: values.ENGINE_WORK_DIR,
+      // An engine empties its folder at its start, so engines on one machine must not share it.
+      workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_PORT}`),
+      sandbox: values.ENGINE_SANDBOX,
       preset: values.ENGINE_PRESET,
+      threads: Math.ceil(availableParallelism() / values.ENGINE_SLOTS),
+      limits: DEFAULT_TRANSCODE_LIMITS,
     },
     secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
   };

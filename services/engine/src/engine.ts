@@ -7,6 +7,7 @@ import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
+import { TranscodeWorker } from './transcode/transcode-worker.ts';
 import { Uploads } from './uploads/uploads.ts';
 
 /** Files on their way at a stop get this long to arrive, then their clients are sent away to try again. */
@@ -14,6 +15,9 @@ const UPLOAD_GRACE_MS = 10_000;
 
 /** Time to break transfers off: remove what is stored, free the tickets, answer the clients. */
 const UNDO_LIMIT_MS = 10_000;
+
+/** Time to end what is being transcoded and hand it back. */
+const WORKER_LIMIT_MS = 10_000;
 
 /** Time for the last answers to leave. */
 const CLOSE_GRACE_MS = 3_000;
@@ -26,11 +30,12 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** Takes uploads. Keeps no state: any number of engines may run. */
+/** Takes uploads and transcodes. Keeps no state: any number of engines may run. */
 export class Engine {
   readonly #config: EngineConfig;
   readonly #logger: Logger;
   readonly #uploads: Uploads;
+  readonly #worker: TranscodeWorker;
   readonly #server: Server;
 
   /** Puts the service together; it does nothing before `start`. */
@@ -50,15 +55,31 @@ export class Engine {
       secret: config.secrets.service,
     });
     this.#uploads = new Uploads({ controlPlane, objects, bus, logger, limits: config.uploads });
+    this.#worker = new TranscodeWorker({
+      bus,
+      objects,
+      controlPlane,
+      logger,
+      settings: { ...config.transcode, contentKeySecret: config.secrets.contentKey },
+    });
     const app = createApp({ controlPlane, objects, bus, uploads: this.#uploads, logger });
     this.#server = createServer(HTTP_OPTIONS, app);
     // Without a listener Node would say "100 Continue" itself, before the upload has asked whether it may.
     this.#server.on('checkContinue', app);
   }
 
-  /** Resolves with the port once uploads can be sent. Throws a SettingsError when the port is taken. */
+  /**
+   * Resolves with the port once uploads can be sent and videos are transcoded. Throws a SettingsError when the port is
+   * taken, or what the worker throws when it has no ffmpeg; nothing runs then.
+   */
   async start(): Promise<{ port: number }> {
     const port = await listen(this.#server, { ...this.#config.http, variable: 'ENGINE_PORT' });
+    try {
+      await this.#worker.start();
+    } catch (error) {
+      await closeServer(this.#server, 0);
+      throw error;
+    }
     this.#logger.info('engine.started', { port });
     return { port };
   }
@@ -72,6 +93,7 @@ export class Engine {
           limitMs: UPLOAD_GRACE_MS + UNDO_LIMIT_MS,
           run: () => this.#uploads.stop(UPLOAD_GRACE_MS),
         },
+        { name: 'transcodes', limitMs: WORKER_LIMIT_MS, run: () => this.#worker.stop() },
         {
           name: 'http',
           limitMs: CLOSE_GRACE_MS + 1_000,

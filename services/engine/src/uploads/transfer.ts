@@ -152,7 +152,8 @@ export class Transfer {
 
   #watchPace(req: Request): () => void {
     const pace = new Pace(this.#deps.limits);
-    let seen = req.socket.bytesRead;
+    // What came with the head waits in the request and counts as coming now.
+    let seen = req.socket.bytesRead - req.readableLength;
     return repeat(PACE_SECONDS, async () => {
       if (req.readableEnded) return;
       const bytes = req.socket.bytesRead - seen;

@@ -61,10 +61,9 @@ export class RawClient {
   }
 
   /** Waits for the final answer. */
-  async answer(): Promise<RawAnswer> {
-    return until('a whole answer', () =>
-      parseAnswer(this.#received.replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, '')),
-    );
+  async answer(limitMs?: number): Promise<RawAnswer> {
+    const look = () => parseAnswer(this.#received.replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, ''));
+    return until('an answer', look, limitMs);
   }
 
   async closedByServer(): Promise<void> {

@@ -1,0 +1,41 @@
+import { describe, expect, test } from '@jest/globals';
+import { readEngineConfig } from './config.ts';
+
+const REQUIRED = {
+  CONTROL_PLANE_INTERNAL_URL: 'http://control-plane:8081/',
+  SERVICE_SECRET: 's'.repeat(32),
+  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+};
+
+describe('the configuration of an engine', () => {
+  test('needs only what no default can know', () => {
+    const config = readEngineConfig(REQUIRED);
+    expect(config).toMatchObject({
+      http: { host: '127.0.0.1', port: 8090 },
+      controlPlaneUrl: 'http://control-plane:8081',
+      uploads: { idleSeconds: 60 },
+      transcode: { preset: 'veryfast', sandbox: 'auto' },
+    });
+    expect(config.transcode.slots).toBeGreaterThanOrEqual(1);
+  });
+
+  test('names everything that is missing or wrong, and no value', () => {
+    const read = () =>
+      readEngineConfig({ SERVICE_SECRET: 'too short', ENGINE_PRESET: 'warp', ENGINE_SLOTS: '0' });
+    for (const name of [
+      'CONTROL_PLANE_INTERNAL_URL',
+      'CONTENT_KEY_SECRET',
+      'SERVICE_SECRET',
+      'ENGINE_PRESET',
+      'ENGINE_SLOTS',
+    ]) {
+      expect(read).toThrow(name);
+    }
+    expect(read).not.toThrow(/too short|warp/);
+  });
+
+  test('gives engines on one machine work folders of their own', () => {
+    const folder = (port: string) => readEngineConfig({ ...REQUIRED, ENGINE_PORT: port }).transcode.workDir;
+    expect(folder('8090')).not.toBe(folder('8091'));
+  });
+});

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ControlPlaneClient } from '../src/control-plane-client.ts';
+
+/** What the control plane says next, and what it was asked. */
+let answer: { status: number; body: string };
+let asked: { path: string | undefined; authorization: string | undefined; body: unknown };
+let server: Server;
+let client: ControlPlaneClient;
+
+beforeAll(async () => {
+  server = createServer(async (req, res) => {
+    asked = { path: req.url, authorization: req.headers.authorization, body: await json(req) };
+    res.writeHead(answer.status).end(answer.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  client = new ControlPlaneClient({ baseUrl: `http://127.0.0.1:${port}`, secret: 'the secret' });
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+function says(status: number, body: unknown): void {
+  answer = { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null });
+const claim = () => client.claimAttempt({ videoId: 'vid_x' });
+
+describe('the control plane client', () => {
+  test('asks with the service secret and reads the answer', async () => {
+    says(200, { wanted: true });
+    expect(await client.attemptWanted({ videoId: 'vid_x', attempt: 2 })).toBe(true);
+    expect(asked).toEqual({
+      path: INTERNAL_PATHS.attemptWanted,
+      authorization: 'Bearer the secret',
+      body: { videoId: 'vid_x', attempt: 2 },
+    });
+  });
+
+  test('takes an empty answer where nothing is to be said', async () => {
+    says(204, '');
+    await client.releaseTransfer({ videoId: 'vid_x', transferId: 'xfr_x', reason: 'tested' });
+    expect(asked.path).toBe(INTERNAL_PATHS.releaseTransfer);
+  });
+
+  test('hands a refusal of a ticket on with its extra members, and without those of the inner request', async () => {
+    const members = { type: 'x', title: 'x', instance: '/internal', requestId: 'req_inner' };
+    says(413, { ...members, status: 413, code: 'file_too_large', detail: 'Too large.', maxBytes: 7 });
+    await expect(redeem()).rejects.toMatchObject({
+      status: 413,
+      code: 'file_too_large',
+      message: 'Too large.',
+      options: { extra: { maxBytes: 7 } },
+    });
+    const refusal = await redeem().catch((error) => error.toBody({ id: 'req_outer', path: '/upload' }));
+    expect(refusal).toMatchObject({ requestId: 'req_outer', instance: '/upload' });
+  });
+
+  test('has nothing to run when there is no attempt to claim', async () => {
+    says(409, { status: 409, code: 'attempt_not_claimable', detail: 'Running elsewhere.' });
+    expect(await claim()).toBeNull();
+  });
+
+  test.each([
+    ['a refusal that is our own mistake', 401, { code: 'invalid_service_secret', detail: 'Differs.' }],
+    ['a refusal of another question', 409, { code: 'upload_in_progress', detail: 'Under way.' }],
+    ['a failure', 500, { code: 'internal_error', detail: 'Oops.' }],
+    ['a proxy in between', 502, '<html>Bad gateway</html>'],
+    ['an answer that is not agreed', 200, { attempt: 'first' }],
+    ['an answer without a body', 200, ''],
+  ])('is unavailable to its callers after %s', async (_what, status, body) => {
+    says(status, body);
+    await expect(claim()).rejects.toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      options: { headers: { 'Retry-After': '5' } },
+    });
+  });
+
+  test('is unavailable when nobody listens', async () => {
+    const nobody = new ControlPlaneClient({ baseUrl: 'http://127.0.0.1:1', secret: 'x' });
+    await expect(nobody.check()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+  });
+});

@@ -1,0 +1,22 @@
+/** An engine in a process of its own: sends its port to the parent, and its peak memory whenever it is asked. */
+import { join } from 'node:path';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { Engine } from '../../src/engine.ts';
+import { quietLogger, testConfig } from './test-engine.ts';
+
+const [controlPlaneUrl = '', folder = ''] = process.argv.slice(2);
+
+const logger = quietLogger();
+const bus = new InProcessBus({ logger });
+await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
+const objects = new FileObjectStore(join(folder, 'objects'));
+const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work')), { bus, objects, logger });
+const { port } = await engine.start();
+
+process.on('message', () => {
+  // In kilobytes.
+  process.send?.({ peakBytes: process.resourceUsage().maxRSS * 1024 });
+});
+process.on('disconnect', () => void engine.stop().then(() => process.exit()));
+process.send?.({ port });

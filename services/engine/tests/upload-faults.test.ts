@@ -1,0 +1,360 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FakeTicket } from './support/fake-control-plane.ts';
+import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from './support/multipart.ts';
+import { RawClient } from './support/raw-client.ts';
+import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
+import { until } from './support/until.ts';
+
+const FILE = randomBytes(2_000_000);
+const FORM = formWith(FILE);
+
+/** Replaced methods of the storage and the bus, for one test. */
+const storageFaults: Partial<ObjectStore> = {};
+const busFaults: Partial<MessageBus> = {};
+
+let engine: TestEngine;
+let ticket: FakeTicket;
+const clients: RawClient[] = [];
+
+beforeAll(async () => {
+  engine = await startTestEngine({
+    env: { UPLOAD_IDLE_SECONDS: '1' },
+    wrapObjects: (objects) => withFaults(objects, storageFaults),
+    wrapBus: (bus) => withFaults(bus, busFaults),
+  });
+});
+beforeEach(() => {
+  ticket = engine.controlPlane.issue();
+});
+afterEach(() => {
+  for (const faults of [storageFaults, busFaults]) {
+    for (const name of Object.keys(faults)) delete faults[name as never];
+  }
+  engine.controlPlane.broken.clear();
+  for (const client of clients.splice(0)) client.vanish();
+});
+afterAll(async () => {
+  await engine.stop();
+});
+
+async function connect(): Promise<RawClient> {
+  const client = await RawClient.connect(engine.port);
+  clients.push(client);
+  return client;
+}
+
+/** Begins an upload that is not finished: `sent` of the `length` bytes announced. */
+async function beginUpload(sent: Buffer, length: number | null = FORM.byteLength): Promise<RawClient> {
+  const client = await connect();
+  client.sendHead({ token: ticket.token, length });
+  if (length === null) client.sendChunk(sent);
+  else client.send(sent);
+  return client;
+}
+
+/** Waits until bytes of the file are being stored. */
+async function beingStored(): Promise<void> {
+  await until('a file being written', async () =>
+    (await engine.storedFiles()).find((f) => f.startsWith('.tmp')),
+  );
+}
+
+async function upload(form = FORM): Promise<{ status: number; headers: Headers; body: unknown }> {
+  const client = await connect();
+  client.sendHead({ token: ticket.token, length: form.byteLength });
+  client.send(form);
+  const { status, headers, body } = await client.answer();
+  return { status, headers: new Headers([...headers]), body };
+}
+
+function source(): string {
+  return sourceKey(ticket.workspaceId, ticket.videoId);
+}
+
+async function released(): Promise<void> {
+  await until('the release', () => (ticket.transferId === null ? true : undefined));
+}
+
+/** The invariant after every fault: no byte is kept, and the same token works once the fault is gone. */
+async function expectNothingLeft(): Promise<void> {
+  await released();
+  expect((await engine.storedFiles()).filter((f) => f.startsWith('.tmp') || f === source())).toEqual([]);
+  expect(engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId)).toEqual([]);
+}
+
+async function expectUsableToken(): Promise<void> {
+  expect((await upload()).status).toBe(202);
+  expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
+}
+
+describe('a file over the limit', () => {
+  beforeEach(() => {
+    ticket.maxBytes = 1_000_000;
+  });
+
+  test('is refused by its Content-Length before a byte of it is sent', async () => {
+    const client = await connect();
+    client.sendHead({ token: ticket.token, length: FORM.byteLength });
+    expect(await client.answer()).toMatchObject({
+      status: 413,
+      body: { code: 'file_too_large', maxBytes: 1_000_000 },
+    });
+    expect(ticket.transferId).toBeNull();
+  });
+
+  test('is refused by count while it streams, at once, and the connection is closed', async () => {
+    const client = await beginUpload(FORM.subarray(0, 1_200_000), null);
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 413, body: { code: 'file_too_large', maxBytes: 1_000_000 } });
+    expect(answer.headers.get('connection')).toBe('close');
+    await expectNothingLeft();
+    await client.closedByServer();
+  });
+
+  test('is told apart from one that just fits', async () => {
+    ticket.maxBytes = FILE.byteLength;
+    expect((await upload()).status).toBe(202);
+    ticket = engine.controlPlane.issue({ maxBytes: FILE.byteLength - 1 });
+    expect((await upload()).status).toBe(413);
+    await expectNothingLeft();
+  });
+});
+
+describe('an answer to a form that is still being sent', () => {
+  test('comes at once for a second file', async () => {
+    await beginUpload(
+      joined(formWith(FILE).subarray(0, -CLOSING_BOUNDARY.length), filePartHead(), 'x'),
+      null,
+    ).then(async (client) =>
+      expect(await client.answer()).toMatchObject({ status: 400, body: { code: 'multiple_files' } }),
+    );
+    await expectNothingLeft();
+  });
+
+  test('comes at once for a faulty field, and reaches a client that goes on sending', async () => {
+    const client = await beginUpload(joined(textPart(`a${'[b]'.repeat(20)}`, 'x'), filePartHead()), null);
+    const sending = setInterval(() => client.sendChunk(Buffer.alloc(64 * 1024)), 5);
+    try {
+      expect(await client.answer()).toMatchObject({ status: 400, body: { code: 'malformed_multipart' } });
+      await client.closedByServer();
+    } finally {
+      clearInterval(sending);
+    }
+    await expectNothingLeft();
+  });
+});
+
+describe('a client', () => {
+  test('that is gone at 60 % leaves nothing behind', async () => {
+    const client = await beginUpload(FORM.subarray(0, FORM.byteLength * 0.6));
+    await beingStored();
+    client.vanish();
+    await expectNothingLeft();
+    expect(engine.controlPlane.releases.at(-1)).toMatchObject({ reason: 'upload_interrupted' });
+    await expectUsableToken();
+  });
+
+  test('that ends its side early, with less than its Content-Length, leaves nothing behind', async () => {
+    const client = await beginUpload(FORM.subarray(0, FORM.byteLength - 10));
+    await beingStored();
+    client.socket.end();
+    await expectNothingLeft();
+    await expectUsableToken();
+  });
+
+  test('that sends more than its Content-Length has sent a broken request', async () => {
+    const client = await connect();
+    client.sendHead({ token: ticket.token, length: FORM.byteLength - 10 });
+    client.send(FORM);
+    expect((await client.answer()).status).toBe(400);
+    await expectNothingLeft();
+  });
+
+  test('that is gone while its token is being redeemed leaves a usable token', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    engine.controlPlane.gate = promise;
+    engine.controlPlane.requests.length = 0;
+    const client = await beginUpload(FORM.subarray(0, 1000));
+    await until('the question', () => engine.controlPlane.requests[0]);
+    client.vanish();
+    resolve();
+    await until('the release', () =>
+      engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId),
+    );
+    await expectNothingLeft();
+  });
+
+  test('that falls silent is sent away', async () => {
+    const client = await beginUpload(FORM.subarray(0, 1_000_000));
+    expect(await client.answer()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
+    await expectNothingLeft();
+    await expectUsableToken();
+  });
+
+  test('that leaves after its last byte does not stop the video', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { bus } = engine;
+    busFaults.publish = async (message) => {
+      if (message.type === 'upload.completed') await promise;
+      await bus.publish(message);
+    };
+    const client = await beginUpload(FORM);
+    await until('the whole file', () => engine.objects.head(source()).then((found) => found ?? undefined));
+    client.vanish();
+    await once(client.socket, 'close');
+    resolve();
+    await until('the report', () =>
+      engine.events('upload.completed').find(({ data }) => data.videoId === ticket.videoId),
+    );
+    expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
+  });
+
+  test('is sent away when its upload is not wanted any more', async () => {
+    ticket.leaseSeconds = 1;
+    const client = await beginUpload(FORM.subarray(0, 1_000_000));
+    await beingStored();
+    ticket.deleted = true;
+    expect(await client.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+    await expectNothingLeft();
+  });
+});
+
+describe('the lease of a ticket', () => {
+  test('is renewed while the file comes in, with the bytes so far', async () => {
+    ticket.leaseSeconds = 1;
+    const sent = FORM.subarray(0, 1_000_000);
+    const client = await beginUpload(sent, null);
+    const renewal = await until('a renewal', () =>
+      engine.events('upload.progress').find(({ data }) => data.videoId === ticket.videoId && data.bytes > 0),
+    );
+    expect(renewal.data).toMatchObject({ transferId: ticket.transferId });
+    expect(renewal.data.bytes).toBeLessThanOrEqual(sent.byteLength);
+    client.sendChunk(FORM.subarray(1_000_000));
+    client.send('0\r\n\r\n');
+    expect((await client.answer()).status).toBe(202);
+  });
+
+  test('that another transfer took keeps this one from removing the file of the other', async () => {
+    const client = await beginUpload(
+      joined(FORM.subarray(0, -CLOSING_BOUNDARY.length), textPart('a', 'b')),
+      null,
+    );
+    await until('the whole file', () => engine.objects.head(source()).then((found) => found ?? undefined));
+    ticket.transferId = 'xfr_another';
+    await engine.objects.put(source(), Buffer.from('the file of the other'), 'video/mp4');
+    client.send('0\r\n\r\n');
+    expect((await client.answer()).status).toBe(400);
+    expect((await engine.objects.head(source()))?.bytes).toBe('the file of the other'.length);
+    expect(ticket.transferId).toBe('xfr_another');
+  });
+});
+
+describe('a storage that', () => {
+  async function failAfter(bytes: number, body: Readable, code: string): Promise<never> {
+    let read = 0;
+    for await (const chunk of body) {
+      read += chunk.length;
+      if (read >= bytes) throw Object.assign(new Error(`write failed: ${code}`), { code });
+    }
+    throw new Error('the file was too short for the fault');
+  }
+
+  test.each([
+    ['EIO', 503, 'unavailable'],
+    ['ENOSPC', 507, 'insufficient_storage'],
+  ])('fails with %s while the file comes in: the client is told at once', async (code, status, problem) => {
+    storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
+    const client = await beginUpload(FORM.subarray(0, 1_000_000));
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status, body: { code: problem } });
+    expect(answer.headers.has('retry-after')).toBe(status === 503);
+    expect(JSON.stringify(answer.body)).not.toContain(code);
+    storageFaults.putStream = engine.objects.putStream.bind(engine.objects);
+    await expectNothingLeft();
+    await expectUsableToken();
+  });
+
+  test('refuses at once: the client is told', async () => {
+    storageFaults.putStream = async () => {
+      throw new Error('no connection');
+    };
+    expect((await upload()).status).toBe(503);
+    await expectNothingLeft();
+  });
+
+  test('takes no bytes: the transfer ends, and it is not called the fault of the client', async () => {
+    storageFaults.putStream = async (_key, _body, { signal }) => {
+      await once(signal ?? new EventTarget(), 'abort');
+      throw new Error('aborted');
+    };
+    expect((await upload()).status).toBe(503);
+    await expectNothingLeft();
+  });
+
+  test('holds another number of bytes than came in: the file is removed', async () => {
+    storageFaults.head = async (key) => {
+      const info = await engine.objects.head(key);
+      return info && { ...info, bytes: info.bytes - 1 };
+    };
+    expect((await upload()).status).toBe(503);
+    await expectNothingLeft();
+    delete storageFaults.head;
+    await expectUsableToken();
+  });
+});
+
+describe('a message bus that is down', () => {
+  test('at completion: 503, nothing is kept, the token works once it is back', async () => {
+    busFaults.publish = async () => {
+      throw new Error('broker away');
+    };
+    const answer = await upload();
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('5');
+    await expectNothingLeft();
+    delete busFaults.publish;
+    await expectUsableToken();
+  });
+});
+
+describe('a control plane that', () => {
+  test('is away at the beginning: 503 before the body is read', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.redeemTicket);
+    const client = await connect();
+    client.sendHead({ token: ticket.token, length: FORM.byteLength });
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(answer.headers.get('retry-after')).toBe('5');
+    engine.controlPlane.broken.clear();
+    await expectUsableToken();
+  });
+
+  test('is away while the file comes in does not matter', async () => {
+    ticket.leaseSeconds = 1;
+    const client = await beginUpload(FORM.subarray(0, 1000));
+    await until('a lease', () => ticket.transferId ?? undefined);
+    engine.controlPlane.requests.length = 0;
+    engine.controlPlane.broken.add(INTERNAL_PATHS.transferWanted);
+    await until('a question in vain', () => engine.controlPlane.requests[0]);
+    client.send(FORM.subarray(1000));
+    expect((await client.answer()).status).toBe(202);
+  });
+
+  test('cannot be told of the end is told by an event', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.releaseTransfer);
+    const client = await beginUpload(FORM.subarray(0, 1000));
+    await until('a lease', () => ticket.transferId ?? undefined);
+    client.vanish();
+    const event = await until('the event', () =>
+      engine.events('upload.aborted').find(({ data }) => data.videoId === ticket.videoId),
+    );
+    expect(event.data).toMatchObject({ transferId: ticket.transferId, reason: 'upload_interrupted' });
+  });
+});

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { FakeControlPlane } from './support/fake-control-plane.ts';
+import { CLOSING_BOUNDARY, filePartHead, formWith } from './support/multipart.ts';
+import { RawClient } from './support/raw-client.ts';
+
+const MIB = 1024 ** 2;
+const FILE_BYTES = 1024 * MIB;
+
+let folder: string;
+let controlPlane: FakeControlPlane;
+let engine: ChildProcess;
+let port: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'framelane-upload-memory-'));
+  controlPlane = await FakeControlPlane.start();
+  engine = fork(join(import.meta.dirname, 'support/engine-process.ts'), [controlPlane.url, folder]);
+  ({ port } = await nextMessage<{ port: number }>());
+}, 30_000);
+afterEach(async () => {
+  engine.disconnect();
+  if (engine.exitCode === null) await once(engine, 'exit');
+  await controlPlane.stop();
+  await rm(folder, { recursive: true, force: true });
+}, 30_000);
+
+async function nextMessage<T>(): Promise<T> {
+  const [message] = await once(engine, 'message');
+  return message as T;
+}
+
+async function peakBytes(): Promise<number> {
+  engine.send('peak?');
+  return (await nextMessage<{ peakBytes: number }>()).peakBytes;
+}
+
+async function upload(fileBytes: number): Promise<Record<string, unknown>> {
+  const { token } = controlPlane.issue({ maxBytes: 2 * FILE_BYTES });
+  const piece = randomBytes(MIB);
+  const client = await RawClient.connect(port);
+  client.sendHead({ token, length: formWith('').byteLength + fileBytes });
+  client.send(filePartHead());
+  for (let sent = 0; sent < fileBytes; sent += MIB) {
+    if (!client.socket.write(piece)) await once(client.socket, 'drain');
+  }
+  client.send(`\r\n${CLOSING_BOUNDARY}`);
+  const { status, body } = await client.answer(30_000);
+  expect(status).toBe(202);
+  client.vanish();
+  return body;
+}
+
+test('an upload of 1 GiB needs no more memory than a small one, give or take 150 MiB', async () => {
+  await upload(MIB);
+  const before = await peakBytes();
+  expect(await upload(FILE_BYTES)).toMatchObject({ size: FILE_BYTES });
+  const growth = (await peakBytes()) - before;
+  expect(growth).toBeLessThan(150 * MIB);
+}, 60_000);

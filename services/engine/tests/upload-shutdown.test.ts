@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formWith } from './support/multipart.ts';
+import { RawClient } from './support/raw-client.ts';
+import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { until } from './support/until.ts';
+
+const FORM = formWith(Buffer.alloc(500_000, 'x'));
+
+let engine: TestEngine;
+beforeEach(async () => {
+  engine = await startTestEngine();
+});
+afterEach(async () => {
+  await engine.stop();
+});
+
+describe('an engine that stops', () => {
+  test('lets a file arrive that is on its way, and takes no other', async () => {
+    const first = engine.controlPlane.issue();
+    const client = await RawClient.connect(engine.port);
+    const late = await RawClient.connect(engine.port);
+    client.sendHead({ token: first.token, length: FORM.byteLength });
+    client.send(FORM.subarray(0, 1000));
+    await until('a lease', () => first.transferId ?? undefined);
+    const stopped = engine.engine.stop();
+
+    late.sendHead({ token: engine.controlPlane.issue().token, length: FORM.byteLength });
+    const refused = await late.answer();
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(refused.headers.get('connection')).toBe('close');
+
+    client.send(FORM.subarray(1000));
+    expect((await client.answer()).status).toBe(202);
+    await stopped;
+    await expect(fetch(`${engine.url}/healthz`)).rejects.toThrow();
+  });
+
+  test('breaks off a file that takes too long: nothing is kept, and another engine may take it', async () => {
+    const ticket = engine.controlPlane.issue();
+    const client = await RawClient.connect(engine.port);
+    client.sendHead({ token: ticket.token, length: FORM.byteLength });
+    client.send(FORM.subarray(0, 100_000));
+    await until('a lease', () => ticket.transferId ?? undefined);
+    const stopped = engine.engine.stop();
+    const trickle = setInterval(() => client.send('x'), 100);
+    const answer = await client.answer(20_000).finally(() => clearInterval(trickle));
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    await stopped;
+    expect(ticket.transferId).toBeNull();
+    expect(await engine.storedFiles()).toEqual([]);
+  }, 30_000);
+});
