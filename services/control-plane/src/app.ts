@@ -6,9 +6,6 @@ import { deliveryCors, playlistCompression } from './delivery/delivery.routes.ts
 import type { Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
 
-/** Largest JSON body taken. */
-const BODY_LIMIT = '256kb';
-
 /** The public application: what every request passes, in order. */
 export function createApp(deps: {
   logger: Logger;
@@ -22,7 +19,7 @@ export function createApp(deps: {
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.use('/v1/hls', deliveryCors, playlistCompression);
-  app.use('/v1', noStore, express.json({ limit: BODY_LIMIT }), ...deps.validation);
+  app.use('/v1', noStore, refuseNul, ...deps.validation);
   app.use('/v1', toRouter(deps.routes));
   app.use(routeNotFound);
   app.use(problemHandler(deps.logger, translateHttpError));
@@ -33,6 +30,12 @@ export function createApp(deps: {
 const noStore: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
+};
+
+/** PostgreSQL cannot store NUL, so nothing is called by such a name. */
+const refuseNul: RequestHandler = (req, res, next) => {
+  if (req.path.includes('%00')) routeNotFound(req, res, next);
+  else next();
 };
 
 function toRouter(routes: readonly Route[]): Router {

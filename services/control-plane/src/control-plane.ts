@@ -4,9 +4,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
-import type { Runner } from 'graphile-worker';
 import { sql } from 'kysely';
-import type pg from 'pg';
 import { getWhoami } from './account/account.routes.ts';
 import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
 import { createApp } from './app.ts';
@@ -22,7 +20,7 @@ import { engineEventHandler } from './engine-events/engine-events.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
-import { migrateJobs, startJobs } from './jobs/job-runner.ts';
+import { JobRunner } from './jobs/job-runner.ts';
 import { createTasks } from './jobs/tasks.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
@@ -40,14 +38,13 @@ export type ControlPlaneDeps = { bus: MessageBus; objects: ObjectStore; logger: 
 export class ControlPlane {
   readonly #config: ControlPlaneConfig;
   readonly #deps: ControlPlaneDeps;
-  readonly #pool: pg.Pool;
   readonly #db: Database;
+  readonly #jobs: JobRunner;
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
   readonly #videos: VideosService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
-  #jobs: Runner | undefined;
   #events: Consumer | undefined;
   #reconcileTimer: NodeJS.Timeout | undefined;
 
@@ -104,8 +101,8 @@ export class ControlPlane {
 
     this.#config = config;
     this.#deps = deps;
-    this.#pool = pool;
     this.#db = db;
+    this.#jobs = new JobRunner(pool, logger);
     this.#tickets = tickets;
     this.#attempts = attempts;
     this.#videos = videos;
@@ -115,16 +112,24 @@ export class ControlPlane {
     );
   }
 
-  /** Migrates the database, then serves. Resolves with the ports once requests are taken. */
-  async start(): Promise<{ port: number; internalPort: number }> {
-    const { bus, objects, logger } = this.#deps;
+  /**
+   * Migrates the database, then serves. Resolves with the ports once requests are taken. `alone` says that no other
+   * control plane and no engine runs and that the queue is empty, as on a single node that starts: what was under way
+   * died with a process before, and is taken up again at once.
+   */
+  async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
+    const { bus, objects } = this.#deps;
     await migrateToLatest(this.#db);
-    await migrateJobs(this.#pool, logger);
+    await this.#jobs.migrate();
+    if (alone) {
+      await this.#jobs.freeAbandonedJobs();
+      await this.#attempts.restart();
+    }
     const { http, internalHttp } = this.#config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
     const work = { bus, objects, videos: this.#videos, tickets: this.#tickets, attempts: this.#attempts };
-    this.#jobs = await startJobs(this.#pool, createTasks(work), logger);
+    await this.#jobs.start(createTasks(work));
     this.#events = await bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
@@ -139,14 +144,6 @@ export class ControlPlane {
     return bootstrap(this.#db, this.#config.bootstrap);
   }
 
-  /**
-   * Starts all unfinished transcodes anew. To be called while no engine runs and the queue is empty, as on a single
-   * node that starts: what was under way died with the process, and the in-process queue remembers nothing.
-   */
-  restartTranscodes(): Promise<void> {
-    return this.#attempts.restart();
-  }
-
   /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
   async stop(): Promise<void> {
     clearInterval(this.#reconcileTimer);
@@ -155,7 +152,7 @@ export class ControlPlane {
         { name: 'public listener', limitMs: 10_000, run: () => closeServer(this.#publicServer, 5000) },
         { name: 'engine events', limitMs: 10_000, run: async () => this.#events?.stop() },
         { name: 'internal listener', limitMs: 10_000, run: () => closeServer(this.#internalServer, 2000) },
-        { name: 'jobs', limitMs: 15_000, run: async () => this.#jobs?.stop() },
+        { name: 'jobs', limitMs: 15_000, run: () => this.#jobs.stop() },
         { name: 'database', limitMs: 10_000, run: () => this.#db.destroy() },
       ],
       this.#deps.logger,

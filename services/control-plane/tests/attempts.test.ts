@@ -224,13 +224,13 @@ describe('engines that fall silent', () => {
     await commandsFor(videoId, 2);
   });
 
-  test('after a restart everything unfinished is sent again at once', async () => {
+  test('a control plane that starts alone sends everything unfinished again at once', async () => {
     const claimed = await processingVideo();
     await commandsFor(claimed, 1);
     await plane.engine.claim(claimed);
     const waiting = await processingVideo();
     await commandsFor(waiting, 1);
-    await plane.controlPlane.restartTranscodes();
+    await plane.startAnotherAlone();
     await commandsFor(claimed, 2);
     await commandsFor(waiting, 2);
     expect((await plane.engine.claim(claimed)).attempt).toBe(2);

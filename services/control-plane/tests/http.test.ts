@@ -28,6 +28,24 @@ describe('problems', () => {
     [
       'a broken escape',
       () => request(plane.url).get('/v1/videos/%E0%A4%A').set(plane.credentials),
+      404,
+      'route_not_found',
+    ],
+    [
+      'a NUL in an id',
+      () => request(plane.url).get('/v1/videos/%00').set(plane.credentials),
+      404,
+      'route_not_found',
+    ],
+    [
+      'bad JSON without a key',
+      () => ticketRequest().unset('authorization').type('json').send('{'),
+      401,
+      'missing_api_key',
+    ],
+    [
+      'no such day',
+      () => request(plane.url).get('/v1/videos?createdAfter=2026-02-30T00:00:00Z').set(plane.credentials),
       400,
       'validation_failed',
     ],

@@ -18,7 +18,7 @@ export function openPool(connectionString: string, logger: Logger): pg.Pool {
     connectionString,
     types,
     max: 20,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: 10_000,
     application_name: 'framelane-control-plane',
   });
   // A connection that breaks is replaced by the pool, and a query under way on it rejects; but an error event that

@@ -1,12 +1,7 @@
 import type { Readable } from 'node:stream';
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
-import {
-  AUDIO_RENDITION,
-  type RenditionName,
-  VIDEO_RENDITIONS,
-  type VideoRendition,
-} from '@framelane/contracts/renditions';
+import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
 import { Problem } from '@framelane/service-kit/problem';
@@ -96,10 +91,7 @@ export class DeliveryService {
   async mediaPlaylist(workspaceId: string, videoId: string, rendition: RenditionName): Promise<string> {
     const found = await findSegments(this.#db, workspaceId, videoId, rendition);
     if (found === undefined) throw notFound();
-    return renderMediaPlaylist(found.durations, {
-      targetDuration: found.targetDuration,
-      independentSegments: rendition !== AUDIO_RENDITION,
-    });
+    return renderMediaPlaylist(found.durations, found.targetDuration);
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */

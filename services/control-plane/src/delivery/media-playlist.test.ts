@@ -5,16 +5,12 @@ import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 setOptions({ strictMode: true });
 
 test('a rendition is rendered segment by segment under one key', () => {
-  const playlist = renderMediaPlaylist([6, 6.006, 1.501133], {
-    targetDuration: 6,
-    independentSegments: true,
-  });
+  const playlist = renderMediaPlaylist([6, 6.006, 1.501133], 6);
   expect(playlist).toBe(`#EXTM3U
 #EXT-X-VERSION:6
 #EXT-X-TARGETDURATION:6
 #EXT-X-MEDIA-SEQUENCE:0
 #EXT-X-PLAYLIST-TYPE:VOD
-#EXT-X-INDEPENDENT-SEGMENTS
 #EXT-X-KEY:METHOD=AES-128,URI="../key"
 #EXTINF:6.000000,
 0.ts
@@ -28,7 +24,7 @@ test('a rendition is rendered segment by segment under one key', () => {
 
 test('a player reads an ended VOD playlist whose segments are all encrypted, with the sequence number as IV', () => {
   const durations = [6.006, 6.006, 0.2];
-  const playlist = parse(renderMediaPlaylist(durations, { targetDuration: 6, independentSegments: false }));
+  const playlist = parse(renderMediaPlaylist(durations, 6));
   if (!(playlist instanceof types.MediaPlaylist)) throw new Error('Not a media playlist');
 
   expect(playlist).toMatchObject({
@@ -36,7 +32,6 @@ test('a player reads an ended VOD playlist whose segments are all encrypted, wit
     endlist: true,
     targetDuration: 6,
     mediaSequenceBase: 0,
-    independentSegments: false,
   });
   expect(
     playlist.segments.map(({ uri, duration, mediaSequenceNumber }) => [uri, duration, mediaSequenceNumber]),

@@ -11,19 +11,16 @@ export function targetDurationOf(renditions: readonly (readonly Segment[])[]): n
 
 /**
  * The media playlist of one rendition (RFC 8216 §4.3.2 and §4.3.3), from the seconds each segment lasts. The key tag has
- * no IV: each segment is encrypted with its media sequence number instead (§5.2).
+ * no IV: each segment is encrypted with its media sequence number instead (§5.2). That segments are independent is said
+ * once for all renditions, in the master playlist (§4.3.5.1).
  */
-export function renderMediaPlaylist(
-  durations: readonly number[],
-  { targetDuration, independentSegments }: { targetDuration: number; independentSegments: boolean },
-): string {
+export function renderMediaPlaylist(durations: readonly number[], targetDuration: number): string {
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
     `#EXT-X-TARGETDURATION:${targetDuration}`,
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
-    ...(independentSegments ? ['#EXT-X-INDEPENDENT-SEGMENTS'] : []),
     '#EXT-X-KEY:METHOD=AES-128,URI="../key"',
     ...durations.flatMap((duration, sequence) => [`#EXTINF:${duration.toFixed(6)},`, `${sequence}.ts`]),
     '#EXT-X-ENDLIST',

@@ -30,10 +30,10 @@ export function loadContract(addresses: { baseUrl: string; engineUrl: string }):
   return contract;
 }
 
-/** The part of the contract the control plane itself answers for. */
+/** The part of the contract the control plane itself answers for, under the path at which its app is mounted. */
 export function controlPlanePart(contract: Contract): Contract {
   const paths = Object.entries(contract.paths).filter(([, item]) => !servedByEngine(item));
-  return { ...contract, paths: Object.fromEntries(paths) };
+  return { ...contract, servers: [{ url: '/v1' }], paths: Object.fromEntries(paths) };
 }
 
 function servedByEngine(item: PathItem): boolean {

@@ -7,7 +7,7 @@ export type Position = { createdAt: Date; id: string };
 /** One page of a list, as every list of the API answers. */
 export type Page<T> = { data: T[]; nextCursor: string | null; hasMore: boolean };
 
-const cursorContent = z.tuple([z.iso.datetime(), z.string().max(64)]);
+const cursorContent = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,64}$/)]);
 
 /** Reads an opaque cursor. Throws a 400 Problem when it is not one of ours. */
 export function readCursor(cursor: string): Position {

@@ -21,7 +21,7 @@ function validationFailed(errors: { field: string; code: string; message: string
 /** Turns the errors of the body parser, the OpenAPI validator and the database into Problems. */
 export function translateHttpError(error: unknown, req: Request): Problem | undefined {
   if (error instanceof validatorErrors.NotFound) {
-    return new Problem(404, 'route_not_found', `There is nothing at ${req.path}.`);
+    return notHere(req);
   }
   if (error instanceof validatorErrors.MethodNotAllowed) {
     return methodNotAllowed(req, error.headers?.Allow ?? '');
@@ -30,11 +30,20 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
     return new Problem(415, 'unsupported_media_type', 'Send the body as application/json.');
   }
   if (error instanceof validatorErrors.BadRequest) {
-    return validationFailed(error.errors.map(toFieldError));
+    return isAboutPath(error) ? notHere(req) : validationFailed(error.errors.map(toFieldError));
   }
   if (isDatabaseAway(error))
     return unavailable('The service cannot reach its database. Try again soon.', error);
   return translateBodyParserError(error);
+}
+
+/** A path that cannot be, such as segment `-1.ts` or a broken escape, is just another place where nothing is. */
+function isAboutPath({ errors, message }: { errors: ValidatorIssue[]; message: string }): boolean {
+  return message.startsWith('malformed uri') || errors.every(({ path }) => path.startsWith('/params/'));
+}
+
+function notHere(req: Request): Problem {
+  return new Problem(404, 'route_not_found', `There is nothing at ${req.path}.`);
 }
 
 function methodNotAllowed(req: Request, documented: string): Problem {
@@ -48,7 +57,12 @@ function methodNotAllowed(req: Request, documented: string): Problem {
 function toFieldError({ path, message, errorCode }: ValidatorIssue) {
   return {
     field: path.replace(/^\//, ''),
-    code: errorCode?.split('.').at(0) ?? 'invalid',
+    // The validator marks its own keywords, e.g. "x-eov-type".
+    code:
+      errorCode
+        ?.split('.')
+        .at(0)
+        ?.replace(/^x-eov-/, '') ?? 'invalid',
     message,
   };
 }

@@ -1,14 +1,17 @@
 import { Problem } from '@framelane/service-kit/problem';
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
+
+/** Largest JSON body taken. */
+const BODY_LIMIT = '256kb';
 
 /** Checks the key, the workspace and the permissions an operation asks for; throws a Problem. */
 export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
 
 /**
- * The middleware that holds every request (and, in tests, every answer) against the contract. Authentication runs
+ * The middleware that reads the JSON body and holds every request (and, in tests, every answer) against the contract. Authentication runs
  * inside, before the input is looked at.
  */
 export function requestValidation(
@@ -19,9 +22,18 @@ export function requestValidation(
   // The validator flattens what a security handler throws to a status and a text; the Problem itself waits here.
   const refusals = new WeakMap<Request, unknown>();
 
+  // A body that cannot be read is an error of the input, which is looked at only after the key.
+  const unreadable = new WeakMap<Request, unknown>();
+  const deferBodyError: ErrorRequestHandler = (error, req, _res, next) => {
+    unreadable.set(req, error);
+    next();
+  };
+
   const apiKey = async (req: Request, permissions: string[]) => {
     try {
       await authenticate(req, permissions);
+      // Now that the client may ask, it may know what is wrong with its body.
+      if (unreadable.has(req)) throw unreadable.get(req);
       return true;
     } catch (error) {
       refusals.set(req, error);
@@ -37,12 +49,15 @@ export function requestValidation(
   };
 
   return [
-    restoringHead(
+    express.json({ limit: BODY_LIMIT }),
+    deferBodyError,
+    validatedAsGet(
       OpenApiValidator.middleware({
         apiSpec: contract as OpenApiValidatorOpts['apiSpec'] & object,
         validateApiSpec: true,
         validateRequests: { allowUnknownQueryParameters: true },
         validateResponses: options.validateResponses,
+        ajvFormats: { mode: 'full' },
         validateSecurity: { handlers: { apiKey } },
         // Its multer would buffer uploads in memory; nothing here takes multipart.
         fileUploader: false,
@@ -63,7 +78,7 @@ export function missingApiKey(): Problem {
  * The contract documents GET only. A HEAD request is validated as the GET it stands for; Node leaves the body out
  * and Express routes it to the GET handler.
  */
-function restoringHead(validators: RequestHandler[]): RequestHandler[] {
+function validatedAsGet(validators: RequestHandler[]): RequestHandler[] {
   const heads = new WeakSet<Request>();
   return [
     (req, _res, next) => {

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Logger as JobLogger, type Runner, run, runMigrations, type TaskList } from 'graphile-worker';
+import { Logger as JobLogger, makeWorkerUtils, type Runner, run, type TaskList } from 'graphile-worker';
 import type pg from 'pg';
 import type { JobName, JobPayloads } from '../db/jobs.ts';
 
@@ -9,22 +10,85 @@ export type Tasks = { [N in JobName]: (payload: JobPayloads[N]) => Promise<void>
 /** Jobs one control plane works on at once. */
 const CONCURRENCY = 4;
 
-/** Makes or updates the tables of the job queue. */
-export async function migrateJobs(pgPool: pg.Pool, logger: Logger): Promise<void> {
-  await runMigrations({ pgPool, logger: jobLogger(logger) });
-}
+/** Pause before the worker is started again that gave up on the database. */
+const RESTART_MS = 1000;
 
-/** Starts working on jobs. */
-export async function startJobs(pgPool: pg.Pool, tasks: Tasks, logger: Logger): Promise<Runner> {
-  return run({
-    pgPool,
-    taskList: tasks as TaskList,
-    concurrency: CONCURRENCY,
-    // The service stops it in its own order.
-    noHandleSignals: true,
-    crontab: '17 * * * * abort-stale-uploads',
-    logger: jobLogger(logger),
-  });
+/** Works on the background jobs until it is stopped; a worker that loses the database is replaced. */
+export class JobRunner {
+  readonly #pgPool: pg.Pool;
+  readonly #logger: Logger;
+  readonly #jobLogger: JobLogger;
+  readonly #stopping = new AbortController();
+  #runner: Runner | undefined;
+  #supervision: Promise<void> | undefined;
+
+  constructor(pgPool: pg.Pool, logger: Logger) {
+    this.#pgPool = pgPool;
+    this.#logger = logger;
+    this.#jobLogger = jobLogger(logger);
+  }
+
+  /** Makes or updates the tables of the job queue. */
+  async migrate(): Promise<void> {
+    const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
+    await utils.migrate();
+    await utils.release();
+  }
+
+  /**
+   * Frees the jobs that a process which died had taken; graphile-worker would wait four hours for it. Only for the
+   * moment when no other worker runs.
+   */
+  async freeAbandonedJobs(): Promise<void> {
+    const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
+    const { rows } = await this.#pgPool.query<{ worker: string }>(
+      'select distinct locked_by as worker from graphile_worker.jobs where locked_by is not null',
+    );
+    if (rows.length > 0) await utils.forceUnlockWorkers(rows.map(({ worker }) => worker));
+    await utils.release();
+  }
+
+  /** Begins to work. */
+  async start(tasks: Tasks): Promise<void> {
+    this.#runner = await this.#run(tasks);
+    this.#supervision = this.#supervise(tasks);
+  }
+
+  /** Takes no new jobs and resolves when those under way are done. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    // It rejects when the worker has just stopped by itself, which is all that is wanted.
+    await this.#runner?.stop().catch(() => {});
+    await this.#supervision;
+  }
+
+  #run(tasks: Tasks): Promise<Runner> {
+    return run({
+      pgPool: this.#pgPool,
+      taskList: tasks as TaskList,
+      concurrency: CONCURRENCY,
+      // The service stops it in its own order.
+      noHandleSignals: true,
+      crontab: '17 * * * * abort-stale-uploads',
+      logger: this.#jobLogger,
+    });
+  }
+
+  async #supervise(tasks: Tasks): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#runner?.promise.catch((error) => this.#logger.error('jobs.worker_lost', { error }));
+      if (this.#stopping.signal.aborted) return;
+      await pause(RESTART_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      if (this.#stopping.signal.aborted) return;
+      try {
+        this.#runner = await this.#run(tasks);
+        this.#logger.warn('jobs.worker_replaced');
+      } catch (error) {
+        this.#runner = undefined;
+        this.#logger.error('jobs.worker_not_started', { error });
+      }
+    }
+  }
 }
 
 /** Its errors and warnings go to our log; its news on every job does not. */

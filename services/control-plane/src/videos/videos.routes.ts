@@ -1,6 +1,6 @@
+import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
-import type { Environment, VideoStatus } from '../db/schema.ts';
 import { nextLink, readCursor } from '../http/pagination.ts';
 import type { VideosService } from './videos.service.ts';
 
@@ -12,7 +12,7 @@ type ListQuery = {
   status?: string[];
   createdAfter?: string;
   createdBefore?: string;
-  environment?: Environment;
+  environment?: components['schemas']['Environment'];
   q?: string;
 };
 
@@ -30,7 +30,9 @@ export function videoRoutes(
       const page = await videos.list(
         apiKeyOf(req).workspace_id,
         {
-          statuses: (query.status ?? []).flatMap((item) => item.split(',')) as VideoStatus[],
+          statuses: (query.status ?? []).flatMap((item) =>
+            item.split(','),
+          ) as components['schemas']['VideoStatus'][],
           createdAfter: query.createdAfter === undefined ? undefined : new Date(query.createdAfter),
           createdBefore: query.createdBefore === undefined ? undefined : new Date(query.createdBefore),
           environment: query.environment,

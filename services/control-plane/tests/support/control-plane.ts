@@ -24,7 +24,8 @@ export type TestControlPlane = {
   bus: InProcessBus;
   objects: FileObjectStore;
   engine: HandPlayedEngine;
-  controlPlane: ControlPlane;
+  /** Starts another one beside it that believes to be alone. */
+  startAnotherAlone(): Promise<void>;
   /** Requests a ticket and resolves with the answer. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
   /** A video that is ready, as far as the database knows: its segments are not stored. */
@@ -51,11 +52,10 @@ export async function startControlPlane(
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
     RETRY_BACKOFF_SECONDS: '0',
   });
-  const controlPlane = ControlPlane.create(settings({ ...config, validateResponses: true }), {
-    bus,
-    objects,
-    logger,
-  });
+  const create = () =>
+    ControlPlane.create(settings({ ...config, validateResponses: true }), { bus, objects, logger });
+  const controlPlane = create();
+  const running = [controlPlane];
   const { port, internalPort } = await controlPlane.start();
   const { workspaceId, apiKey } = await controlPlane.bootstrap();
   if (apiKey === null) throw new Error('A fresh database had a key already');
@@ -87,7 +87,11 @@ export async function startControlPlane(
     bus,
     objects,
     engine,
-    controlPlane,
+    startAnotherAlone: async () => {
+      const another = create();
+      running.push(another);
+      await another.start({ alone: true });
+    },
     ticket,
     readyVideo: async () => {
       const { videoId, uploadToken } = await ticket();
@@ -97,7 +101,7 @@ export async function startControlPlane(
       return { videoId };
     },
     stop: async () => {
-      await controlPlane.stop();
+      await Promise.all(running.map((each) => each.stop()));
       await bus.close();
       await db.destroy();
       await database.drop();

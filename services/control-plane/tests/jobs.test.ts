@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { addJob } from '../src/db/jobs.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+let plane: TestControlPlane;
+beforeEach(async () => {
+  plane = await startControlPlane();
+});
+afterEach(() => plane.stop());
+
+/** An object that a purge removes, and the purge that will. */
+async function leftover(videoId: string): Promise<() => Promise<boolean>> {
+  const key = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
+  await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
+  return async () => (await plane.objects.head(key)) === null;
+}
+
+test('a job exists only if its transaction commits', async () => {
+  const purge = { videoId: 'vid_rolled_back', workspaceId: plane.workspaceId, look: 3 };
+  const rolledBack = plane.db.transaction().execute(async (trx) => {
+    await addJob(trx, 'purge-objects', purge);
+    throw new Error('no');
+  });
+  await expect(rolledBack).rejects.toThrow('no');
+  const { rows } =
+    await sql`select from graphile_worker.jobs where task_identifier = 'purge-objects'`.execute(plane.db);
+  expect(rows).toEqual([]);
+});
+
+test('jobs go on after every connection to the database was lost', async () => {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'framelane-control-plane' and pid <> pg_backend_pid()
+  `.execute(plane.db);
+  const purged = await leftover('vid_a');
+  const purge = { videoId: 'vid_a', workspaceId: plane.workspaceId, look: 3 };
+  await until(() =>
+    addJob(plane.db, 'purge-objects', purge)
+      .then(() => true)
+      .catch(() => false),
+  );
+  await until(purged);
+  const answer = await fetch(`${plane.url}/readyz`);
+  expect(answer.status).toBe(200);
+});
+
+test('a control plane that starts alone takes up the jobs of one that died', async () => {
+  const purged = await leftover('vid_b');
+  await plane.db.transaction().execute(async (trx) => {
+    await addJob(trx, 'purge-objects', { videoId: 'vid_b', workspaceId: plane.workspaceId, look: 3 });
+    await sql`update graphile_worker._private_jobs set locked_by = 'died', locked_at = now()`.execute(trx);
+  });
+  await plane.startAnotherAlone();
+  await until(purged);
+});
