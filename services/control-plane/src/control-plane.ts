@@ -3,6 +3,7 @@ import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { ReadinessChecks } from '@framelane/service-kit/readiness';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { sql } from 'kysely';
 import { getWhoami } from './account/account.routes.ts';
@@ -32,7 +33,13 @@ import { VideosService } from './videos/videos.service.ts';
 const EVENT_PREFETCH = 16;
 
 /** What lives outside the service and is handed in. */
-export type ControlPlaneDeps = { bus: MessageBus; objects: ObjectStore; logger: Logger };
+export type ControlPlaneDeps = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  logger: Logger;
+  /** What else must be there before a video can be taken in, as far as the host knows. */
+  checks?: ReadinessChecks;
+};
 
 /** The control plane: owns every state, serves the public API and the playlists, commands the engines. */
 export class ControlPlane {
@@ -54,7 +61,7 @@ export class ControlPlane {
   }
 
   private constructor(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
-    const { bus, objects, logger } = deps;
+    const { bus, objects, logger, checks } = deps;
     const baseUrl = `${config.publicUrl}/v1`;
     const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
     const contentKeySecret = config.secrets.contentKey;
@@ -86,6 +93,7 @@ export class ControlPlane {
         database: async () => void (await sql`select 1`.execute(db)),
         queue: () => bus.check(),
         storage: () => objects.check(),
+        ...checks,
       },
       validation: requestValidation(served, authentication(db), {
         validateResponses: config.validateResponses,
