@@ -103,7 +103,8 @@ export class VideoTransitions {
     const moved = await moveToFailed(trx, video.id, error);
     if (!moved) return false;
     await this.#purge(trx, video);
-    this.#logger.warn('video.failed', { videoId: video.id, title: video.title, ...error });
+    const { code, message: reason } = error;
+    this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason });
     return true;
   }
 
