@@ -27,6 +27,7 @@ export async function installDependencies() {
       '--loglevel=error',
       packageManager,
       'install',
+      '--loglevel=info',
       '--frozen-lockfile',
       '--config.confirm-modules-purge=false',
     ],

@@ -18,13 +18,17 @@ export async function stopInOrder(phases: readonly StopPhase[], logger: Logger):
   }
 }
 
+/** npm hands on a Ctrl-C that the terminal has already sent to everybody: what comes so soon is still the first. */
+const SAME_SIGNAL_MS = 1_000;
+
 /** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let signalled = false;
+    let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
-      if (signalled) process.exit(1);
-      signalled = true;
+      const now = performance.now();
+      firstAt ??= now;
+      if (now - firstAt > SAME_SIGNAL_MS) process.exit(1);
       resolve(signal);
     };
     process.on('SIGINT', onSignal);

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { access, rename } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const SECONDS = '6';
+
+/** Makes a short test picture with a tone, so that the first upload needs no file of one's own. Once. */
+export async function makeSampleVideo(path: string): Promise<void> {
+  if (
+    await access(path).then(
+      () => true,
+      () => false,
+    )
+  )
+    return;
+  const unfinished = `${path}.new`;
+  await promisify(execFile)('ffmpeg', [
+    ...['-nostdin', '-v', 'error', '-y'],
+    ...['-f', 'lavfi', '-i', 'testsrc2=size=854x480:rate=25', '-f', 'lavfi', '-i', 'sine=frequency=440'],
+    ...['-t', SECONDS, '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
+    ...['-f', 'mp4', unfinished],
+  ]);
+  await rename(unfinished, path);
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SettingsError } from '@framelane/service-kit/settings';
+import { z } from 'zod';
+import type { DataDir } from './settings.ts';
+
+const secretsSchema = z.object({
+  /** What engine and control plane show each other. */
+  serviceSecret: z.string(),
+  /** Seals the content keys of all videos: without it, none of them plays. Base64. */
+  contentKeySecret: z.string(),
+  /** Password of the embedded PostgreSQL. */
+  databasePassword: z.string(),
+});
+
+/** The secrets of one data directory, made at its first start and kept for good. */
+export type Secrets = z.infer<typeof secretsSchema>;
+
+/**
+ * Reads the secrets, or makes them where nothing has been stored under them yet. Throws a SettingsError when they are
+ * lost or unreadable: new ones would not open what is there.
+ */
+export async function keepSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<Secrets> {
+  const text = await read(dataDir.secrets);
+  if (text !== undefined) return parse(text, dataDir.secrets);
+  if (await exists(dataDir.postgres)) {
+    throw new SettingsError(
+      `${dataDir.secrets} is missing, and without it the stored videos cannot be opened. ` +
+        'Restore it from a backup, or set DATA_DIR to a new directory.',
+    );
+  }
+  const secrets: Secrets = {
+    serviceSecret: randomBytes(32).toString('base64url'),
+    contentKeySecret: randomBytes(32).toString('base64'),
+    databasePassword: randomBytes(32).toString('base64url'),
+  };
+  await writeWhole(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
+}
+
+function parse(text: string, path: string): Secrets {
+  try {
+    return secretsSchema.parse(JSON.parse(text));
+  } catch {
+    // The cause would quote the text.
+    throw new SettingsError(
+      `${path} is damaged. Restore it from a backup, or set DATA_DIR to a new directory.`,
+    );
+  }
+}
+
+/** Writes a private file that is there whole or not at all, also after a power cut. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  const file = await open(temporary, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  const directory = await open(dirname(path));
+  await directory.sync();
+  await directory.close();
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return await orUndefined(readFile(path, 'utf8'));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await orUndefined(stat(path))) !== undefined;
+}
+
+async function orUndefined<T>(looking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,99 @@
+import { join, resolve } from 'node:path';
+import type { S3Options } from '@framelane/object-store/s3-object-store';
+import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
+import { z } from 'zod';
+
+/** Other programs are told this port, so the system cannot choose it. */
+const fixedPort = () => setting.integer(1, 65535);
+
+const settings = z.object({
+  HOST: setting.text().default('127.0.0.1'),
+  PORT: fixedPort().default(8080),
+  ENGINE_PORT: fixedPort().default(8090),
+  PUBLIC_URL: setting.httpUrl().optional(),
+  ENGINE_PUBLIC_URL: setting.httpUrl().optional(),
+  DATA_DIR: setting.text().default('.data'),
+  LOG_FORMAT: z.enum(['pretty', 'json'], 'must be pretty or json').optional(),
+  DATABASE_URL: setting.text().optional(),
+  AMQP_URL: z
+    .undefined('is not supported yet; leave it unset, and the queue lives in the process')
+    .optional(),
+});
+
+const s3Settings = z.object({
+  S3_ENDPOINT: setting.httpUrl().optional(),
+  S3_BUCKET: setting.text(),
+  S3_REGION: setting.text().default('us-east-1'),
+  S3_ACCESS_KEY_ID: setting.text(),
+  S3_SECRET_ACCESS_KEY: setting.text(),
+});
+
+/** What a single node is told from outside; the services read the rest of their settings themselves. */
+export type SingleNodeSettings = {
+  host: string;
+  port: number;
+  enginePort: number;
+  /** Root of the public address, without `/v1`. */
+  publicUrl: string;
+  enginePublicUrl: string;
+  dataDir: DataDir;
+  /** Unset: people when they watch in a terminal, machines otherwise. */
+  logFormat: 'pretty' | 'json' | undefined;
+  /** Unset: PostgreSQL is embedded. */
+  databaseUrl: string | undefined;
+  /** Unset: objects are files. */
+  s3: S3Options | undefined;
+};
+
+/** Everything a single node keeps on disk; absolute paths. */
+export type DataDir = {
+  root: string;
+  postgres: string;
+  objects: string;
+  /** The engine's jobs; nothing in it outlives them. */
+  work: string;
+  secrets: string;
+  sampleVideo: string;
+};
+
+/** Reads the settings. Throws a SettingsError that names what is wrong. */
+export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettings {
+  const values = readSettings(settings, env);
+  if (values.PORT === values.ENGINE_PORT) {
+    throw new SettingsError(`PORT and ENGINE_PORT are both ${values.PORT}. Set one of them to another port.`);
+  }
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    enginePort: values.ENGINE_PORT,
+    publicUrl: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
+    enginePublicUrl: values.ENGINE_PUBLIC_URL ?? `http://localhost:${values.ENGINE_PORT}`,
+    dataDir: layOut(resolve(values.DATA_DIR)),
+    logFormat: values.LOG_FORMAT,
+    databaseUrl: values.DATABASE_URL,
+    s3: env.S3_ENDPOINT || env.S3_BUCKET ? readS3Options(env) : undefined,
+  };
+}
+
+function readS3Options(env: NodeJS.ProcessEnv): S3Options {
+  const values = readSettings(s3Settings, env);
+  return {
+    ...(values.S3_ENDPOINT !== undefined && { endpoint: values.S3_ENDPOINT }),
+    region: values.S3_REGION,
+    bucket: values.S3_BUCKET,
+    accessKeyId: values.S3_ACCESS_KEY_ID,
+    secretAccessKey: values.S3_SECRET_ACCESS_KEY,
+    forcePathStyle: values.S3_ENDPOINT !== undefined,
+  };
+}
+
+function layOut(root: string): DataDir {
+  return {
+    root,
+    postgres: join(root, 'postgres'),
+    objects: join(root, 'objects'),
+    work: join(root, 'work'),
+    secrets: join(root, 'secrets.json'),
+    sampleVideo: join(root, 'sample.mp4'),
+  };
+}

@@ -1,0 +1,152 @@
+import { readControlPlaneConfig } from '@framelane/control-plane/config';
+import { ControlPlane } from '@framelane/control-plane/control-plane';
+import { readEngineConfig } from '@framelane/engine/config';
+import { Engine } from '@framelane/engine/engine';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
+import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
+import { ensureDatabase } from './postgres/ensure-database.ts';
+import { makeSampleVideo } from './sample-video.ts';
+import { keepSecrets } from './secrets.ts';
+import type { SingleNodeSettings } from './settings.ts';
+
+/** The control plane's internal listener is for the engine in the same process, on whatever port is free. */
+const INTERNAL_HOST = '127.0.0.1';
+
+const DATABASE = 'framelane';
+
+/** Both services and the systems behind them, running in this process. */
+export type SingleNode = {
+  workspaceId: string;
+  /** The first key, known only at the start that made it. */
+  apiKey: string | null;
+  /** Rejects when something went down that the node cannot do without. */
+  broken: Promise<never>;
+  /** Stops everything in order; never throws. */
+  stop(): Promise<void>;
+};
+
+type Options = {
+  settings: SingleNodeSettings;
+  /** Where the services find those settings of theirs that a single node leaves to them. */
+  env: NodeJS.ProcessEnv;
+  loggerFor: (service: string) => Logger;
+  /** Gives a start up that is no longer wanted. */
+  signal: AbortSignal;
+};
+
+/**
+ * Starts everything in order and resolves once videos are taken in. When a step fails, what runs by then is stopped
+ * and the error thrown; a SettingsError is one that the person who started it can solve.
+ */
+export async function startSingleNode(options: Options): Promise<SingleNode> {
+  const logger = options.loggerFor('single-node');
+  const toStop: StopPhase[] = [];
+  const stop = async () => {
+    logger.info('single-node.stopping');
+    await stopInOrder(toStop, logger);
+    logger.info('single-node.stopped');
+  };
+  try {
+    return { ...(await startAll(options, toStop)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whatever starts here puts the way to stop it first in `toStop`. */
+async function startAll(
+  { settings, env, loggerFor, signal }: Options,
+  toStop: StopPhase[],
+): Promise<Omit<SingleNode, 'stop'>> {
+  const { dataDir, host } = settings;
+  await makeDataDir(dataDir);
+  const unlock = await lockDataDir(dataDir.root);
+  toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
+  const secrets = await keepSecrets(dataDir);
+  const database = await provideDatabase(settings, secrets.databasePassword, toStop);
+  signal.throwIfAborted();
+
+  const objects =
+    settings.s3 === undefined ? new FileObjectStore(dataDir.objects) : new S3ObjectStore(settings.s3);
+  const bus = new InProcessBus({ logger: loggerFor('message-bus') });
+  toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
+  const common = {
+    ...env,
+    HOST: host,
+    SERVICE_SECRET: secrets.serviceSecret,
+    CONTENT_KEY_SECRET: secrets.contentKeySecret,
+  };
+
+  let engineRuns = false;
+  const controlPlane = ControlPlane.create(
+    readControlPlaneConfig({
+      ...common,
+      PORT: String(settings.port),
+      INTERNAL_HOST,
+      INTERNAL_PORT: '0',
+      PUBLIC_URL: settings.publicUrl,
+      ENGINE_PUBLIC_URL: settings.enginePublicUrl,
+      DATABASE_URL: database.url,
+    }),
+    {
+      bus,
+      objects,
+      logger: loggerFor('control-plane'),
+      checks: {
+        engine: async () => {
+          if (!engineRuns) throw new Error('The engine is starting or stopping');
+        },
+      },
+    },
+  );
+  toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
+  const { internalPort } = await controlPlane.start({ alone: true });
+  signal.throwIfAborted();
+
+  const engine = Engine.create(
+    readEngineConfig({
+      ...common,
+      ENGINE_PORT: String(settings.enginePort),
+      CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
+      ENGINE_WORK_DIR: dataDir.work,
+    }),
+    { bus, objects, logger: loggerFor('engine') },
+  );
+  const stopEngine = () => {
+    engineRuns = false;
+    return engine.stop();
+  };
+  toStop.unshift({ name: 'engine', limitMs: 40_000, run: stopEngine });
+  await engine.start();
+  engineRuns = true;
+  await makeSampleVideo(dataDir.sampleVideo);
+  signal.throwIfAborted();
+
+  // Last, so that a start that fails has not made a key that nobody ever sees.
+  const { workspaceId, apiKey } = await controlPlane.bootstrap();
+  return { workspaceId, apiKey, broken: database.broken };
+}
+
+/** The database given from outside, or our own. */
+async function provideDatabase(
+  { databaseUrl, dataDir }: SingleNodeSettings,
+  password: string,
+  toStop: StopPhase[],
+): Promise<{ url: string; broken: Promise<never> }> {
+  if (databaseUrl !== undefined) return { url: databaseUrl, broken: new Promise(() => {}) };
+  const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, durable: true });
+  toStop.unshift({ name: 'PostgreSQL', limitMs: 30_000, run: () => postgres.stop() });
+  await ensureDatabase(postgres.url('postgres'), DATABASE);
+  const broken = postgres.ended.then(() => {
+    throw new Error(`PostgreSQL ended unasked; ${dataDir.postgres}.log says why.`);
+  });
+  // Seen by whoever waits for it; an orderly stop needs nobody to.
+  broken.catch(() => {});
+  return { url: postgres.url(DATABASE), broken };
+}
