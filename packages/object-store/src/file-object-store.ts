@@ -17,7 +17,7 @@ import { writeNewFile } from './write-new-file.ts';
 const TEMPORARY = '.tmp';
 
 /** Times a new object makes its folder again when a removal of emptied folders took it away. */
-const FOLDER_TRIES = 10;
+const FOLDER_TRIES = 20;
 
 /** Objects as plain files below a folder, each under its key. Content types are not kept. */
 export class FileObjectStore implements ObjectStore {
@@ -185,7 +185,8 @@ async function moveIntoFolder(from: string, to: string, folder: string): Promise
       await rename(from, to);
       return firstMade;
     } catch (error) {
-      if (!isCode(error, 'ENOENT') || tries === FOLDER_TRIES) throw error;
+      // ENOTDIR is what a recursive mkdir may say of a folder that vanishes under it.
+      if (!isCode(error, 'ENOENT', 'ENOTDIR') || tries === FOLDER_TRIES) throw error;
     }
   }
 }
