@@ -21,9 +21,15 @@ export default {
     {
       ...shared,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,services}/*/tests/**/*.test.ts'],
+      testMatch: ['<rootDir>/{packages,services}/!(acceptance)/tests/**/*.test.ts'],
       globalSetup: '<rootDir>/infra/testing/postgres-setup.js',
       globalTeardown: '<rootDir>/infra/testing/postgres-teardown.js',
+    },
+    {
+      // Runs against the node that infra/testing/acceptance-check.js starts, and finds it in FRAMELANE_*.
+      ...shared,
+      displayName: 'acceptance',
+      testMatch: ['<rootDir>/packages/acceptance/tests/**/*.test.ts'],
     },
   ],
 };

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  processesUsing,
+  SingleNodeProcess,
+} from '../../packages/single-node/tests/support/single-node-process.ts';
+import { runJest } from './jest-check.js';
+
+const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
+
+/**
+ * Runs the black-box suite against a single node started for it, then stops the node. That the stop is clean counts
+ * as a test of its own. The node's log is shown when something failed.
+ */
+export async function runAcceptance() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));
+  const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
+  try {
+    const node = await SingleNodeProcess.start(dataDir, {
+      BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
+      BOOTSTRAP_API_KEY: apiKey,
+    });
+    const { passed, failed } = await runJest('acceptance', {
+      FRAMELANE_BASE_URL: node.baseUrl,
+      FRAMELANE_ENGINE_URL: node.engineUrl,
+      FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
+      FRAMELANE_API_KEY: apiKey,
+      FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
+    });
+    const complaint = await complaintAboutStop(node);
+    if (complaint !== undefined) console.error(complaint);
+    if (failed > 0 || complaint !== undefined) console.error(`\nThe node's log:\n${node.output}`);
+    return complaint === undefined ? { passed: passed + 1, failed } : { passed, failed: failed + 1 };
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Stops the node. Says what is wrong with how it stopped, if anything. */
+async function complaintAboutStop(node) {
+  const { code, signal } = await node.stop();
+  if (code !== 0)
+    return `The single node ended with ${signal ?? `exit code ${code}`} when it was asked to stop.`;
+  const left = await processesUsing(node.dataDir);
+  if (left.length > 0) return `The single node left processes behind:\n${left.join('\n')}`;
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runStep } from '../bootstrap/run.js';
+
+/** Jest runs ES modules only with this; that it is experimental needs no telling. */
+const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
+
+/**
+ * Runs one of the projects of jest.config.js and counts its tests. What went wrong outside a test counts as a failed
+ * one: a file that cannot run, a project without tests, a jest that ends badly.
+ */
+export async function runJest(project, env = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));
+  const report = join(directory, 'report.json');
+  try {
+    const code = await runStep(
+      process.execPath,
+      ['node_modules/jest/bin/jest.js', '--selectProjects', project, '--json', `--outputFile=${report}`],
+      { ...process.env, NODE_OPTIONS, ...env },
+    );
+    const results = await readReport(report);
+    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+    const counted = results.numPassedTests + failed;
+    const unexplained = counted === 0 || (code !== 0 && failed === 0);
+    if (counted === 0) console.error(`No test of the project ${project} ran.`);
+    return { passed: results.numPassedTests, failed: failed + (unexplained ? 1 : 0) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function readReport(path) {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
+  }
+}

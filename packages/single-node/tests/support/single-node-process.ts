@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** A whole start on a busy machine. */
+const START_LIMIT_MS = 60_000;
+
+type Exit = { code: number | null; signal: NodeJS.Signals | null };
+
+/** A single node in a process of its own, as `npm start` runs it, on ports that were free. */
+export class SingleNodeProcess {
+  readonly baseUrl: string;
+  readonly engineUrl: string;
+  readonly dataDir: string;
+  readonly exited: Promise<Exit>;
+  readonly #process: ChildProcess;
+  #output = '';
+
+  /** Starts one; it need not become ready. It dies with us. */
+  static async spawn(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
+    const ports = { PORT: String(await freePort()), ENGINE_PORT: String(await freePort()), ...env };
+    return new SingleNodeProcess(dataDir, ports);
+  }
+
+  /** Starts one and waits until it has said everything it says at a start. */
+  static async start(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
+    const node = await SingleNodeProcess.spawn(dataDir, env);
+    await node.#untilReady();
+    return node;
+  }
+
+  private constructor(dataDir: string, env: Record<string, string> & { PORT: string; ENGINE_PORT: string }) {
+    this.dataDir = dataDir;
+    this.baseUrl = `http://localhost:${env.PORT}/v1`;
+    this.engineUrl = `http://localhost:${env.ENGINE_PORT}`;
+    this.#process = spawn('setpriv', ['--pdeathsig=TERM', process.execPath, MAIN], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer) => {
+      this.#output += chunk.toString('utf8');
+    };
+    this.#process.stdout?.on('data', keep);
+    this.#process.stderr?.on('data', keep);
+    this.exited = once(this.#process, 'close').then(([code, signal]) => ({ code, signal }));
+  }
+
+  /** What it has printed so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** A line of the banner, e.g. `fact('Workspace')`. */
+  fact(label: string): string {
+    return new RegExp(`^ *${label} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Asks it to stop and waits until it has. */
+  async stop(): Promise<Exit> {
+    this.kill('SIGTERM');
+    return await this.exited;
+  }
+
+  async #untilReady(): Promise<void> {
+    const deadline = Date.now() + START_LIMIT_MS;
+    while (!this.#output.includes('Stop with Ctrl-C')) {
+      if (this.#process.exitCode !== null || Date.now() > deadline) {
+        this.kill('SIGKILL');
+        throw new Error(`The single node did not start:\n${this.#output}`);
+      }
+      await pause(50);
+    }
+  }
+}
+
+/** The command lines of all processes that work in a directory or name it: whatever a node on it has left. */
+export async function processesUsing(directory: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  const commands = await Promise.all(
+    pids.map(async (pid) => {
+      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return [place, command].some((text) => text.includes(directory)) ? command.replaceAll('\0', ' ') : '';
+    }),
+  );
+  return commands.filter((command) => command !== '');
+}
+
+/** A loopback port that is free now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
