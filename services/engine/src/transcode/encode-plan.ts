@@ -1,12 +1,15 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
 import { planLadder, type Rung } from './ladder.ts';
-import type { AudioTrack, DynamicRange, VideoTrack } from './media-source.ts';
+import type { DynamicRange, VideoTrack } from './media-source.ts';
 import type { ProbedSource } from './probe.ts';
 
 /** Samples in one AAC frame, and the rate audio is delivered at. */
 const AAC_FRAME_SAMPLES = 1024;
 export const AUDIO_SAMPLE_RATE = 48_000;
+
+/** A file that lacks more than this part of the time it declares was cut off. */
+const TRUNCATED_PART = 0.05;
 
 /** Everything ffmpeg is told about one video. */
 export type EncodePlan = {
@@ -28,7 +31,8 @@ export type EncodePlan = {
 };
 
 /** Decides what is made of a source. */
-export function planEncoding({ video, audio, timeline }: ProbedSource): EncodePlan {
+export function planEncoding(source: ProbedSource): EncodePlan {
+  const { video, audio, timeline } = source;
   const frameRate = deliveryFrameRate(timeline.averageRate, video.declaredRate);
   const framesPerSecond = toNumber(frameRate);
   const frames = Math.max(1, Math.round(timeline.duration * framesPerSecond));
@@ -43,7 +47,7 @@ export function planEncoding({ video, audio, timeline }: ProbedSource): EncodePl
     deinterlace: video.interlaced,
     dynamicRange: video.dynamicRange,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
-    inputIssues: inputIssues(video, audio, timeline.averageRate, framesPerSecond),
+    inputIssues: inputIssues(source, framesPerSecond),
   };
 }
 
@@ -61,12 +65,8 @@ function usualMatrix({ coded }: VideoTrack): 'bt601' | 'bt709' {
   return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
 }
 
-function inputIssues(
-  video: VideoTrack,
-  audio: AudioTrack | null,
-  averageRate: number,
-  framesPerSecond: number,
-): InputIssue[] {
+function inputIssues({ video, audio, timeline }: ProbedSource, framesPerSecond: number): InputIssue[] {
+  const { averageRate, duration } = timeline;
   const issues: [boolean, InputIssue][] = [
     [video.interlaced, { code: 'interlaced', message: 'Interlaced video was made progressive.' }],
     [
@@ -86,6 +86,13 @@ function inputIssues(
       {
         code: 'frame_rate_changed',
         message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
+      },
+    ],
+    [
+      (video.declaredDuration ?? 0) > duration * (1 + TRUNCATED_PART),
+      {
+        code: 'truncated',
+        message: `The file ends after ${duration.toFixed(1)} of ${video.declaredDuration?.toFixed(1)} seconds.`,
       },
     ],
     [

@@ -22,6 +22,8 @@ export type VideoTrack = {
   /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
   colorMatrix: string | null;
   declaredRate: FrameRate | null;
+  /** Seconds, null when the file does not say. */
+  declaredDuration: number | null;
   isDefault: boolean;
 };
 
@@ -48,7 +50,7 @@ export type MediaSource = {
 /** The entries ffprobe is asked for, and `readSource` reads. */
 export const PROBED_ENTRIES = [
   'stream=index,codec_type,codec_name,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,field_order,' +
-    'color_space,color_transfer,r_frame_rate,channels,sample_rate',
+    'color_space,color_transfer,r_frame_rate,duration,channels',
   'stream_tags=language',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
@@ -69,6 +71,7 @@ const probedStream = z.object({
   color_space: z.string().optional(),
   color_transfer: z.string().default(''),
   r_frame_rate: z.string().default(''),
+  duration: z.string().optional(),
   channels: z.int().default(0),
   disposition: z.object({ default: z.int(), attached_pic: z.int() }),
   tags: z.object({ language: z.string().optional() }).default({}),
@@ -118,6 +121,7 @@ function videoTrack(stream: ProbedStream): VideoTrack {
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
     declaredRate: fraction(stream.r_frame_rate, '/'),
+    declaredDuration: stream.duration === undefined ? null : Number(stream.duration),
     isDefault: stream.disposition.default === 1,
   };
 }
@@ -133,9 +137,9 @@ function audioTrack(stream: ProbedStream): AudioTrack {
   };
 }
 
-/** MP4's names for tracks under common encryption and under FairPlay. */
+/** MP4's names for tracks under FairPlay. Common encryption shows in the packets only. */
 function isEncrypted({ codec_tag_string }: ProbedStream): boolean {
-  return ['encv', 'enca', 'drmi', 'drms'].includes(codec_tag_string);
+  return ['drmi', 'drms'].includes(codec_tag_string);
 }
 
 function displaySize(coded: Size, stream: ProbedStream): Size {

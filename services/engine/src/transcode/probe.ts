@@ -1,14 +1,9 @@
 import { PROBE_OPTIONS, SOURCE_INPUT } from './input-limits.ts';
-import {
-  type AudioTrack,
-  type MediaSource,
-  PROBED_ENTRIES,
-  readSource,
-  type VideoTrack,
-} from './media-source.ts';
+import { type AudioTrack, PROBED_ENTRIES, readSource, type VideoTrack } from './media-source.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import { runTool } from './run-tool.ts';
 import { checkTimeline, chooseTracks } from './source-checks.ts';
+import { refusal } from './transcode-failure.ts';
 import type { TranscodeLimits } from './transcode-settings.ts';
 
 /** A source that can be transcoded, and what is taken of it. */
@@ -31,11 +26,16 @@ type ProbeOptions = {
 /** Containers whose clock may start over in the middle. */
 const BROKEN_CLOCK_CONTAINERS = ['mpegts', 'mpeg'];
 
+const PACKET_ENTRIES = 'packet=pts_time,dts_time,duration_time:packet_side_data=side_data_type';
+/** What ffprobe calls the key id and vectors that MP4's common encryption gives each packet. */
+const ENCRYPTION_INFO = 'Encryption info';
+
 /** Looks at the source in the job's directory. Throws a TranscodeFailure that refuses it, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const { video, audio } = chooseTracks(source);
-  const timeline = await measure(source, video, options);
+  const clockMayBreak = BROKEN_CLOCK_CONTAINERS.includes(source.container);
+  const timeline = await measure(new PacketTimeline(source.startTime, clockMayBreak), video, options);
   checkTimeline(timeline, options.limits.maxDurationSeconds);
   return { container: source.container, video, audio, timeline };
 }
@@ -53,30 +53,25 @@ async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise
 
 /** Reads all packets, which decodes nothing: as fast as the disk. */
 async function measure(
-  { container, startTime }: MediaSource,
+  packets: PacketTimeline,
   video: VideoTrack,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<Timeline | null> {
-  const packets = new PacketTimeline(startTime, BROKEN_CLOCK_CONTAINERS.includes(container));
-  const entries = [
-    '-select_streams',
-    String(video.index),
-    '-show_entries',
-    'packet=pts_time,dts_time,duration_time',
-  ];
-  await runTool(program, ffprobeArguments(...entries, '-of', 'csv=p=0'), {
+  const select = ['-select_streams', String(video.index), '-of', 'csv=p=0'];
+  let isEncrypted = false;
+  await runTool(program, ffprobeArguments(...select, '-show_entries', PACKET_ENTRIES), {
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
-    onLine: (line) => addPacket(packets, line),
+    onLine: (line) => {
+      // Columns come in ffprobe's own order, whatever order they are asked for; `N/A` becomes NaN.
+      const [pts, dts, duration, sideData] = line.split(',');
+      if (duration !== undefined) packets.add(Number(pts), Number(dts), Number(duration));
+      if (sideData === ENCRYPTION_INFO) isEncrypted = true;
+    },
   });
+  if (isEncrypted) throw refusal('unsupported_codec', 'The video track is encrypted.');
   return packets.result();
-}
-
-/** ffprobe writes the columns in its own order, whatever order they are asked for; `N/A` becomes NaN. */
-function addPacket(packets: PacketTimeline, line: string): void {
-  const [pts, dts, duration] = line.split(',');
-  if (duration !== undefined) packets.add(Number(pts), Number(dts), Number(duration));
 }
 
 function ffprobeArguments(...entries: string[]): string[] {

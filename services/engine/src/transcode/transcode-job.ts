@@ -164,10 +164,10 @@ async function describe(
       videoCodec: source.video.codec,
       audioCodec: source.audio?.codec ?? null,
       ...source.video.display,
-      frameRate: source.timeline.averageRate,
-      duration: source.timeline.duration,
+      frameRate: thousandths(source.timeline.averageRate),
+      duration: thousandths(source.timeline.duration),
     },
-    duration: plan.duration,
+    duration: thousandths(plan.duration),
     inputIssues: plan.inputIssues,
     renditions,
   };
@@ -186,4 +186,8 @@ async function storedSegments(
     throw new Error(`Rendition ${name} lists ${listed.length} segments, and ${bytes.length} were stored`);
   }
   return { codecs, segments };
+}
+
+function thousandths(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

@@ -163,9 +163,11 @@ export class TranscodeWorker {
       return;
     }
     const outcome = explain(error);
-    logger.log(outcome.code === 'internal_error' ? 'error' : 'warn', 'transcode.failed', {
+    const { code, retryable } = outcome;
+    logger.log(code === 'internal_error' ? 'error' : 'warn', 'transcode.failed', {
       ...facts,
-      ...outcome,
+      code,
+      retryable,
       error,
     });
     await this.#publish(createMessage('transcode.failed', { ...facts, ...outcome }));

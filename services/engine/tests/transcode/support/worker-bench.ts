@@ -17,6 +17,10 @@ import {
 } from '../../../src/transcode/transcode-settings.ts';
 import { TranscodeWorker } from '../../../src/transcode/transcode-worker.ts';
 
+type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
+
+type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & { spareDiskBytes?: number };
+
 const WORKSPACE = newId('ws');
 
 /** A transcode worker on a real bus and a real store, with a control plane that grants every claim once. */
@@ -28,15 +32,23 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** What the control plane answers to `attemptWanted`. */
   wanted = true;
+  /** Makes the store fail when a segment is stored. */
+  refuseSegments = false;
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
-  readonly #waiting = new Set<() => void>();
+  #waiting: (() => void)[] = [];
 
-  private constructor(directory: string, settings: Partial<TranscodeSettings>) {
+  private constructor(directory: string, { spareDiskBytes = 0, ...settings }: BenchSettings) {
     const secret = randomBytes(32);
-    const logger = createLogger({ service: 'test', level: process.env.LOG_LEVEL ?? 'error' });
+    const logger = createLogger({ service: 'test' });
+    logger.silent = process.env.SHOW_LOGS === undefined;
     this.directory = directory;
     this.objects = new FileObjectStore(join(directory, 'objects'));
+    const putStream = this.objects.putStream.bind(this.objects);
+    this.objects.putStream = async (key, body, options) => {
+      if (this.refuseSegments && key.startsWith('hls/')) throw new Error('The disk is on fire');
+      return putStream(key, body, options);
+    };
     this.#bus = new InProcessBus({ logger });
     this.worker = new TranscodeWorker({
       bus: this.#bus,
@@ -64,17 +76,17 @@ export class WorkerBench {
         sandbox: 'auto',
         preset: 'ultrafast',
         threads: 2,
-        limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes: 0 },
+        limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes },
         ...settings,
       },
     });
   }
 
-  static async start(settings: Partial<TranscodeSettings> = {}): Promise<WorkerBench> {
+  static async start(settings: BenchSettings = {}): Promise<WorkerBench> {
     const bench = new WorkerBench(await mkdtemp(join(tmpdir(), 'transcode-')), settings);
     await bench.#bus.consume('control-plane.events', { prefetch: 10 }, async (message) => {
       bench.events.push(message);
-      for (const look of bench.#waiting) look();
+      for (const look of bench.#waiting.splice(0)) look();
     });
     await bench.worker.start();
     return bench;
@@ -96,32 +108,25 @@ export class WorkerBench {
     const key = sourceKey(WORKSPACE, videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
     this.#claimable.set(videoId, Math.max(1, bytes));
-    await this.#bus.publish(createMessage('transcode', { videoId, workspaceId: WORKSPACE, sourceKey: key }));
+    await this.command(videoId);
     return videoId;
   }
 
-  /** Resolves with the first event that fits, past or to come. */
-  async event<T>(pick: (message: Message) => T | undefined): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<T>();
-    const look = () => {
-      for (const message of this.events) {
-        const picked = pick(message);
-        if (picked !== undefined) resolve(picked);
-      }
-    };
-    this.#waiting.add(look);
-    look();
-    try {
-      return await promise;
-    } finally {
-      this.#waiting.delete(look);
-    }
+  /** Commands to transcode a video. */
+  async command(videoId: string): Promise<void> {
+    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceKey(WORKSPACE, videoId) };
+    await this.#bus.publish(createMessage('transcode', data));
+  }
+
+  /** All results there were for a video. */
+  results(videoId: string): Message[] {
+    return this.events.filter((event) => isResult(event) && event.data.videoId === videoId);
   }
 
   /** Transcodes a file that can be. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
-    const outcome = await this.#outcome(videoId);
+    const outcome = await this.#result(videoId);
     if (outcome.type !== 'transcode.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
     return { videoId, manifest: outcome.data.manifest };
   }
@@ -132,7 +137,7 @@ export class WorkerBench {
   }
 
   async failure(videoId: string): Promise<MessageData<'transcode.failed'>> {
-    const outcome = await this.#outcome(videoId);
+    const outcome = await this.#result(videoId);
     if (outcome.type !== 'transcode.failed') throw new Error('It was transcoded');
     return outcome.data;
   }
@@ -149,12 +154,18 @@ export class WorkerBench {
     return keys.sort();
   }
 
-  #outcome(videoId: string) {
-    return this.event((message) =>
-      (message.type === 'transcode.completed' || message.type === 'transcode.failed') &&
-      message.data.videoId === videoId
-        ? message
-        : undefined,
-    );
+  /** Resolves with the result for a video, past or to come. */
+  async #result(videoId: string): Promise<Result> {
+    for (;;) {
+      const result = this.events.filter(isResult).find(({ data }) => data.videoId === videoId);
+      if (result) return result;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.push(resolve);
+      await promise;
+    }
   }
+}
+
+function isResult(message: Message): message is Result {
+  return message.type === 'transcode.completed' || message.type === 'transcode.failed';
 }

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type MediaTools, prepareMediaTools } from '../../src/transcode/media-tools.ts';
+import { type FfmpegRunOptions, runFfmpeg } from '../../src/transcode/run-ffmpeg.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
+import { processesIn, until } from './support/processes.ts';
+
+jest.setTimeout(30_000);
+
+const SANDBOXES = ['none', 'bubblewrap'] as const;
+const FOREVER = {
+  inputOptions: ['-re', '-f', 'lavfi'],
+  input: 'testsrc2=s=64x64',
+  outputOptions: ['-f', 'null'],
+  output: '-',
+};
+
+let directory: string;
+const tools = {} as Record<Sandbox, MediaTools>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'run-ffmpeg-'));
+  const logger = createLogger({ service: 'test', level: 'error' });
+  for (const sandbox of SANDBOXES) {
+    const workDir = join(directory, sandbox);
+    await mkdir(workDir);
+    tools[sandbox] = await prepareMediaTools({ workDir, sandbox, limits: DEFAULT_TRANSCODE_LIMITS }, logger);
+  }
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): FfmpegRunOptions => ({
+  program: tools[sandbox].ffmpeg,
+  cwd: join(directory, sandbox),
+  signal: new AbortController().signal,
+  limitSeconds: 20,
+  stallSeconds: 20,
+  onProgress: () => {},
+  ...changes,
+});
+
+describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
+  test('tells how far it is', async () => {
+    const seconds: number[] = [];
+    await runFfmpeg(
+      { ...FOREVER, inputOptions: ['-f', 'lavfi'], input: 'testsrc2=s=64x64:d=3' },
+      options(sandbox, { onProgress: (time) => seconds.push(time) }),
+    );
+    expect(seconds.at(-1)).toBe(3);
+    expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
+  });
+
+  test('fails with what it wrote', async () => {
+    const running = runFfmpeg({ ...FOREVER, input: 'no_such_source' }, options(sandbox));
+    await expect(running).rejects.toMatchObject({
+      end: 'exit',
+      stderr: expect.stringContaining('no_such_source'),
+    });
+  });
+
+  test('is gone when it is aborted', async () => {
+    const abort = new AbortController();
+    const reason = new Error('Enough');
+    const running = runFfmpeg(
+      FOREVER,
+      options(sandbox, { signal: abort.signal, onProgress: () => abort.abort(reason) }),
+    );
+    await expect(running).rejects.toBe(reason);
+    expect(await processesIn(directory)).toEqual([]);
+  });
+
+  test('is gone when it takes too long', async () => {
+    const running = runFfmpeg(FOREVER, options(sandbox, { limitSeconds: 1 }));
+    await expect(running).rejects.toMatchObject({ end: 'timeout' });
+    expect(await processesIn(directory)).toEqual([]);
+  });
+
+  test('does not survive its engine', async () => {
+    const script = join(import.meta.dirname, 'support', 'encode-forever.ts');
+    const cwd = join(directory, sandbox);
+    const engine = spawn(process.execPath, [script, tools[sandbox].ffmpeg, cwd], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(engine.stdout, 'data');
+    const running = (await processesIn(directory)).filter((pid) => pid !== engine.pid);
+    expect(running).not.toEqual([]);
+    engine.kill('SIGKILL');
+    await until(async () => (await processesIn(directory)).length === 0);
+  });
+});
+
+test('an ffmpeg that hangs and does not listen is killed', async () => {
+  const program = join(directory, 'deaf');
+  const script = [
+    '#!/bin/sh',
+    // fluent-ffmpeg asks what it can do first.
+    `case "$*" in *testsrc2*) ;; *) exec "${tools.none.ffmpeg}" "$@" ;; esac`,
+    `exec setsid sh -c 'trap "" TERM; while :; do sleep 1; done'`,
+  ];
+  await writeFile(program, script.join('\n'));
+  await chmod(program, 0o700);
+  const running = runFfmpeg(FOREVER, options('none', { program, stallSeconds: 0.5 }));
+  await expect(running).rejects.toMatchObject({ end: 'stalled' });
+  await until(async () => (await processesIn(directory)).length === 0);
+});
+
+test('a program that cannot be started is an error, not a crash', async () => {
+  const program = join(directory, 'nothing');
+  await expect(runFfmpeg(FOREVER, options('none', { program }))).rejects.toMatchObject({ name: 'Error' });
+});

@@ -1,0 +1,21 @@
+/** Runs the confined ffmpeg at a test picture without an end: `node encode-forever.ts <ffmpeg> <directory>`. */
+import { runFfmpeg } from '../../../src/transcode/run-ffmpeg.ts';
+
+const [program = '', cwd = ''] = process.argv.slice(2);
+
+await runFfmpeg(
+  {
+    inputOptions: ['-re', '-f', 'lavfi'],
+    input: 'testsrc2=s=64x64',
+    outputOptions: ['-f', 'null'],
+    output: '-',
+  },
+  {
+    program,
+    cwd,
+    signal: new AbortController().signal,
+    limitSeconds: 60,
+    stallSeconds: 60,
+    onProgress: () => process.stdout.write('encoding\n'),
+  },
+);

@@ -1,0 +1,141 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ffprobe, makeClip } from '../support/media.ts';
+import { decrypted, expectHlsRules } from './support/hls-rules.ts';
+import { processesIn, until } from './support/processes.ts';
+import { WorkerBench } from './support/worker-bench.ts';
+
+jest.setTimeout(60_000);
+
+/** Some seconds of work with a slow preset. */
+const LONG_CLIP = { video: 'testsrc2=s=640x360:r=30:d=30' };
+
+describe('a transcode worker', () => {
+  let bench: WorkerBench;
+
+  beforeAll(async () => {
+    bench = await WorkerBench.start();
+  });
+  afterAll(() => bench.stop());
+
+  const jobs = () => readdir(join(bench.workDir, 'jobs'));
+
+  test('makes an encrypted ladder of a video and describes it', async () => {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
+      video: 'testsrc2=s=854x480:r=25:d=13',
+      audio: 'sine=r=44100:d=13',
+      options: ['-c:a', 'aac', '-metadata:s:a:0', 'language=por'],
+    });
+    const { videoId, manifest } = await bench.transcode(clip);
+
+    expect(manifest).toMatchObject({
+      source: {
+        ...{ container: 'mp4', videoCodec: 'h264', audioCodec: 'aac' },
+        ...{ width: 854, height: 480, frameRate: 25, duration: 13 },
+      },
+      duration: 13,
+      inputIssues: [],
+      renditions: [
+        { name: '360p', width: 640, height: 360, frameRate: 25, channels: null },
+        { name: '480p', width: 854, height: 480, frameRate: 25, channels: null },
+        { name: 'audio', codecs: 'mp4a.40.2', width: null, frameRate: null, channels: 2, language: 'pt' },
+      ],
+    });
+    expect(manifest.renditions[0]?.segments.map(({ duration }) => duration)).toEqual([6, 6, 1]);
+    await expectHlsRules(bench, videoId, manifest);
+    expect(await jobs()).toEqual([]);
+
+    const fractions = bench.events.flatMap((event) =>
+      event.type === 'transcode.progress' ? [event.data.fraction] : [],
+    );
+    expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+  });
+
+  test('tags what it delivers as it is', async () => {
+    const clip = await makeClip(join(bench.directory, 'untagged.mp4'), {
+      video: 'testsrc2=s=640x360:r=25:d=1',
+    });
+    const { videoId, manifest } = await bench.transcode(clip);
+    const [rendition] = manifest.renditions;
+    if (!rendition) throw new Error('There is no rendition');
+    const [segment = ''] = await decrypted(bench, videoId, rendition);
+    const path = join(bench.directory, 'segment.ts');
+    await writeFile(path, segment);
+    const { streams } = await ffprobe<{ streams: { level: number }[] }>('-show_streams', path);
+    expect(streams).toMatchObject([
+      {
+        ...{ codec_name: 'h264', width: 640, height: 360, pix_fmt: 'yuv420p', sample_aspect_ratio: '1:1' },
+        ...{ color_range: 'tv', color_space: 'bt709', color_transfer: 'bt709', color_primaries: 'bt709' },
+      },
+    ]);
+    expect(rendition.codecs.slice(-2)).toBe(streams[0]?.level.toString(16));
+  });
+
+  test('drops a command when there is nothing to claim', async () => {
+    const clip = await makeClip(join(bench.directory, 'again.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    const { videoId } = await bench.transcode(clip);
+    await bench.command(videoId);
+    await bench.transcode(clip);
+    expect(bench.results(videoId)).toHaveLength(1);
+  });
+});
+
+describe('an attempt under way', () => {
+  let bench: WorkerBench;
+  let clip: string;
+
+  beforeAll(async () => {
+    bench = await WorkerBench.start({ preset: 'veryslow' });
+    clip = await makeClip(join(bench.directory, 'long.mp4'), LONG_CLIP);
+  });
+  afterAll(() => bench.stop());
+
+  const expectNothingLeft = async (videoId: string) => {
+    expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
+    expect(await processesIn(bench.workDir)).toEqual([]);
+    expect(await bench.stored(videoId)).toEqual([]);
+  };
+
+  test('is abandoned without a word when nobody wants it any more', async () => {
+    const videoId = await bench.submit(clip);
+    await until(async () => (await bench.stored(videoId)).length > 0);
+    expect(await processesIn(bench.workDir)).not.toEqual([]);
+    bench.wanted = false;
+    await until(async () => (await processesIn(bench.workDir)).length === 0);
+    bench.wanted = true;
+    // The slot is free again once everything is cleaned up.
+    const next = await makeClip(join(bench.directory, 'next.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    await bench.transcode(next);
+    expect(bench.results(videoId)).toEqual([]);
+    await expectNothingLeft(videoId);
+  });
+
+  test('fails for another try when the storage does', async () => {
+    bench.refuseSegments = true;
+    const videoId = await bench.submit(clip);
+    expect(await bench.failure(videoId)).toMatchObject({ code: 'storage_failed', retryable: true });
+    bench.refuseSegments = false;
+    await expectNothingLeft(videoId);
+  });
+
+  test('is handed back when the engine stops', async () => {
+    const videoId = await bench.submit(clip);
+    await until(async () => (await bench.stored(videoId)).length > 0);
+    const stoppedAt = Date.now();
+    await bench.worker.stop();
+    expect(Date.now() - stoppedAt).toBeLessThan(5000);
+    expect(await bench.failure(videoId)).toMatchObject({ code: 'engine_stopped', retryable: true });
+    await expectNothingLeft(videoId);
+  });
+});
+
+test('a job that would fill the disk is not begun', async () => {
+  const bench = await WorkerBench.start({ spareDiskBytes: Number.MAX_SAFE_INTEGER });
+  try {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    expect(await bench.refuse(clip)).toMatchObject({ code: 'internal_error', retryable: true });
+  } finally {
+    await bench.stop();
+  }
+});
