@@ -289,13 +289,18 @@ describe('a storage that', () => {
     await expectNothingLeft();
   });
 
-  test('takes no bytes: the transfer ends, and it is not called the fault of the client', async () => {
-    storageFaults.putStream = async (_key, _body, { signal }) => {
-      await once(signal ?? new EventTarget(), 'abort');
-      throw new Error('aborted');
+  test('takes no bytes for a while: that is not called the fault of the client', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    storageFaults.putStream = async (...args) => {
+      await promise;
+      return engine.objects.putStream(...args);
     };
-    expect((await upload()).status).toBe(503);
-    await expectNothingLeft();
+    const client = await beginUpload(FORM);
+    // More than the second that a client may be idle here.
+    const noAnswer = once(client.socket, 'data', { signal: AbortSignal.timeout(1_600) });
+    await expect(noAnswer).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    resolve();
+    expect((await client.answer()).status).toBe(202);
   });
 
   test('holds another number of bytes than came in: the file is removed', async () => {

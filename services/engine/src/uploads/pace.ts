@@ -3,6 +3,12 @@ import type { UploadLimits } from '../config.ts';
 /** The average rate says nothing about a transfer younger than this. */
 const RATE_GRACE_SECONDS = 10;
 
+/**
+ * A store that takes nothing for this long will not recover. Much longer than a client may be idle: a thin line to the
+ * store moves nothing visible while it sends one large part.
+ */
+const STUCK_SECONDS = 600;
+
 /** What was seen since the last look at a transfer. */
 export type PaceSample = {
   seconds: number;
@@ -19,8 +25,11 @@ export type PaceVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
 export class Pace {
   readonly #limits: UploadLimits;
   #bytes = 0;
-  #countedSeconds = 0;
-  #quietSeconds = 0;
+  /** All the time in which the client was free to send. */
+  #freeSeconds = 0;
+  /** The parts of the time since the last byte in which the client was free to send, and was not. */
+  #idleSeconds = 0;
+  #stuckSeconds = 0;
 
   constructor(limits: UploadLimits) {
     this.#limits = limits;
@@ -28,10 +37,18 @@ export class Pace {
 
   observe({ seconds, bytes, heldBack }: PaceSample): PaceVerdict {
     this.#bytes += bytes;
-    if (!heldBack) this.#countedSeconds += seconds;
-    this.#quietSeconds = bytes > 0 ? 0 : this.#quietSeconds + seconds;
-    if (this.#quietSeconds >= this.#limits.idleSeconds) return heldBack ? 'stuck' : 'idle';
-    const judged = !heldBack && this.#countedSeconds >= RATE_GRACE_SECONDS;
-    return judged && this.#bytes < this.#countedSeconds * this.#limits.minBytesPerSecond ? 'slow' : 'fine';
+    if (bytes > 0) {
+      this.#idleSeconds = 0;
+      this.#stuckSeconds = 0;
+    }
+    if (heldBack) {
+      this.#stuckSeconds += seconds;
+      return this.#stuckSeconds >= STUCK_SECONDS ? 'stuck' : 'fine';
+    }
+    this.#freeSeconds += seconds;
+    if (bytes === 0) this.#idleSeconds += seconds;
+    if (this.#idleSeconds >= this.#limits.idleSeconds) return 'idle';
+    const judged = this.#freeSeconds >= RATE_GRACE_SECONDS;
+    return judged && this.#bytes < this.#freeSeconds * this.#limits.minBytesPerSecond ? 'slow' : 'fine';
   }
 }

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { finished, Transform, type TransformCallback } from 'node:stream';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { StorageEngine } from 'multer';
-import { fileTooLarge, storageFailed } from './upload-problems.ts';
+import { storageFailed } from './upload-problems.ts';
 
 /** Longest file name or content type kept of what a client declares. */
 const DECLARED_LENGTH = 255;
 
-/** A file that has arrived and rests in the store. */
+/** A file that has arrived and that the store has taken. */
 export type StoredSource = {
+  /** As counted on the way. */
   bytes: number;
   /** Lower-case hex. */
   sha256: string;
@@ -27,15 +28,13 @@ type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
 export class SourceStorage implements StorageEngine {
   readonly #objects: ObjectStore;
   readonly #key: string;
-  readonly #maxBytes: number;
   readonly #signal: AbortSignal;
   readonly #meter = new Meter();
   #storing: Promise<StoredSource | null> = Promise.resolve(null);
 
-  constructor(options: { objects: ObjectStore; key: string; maxBytes: number; signal: AbortSignal }) {
+  constructor(options: { objects: ObjectStore; key: string; signal: AbortSignal }) {
     this.#objects = options.objects;
     this.#key = options.key;
-    this.#maxBytes = options.maxBytes;
     this.#signal = options.signal;
   }
 
@@ -61,30 +60,24 @@ export class SourceStorage implements StorageEngine {
 
   async #store({ stream, originalname, mimetype }: IncomingFile): Promise<StoredSource> {
     const meter = this.#meter;
-    // What is the client's doing must not be taken for a failure of the store.
-    let clientFault: Error | undefined;
-    const breakOff = (error: Error) => {
-      clientFault ??= error;
-      meter.destroy(error);
-    };
-    stream.once('limit', () => breakOff(fileTooLarge(this.#maxBytes)));
-    finished(stream, { writable: false }, (error) => error && breakOff(error));
+    // Both are reported by multer itself, before the store has noticed.
+    stream.once('limit', () => meter.destroy(new Error('The file is too large')));
+    finished(stream, { writable: false }, (error) => error && meter.destroy(error));
     stream.pipe(meter);
     try {
-      const { bytes } = await this.#objects.putStream(this.#key, meter, {
+      await this.#objects.putStream(this.#key, meter, {
         contentType: 'application/octet-stream',
         signal: this.#signal,
       });
-      if (bytes !== meter.bytes) throw new Error(`${bytes} bytes were stored of ${meter.bytes}`);
-      return {
-        bytes,
-        sha256: meter.sha256(),
-        contentType: declared(mimetype),
-        fileName: declared(originalname),
-      };
     } catch (error) {
-      throw clientFault ?? storageFailed(error);
+      throw storageFailed(error);
     }
+    return {
+      bytes: meter.bytes,
+      sha256: meter.sha256(),
+      contentType: declared(mimetype),
+      fileName: declared(originalname),
+    };
   }
 }
 

@@ -66,7 +66,6 @@ export class Transfer {
     this.#storage = new SourceStorage({
       objects: deps.objects,
       key: ticket.sourceKey,
-      maxBytes: ticket.maxBytes,
       signal: this.#signal,
     });
   }

@@ -49,7 +49,16 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     objects: options.wrapObjects?.(objects) ?? objects,
     logger,
   });
-  const { port } = await engine.start();
+  const stop = async () => {
+    await engine.stop();
+    await bus.close();
+    await controlPlane.stop();
+    await rm(root, { recursive: true, force: true });
+  };
+  const { port } = await engine.start().catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
   return {
     engine,
     port,
@@ -60,12 +69,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     events: <T extends MessageType>(type: T) =>
       received.filter((message): message is Message & MessageOf<T> => message.type === type),
     storedFiles: () => filesBelow(join(root, 'objects')),
-    stop: async () => {
-      await engine.stop();
-      await bus.close();
-      await controlPlane.stop();
-      await rm(root, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

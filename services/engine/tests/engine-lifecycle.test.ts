@@ -14,6 +14,10 @@ afterEach(async () => {
   await engine.stop();
 });
 
+test('an engine whose port is taken names the variable to change', async () => {
+  await expect(startTestEngine({ env: { ENGINE_PORT: String(engine.port) } })).rejects.toThrow(/Set ENGINE_PORT/);
+});
+
 describe('an engine that stops', () => {
   test('lets a file arrive that is on its way, and takes no other', async () => {
     const first = engine.controlPlane.issue();
