@@ -1,0 +1,26 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { lockDataDir } from './data-dir.ts';
+
+describe('the lock of a data directory', () => {
+  let root: string;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'framelane-lock-'));
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  test('is held by one at a time, by whatever path they come', async () => {
+    const data = join(root, 'data');
+    const link = join(root, 'link');
+    await symlink(root, link);
+    const unlock = await lockDataDir(root);
+    await expect(lockDataDir(link)).rejects.toThrow(/set DATA_DIR/);
+    await expect(lockDataDir(data)).rejects.toThrow('ENOENT');
+    await unlock();
+    const unlockAgain = await lockDataDir(link);
+    await unlockAgain();
+  });
+});

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { processesUsing, SingleNodeProcess } from './support/single-node-process.ts';
+
+const run = promisify(execFile);
+
+jest.setTimeout(120_000);
+
+type Video = { id: string; status: string; progress: number; hls?: string; variants?: string[] };
+
+describe('a single node', () => {
+  let dataDir: string;
+  let nodes: SingleNodeProcess[];
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'framelane-node-'));
+    nodes = [];
+  });
+  afterEach(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await rm(dataDir, { recursive: true });
+  });
+
+  async function start(env: Record<string, string> = {}): Promise<SingleNodeProcess> {
+    const node = await SingleNodeProcess.start(dataDir, env);
+    nodes.push(node);
+    return node;
+  }
+
+  /** Starts a node that must refuse; resolves with what it said. */
+  async function refusal(env: Record<string, string>): Promise<string> {
+    const node = await SingleNodeProcess.spawn(dataDir, env);
+    nodes.push(node);
+    expect(await node.exited).toEqual({ code: 1, signal: null });
+    return node.output;
+  }
+
+  test('takes a video in by the printed example, stops cleanly, and has kept it at the next start', async () => {
+    const first = await start();
+    const example = first.output.split('\n').filter((line) => line.includes('curl'));
+    expect(example).toHaveLength(3);
+    const { stdout } = await run('sh', ['-c', example.join('\n')]);
+    const video: Video = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(video).toMatchObject({ status: 'ready', variants: ['360p', '480p'] });
+
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+    expect(await processesUsing(dataDir)).toEqual([]);
+    const apiKey = first.fact('API key');
+    expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o077).toBe(0);
+
+    const second = await start();
+    expect(second.output).not.toContain(apiKey);
+    expect(second.fact('Workspace')).toBe(first.fact('Workspace'));
+    const kept = await fetchVideo(second, apiKey, video.id);
+    expect(kept.status).toBe('ready');
+    const path = new URL(kept.hls ?? '').pathname;
+    const master = await fetch(new URL(path, second.baseUrl));
+    expect(await master.text()).toMatch(/^#EXTM3U/);
+  });
+
+  test('names the variable of a taken port, and leaves no process', async () => {
+    const stranger = createServer().listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const taken = String((stranger.address() as AddressInfo).port);
+    try {
+      expect(await refusal({ PORT: taken })).toMatch(
+        new RegExp(`Port ${taken} .* is taken .* Set PORT to a free one`),
+      );
+      expect(await refusal({ ENGINE_PORT: taken })).toMatch(/Set ENGINE_PORT to a free one/);
+      expect(await processesUsing(dataDir)).toEqual([]);
+    } finally {
+      stranger.close();
+    }
+    const node = await start();
+    expect(node.fact('API key')).toMatch(/^svc_live_/);
+  });
+
+  test('does not share its data directory, and serves on when another one tries', async () => {
+    const node = await start();
+    expect(await refusal({})).toMatch(/Another Framelane is running .* set DATA_DIR/);
+    const ready = await fetch(new URL('/readyz', node.baseUrl));
+    expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
+  });
+
+  test('goes on with its transcodes after it was killed in the middle of one', async () => {
+    const first = await start();
+    const apiKey = first.fact('API key');
+    const video = await upload(first, apiKey, await makeVideo(join(dataDir, 'long.mp4')));
+    await until(async () => (await fetchVideo(first, apiKey, video)).progress > 0);
+    first.kill('SIGKILL');
+    await first.exited;
+
+    const second = await start({ RETRY_BACKOFF_SECONDS: '0' });
+    await until(async () => (await fetchVideo(second, apiKey, video)).status === 'ready');
+    const attempts = join(dataDir, 'objects', 'hls', second.fact('Workspace'), video);
+    await until(async () => (await readdir(attempts)).length === 1);
+  });
+});
+
+/** Noise, which takes the encoder a while. */
+async function makeVideo(path: string): Promise<string> {
+  await run('ffmpeg', [
+    ...[
+      '-nostdin',
+      '-v',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      'testsrc2=size=1280x720:rate=30,noise=alls=40:allf=t',
+    ],
+    ...['-t', '12', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', path],
+  ]);
+  return path;
+}
+
+async function upload(node: SingleNodeProcess, apiKey: string, path: string): Promise<string> {
+  const ticket = await fetch(`${node.baseUrl}/videos/upload-ticket`, {
+    method: 'POST',
+    headers: { ...credentials(node, apiKey), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ filename: 'long.mp4' }),
+  });
+  const { videoId, uploadUrl, uploadToken } = (await ticket.json()) as Record<string, string>;
+  const form = ['-sS', '--fail', '-H', `X-Upload-Token: ${uploadToken}`, '-F', `file=@${path}`];
+  await run('curl', [...form, uploadUrl ?? '']);
+  return videoId ?? '';
+}
+
+async function fetchVideo(node: SingleNodeProcess, apiKey: string, id: string): Promise<Video> {
+  const answer = await fetch(`${node.baseUrl}/videos/${id}`, { headers: credentials(node, apiKey) });
+  return (await answer.json()) as Video;
+}
+
+function credentials(node: SingleNodeProcess, apiKey: string): Record<string, string> {
+  return { Authorization: `Bearer ${apiKey}`, 'X-Svc-Workspace': node.fact('Workspace') };
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await pause(100);
+}
