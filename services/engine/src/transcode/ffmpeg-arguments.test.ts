@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import type { EncodePlan } from './encode-plan.ts';
+import { ffmpegArguments } from './ffmpeg-arguments.ts';
+import { planLadder } from './ladder.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from './transcode-settings.ts';
+
+const plan = (changes: Partial<EncodePlan> = {}): EncodePlan => ({
+  ...{
+    videoIndex: 1,
+    audio: { index: 0, samples: 95_232 },
+    rungs: planLadder({ width: 854, height: 480 }, 25),
+  },
+  ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
+  ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
+  ...changes,
+});
+const lineFor = (changes: Partial<EncodePlan> = {}) =>
+  ffmpegArguments(plan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
+
+describe('the ffmpeg run', () => {
+  test('may open this one file only, in the containers and codecs of the list', () => {
+    const { inputOptions, input } = lineFor();
+    expect(input).toBe('file:source/file');
+    expect(optionValue(inputOptions, '-protocol_whitelist')).toBe('file');
+    expect(optionValue(inputOptions, '-format_whitelist')).not.toMatch(/hls|concat|dash|image2/);
+    for (const limit of ['-codec_whitelist', '-max_streams', '-max_pixels'])
+      expect(inputOptions).toContain(limit);
+  });
+
+  test('decodes once and scales each rung from the one above', () => {
+    const graph = optionValue(lineFor().outputOptions, '-filter_complex')?.split(';');
+    expect(graph).toHaveLength(3);
+    expect(graph?.[0]).toMatch(
+      /^\[0:1\]fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split\[480p\]\[to-360p\]$/,
+    );
+    expect(graph?.[1]).toBe('[to-360p]scale=640:360,setsar=1[360p]');
+    expect(graph?.[2]).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
+  });
+
+  test('takes nothing else from the file', () => {
+    const { outputOptions } = lineFor();
+    expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
+      '[360p]',
+      '[480p]',
+      '[audio]',
+    ]);
+    for (const option of ['-sn', '-dn', '-t']) expect(outputOptions).toContain(option);
+    expect(optionValue(outputOptions, '-map_metadata')).toBe('-1');
+    expect(optionValue(outputOptions, '-map_chapters')).toBe('-1');
+  });
+
+  test('caps each rung and names its playlist', () => {
+    const { outputOptions } = lineFor();
+    expect(optionValue(outputOptions, '-maxrate:v:0')).toBe('800000');
+    expect(optionValue(outputOptions, '-bufsize:v:1')).toBe('2800000');
+    expect(optionValue(outputOptions, '-var_stream_map')).toBe(
+      'v:0,agroup:audio,name:360p v:1,agroup:audio,name:480p a:0,agroup:audio,name:audio',
+    );
+  });
+
+  test('has no trace of sound without any', () => {
+    expect(lineFor({ audio: null }).outputOptions.join(' ')).not.toMatch(/audio\]|a:0|aac/);
+  });
+
+  test('repairs what has to be repaired', () => {
+    const graph = (changes: Partial<EncodePlan>) =>
+      optionValue(lineFor(changes).outputOptions, '-filter_complex');
+    expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
+    expect(graph({ deinterlace: true })).toMatch(/\[0:1\]bwdif=.*?,fps=/);
+    expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);
+    expect(graph({ assumedMatrix: 'bt601' })).toMatch(/in_color_matrix=bt601:out_color_matrix=bt709/);
+  });
+});

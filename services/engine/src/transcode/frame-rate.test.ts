@@ -1,0 +1,24 @@
+import { describe, expect, test } from '@jest/globals';
+import { deliveryFrameRate, toFraction } from './frame-rate.ts';
+
+const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
+const NTSC = { numerator: 30000, denominator: 1001 };
+
+describe('the frame rate delivered', () => {
+  test.each([
+    ['its own, when it holds a constant one', 29.97, NTSC, '30000/1001'],
+    ['its own, even an unusual one', 12.5, { numerator: 25, denominator: 2 }, '25/2'],
+    ['the usual rate it is near to, when what it declares is absurd', 29.97, whole(90000), '30000/1001'],
+    ['the usual rate, when interlaced video declares its fields', 25, whole(50), '25/1'],
+    ['23.976 and not 24, which are close', 23.976, null, '24000/1001'],
+    ['24 and not 23.976', 24, null, '24/1'],
+    ['the next step up, when it varies', 17.3, whole(60), '25/1'],
+    ['half of it above 60', 119.88, { numerator: 120000, denominator: 1001 }, '120000/2002'],
+    ['a third of 144', 144, whole(144), '144/3'],
+    ['60 for a recorder that is a little fast', 60.1, null, '60/1'],
+    ['a multiple of it below 10', 4, whole(4), '12/1'],
+    ['a multiple of a fraction', 0.9999, { numerator: 1, denominator: 1 }, '10/1'],
+  ])('is %s', (_, average, declared, expected) => {
+    expect(toFraction(deliveryFrameRate(average, declared))).toBe(expected);
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import { planLadder } from './ladder.ts';
+
+const sizes = (width: number, height: number) =>
+  planLadder({ width, height }, 25).map((rung) => `${rung.name} ${rung.width}x${rung.height}`);
+
+describe('the ladder', () => {
+  test.each([
+    ['1080p', 1920, 1080, ['360p 640x360', '480p 854x480', '720p 1280x720', '1080p 1920x1080']],
+    [
+      '4K, which ends at 1080p',
+      3840,
+      2160,
+      ['360p 640x360', '480p 854x480', '720p 1280x720', '1080p 1920x1080'],
+    ],
+    ['upright video', 1080, 1920, ['360p 360x640', '480p 480x854', '720p 720x1280', '1080p 1080x1920']],
+    ['cinema, by its short side', 1920, 800, ['360p 864x360', '480p 1152x480', '720p 1728x720']],
+    ['a line short of a rung', 1916, 1079, ['360p 640x360', '480p 852x480', '720p 1278x720']],
+    ['a square', 480, 480, ['360p 360x360', '480p 480x480']],
+    ['an odd side on a rung', 641, 360, ['360p 642x360']],
+    ['below the lowest rung, in its own size', 320, 240, ['360p 320x240']],
+    ['odd sides, which lose a line', 321, 241, ['360p 320x240']],
+    ['a single pixel', 1, 1, ['360p 2x2']],
+  ])('for %s', (_, width, height, expected) => {
+    expect(sizes(width, height)).toEqual(expected);
+  });
+
+  test('caps fast video higher where it shows', () => {
+    const caps = (rate: number) =>
+      planLadder({ width: 1920, height: 1080 }, rate).map(({ maxRate }) => maxRate / 1000);
+    expect(caps(30)).toEqual([800, 1400, 2800, 5000]);
+    expect(caps(60)).toEqual([800, 1400, 3920, 7000]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { readSource } from './media-source.ts';
+
+const probed = (streams: object[], format: object = {}) =>
+  JSON.stringify({
+    streams: streams.map((stream, index) => ({
+      ...{ index, codec_type: 'video', codec_name: 'h264', width: 1920, height: 1080, pix_fmt: 'yuv420p' },
+      disposition: { default: 1, attached_pic: 0 },
+      ...stream,
+    })),
+    format: { format_name: 'matroska,webm', ...format },
+  });
+const firstVideo = (stream: object) => readSource(probed([stream])).videoTracks[0];
+
+describe('a source', () => {
+  test.each([
+    ['as coded', {}, { width: 1920, height: 1080 }],
+    [
+      'with oblong pixels',
+      { width: 720, height: 576, sample_aspect_ratio: '16:11' },
+      { width: 1047, height: 576 },
+    ],
+    ['without a known aspect', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
+    ['turned right', { side_data_list: [{ rotation: -90 }] }, { width: 1080, height: 1920 }],
+    [
+      'turned left, oblong',
+      { sample_aspect_ratio: '2:1', side_data_list: [{}, { rotation: 90 }] },
+      { width: 1080, height: 3840 },
+    ],
+    ['upside down', { side_data_list: [{ rotation: 180 }] }, { width: 1920, height: 1080 }],
+  ])('is shown %s', (_, stream, size) => {
+    expect(firstVideo(stream)?.display).toEqual(size);
+  });
+
+  test('knows fields, dynamic range, matrix and rate', () => {
+    expect(firstVideo({})).toMatchObject({
+      interlaced: false,
+      dynamicRange: 'sdr',
+      colorMatrix: null,
+      declaredRate: null,
+    });
+    expect(
+      firstVideo({
+        field_order: 'tb',
+        color_transfer: 'arib-std-b67',
+        color_space: 'bt2020nc',
+        r_frame_rate: '25/1',
+      }),
+    ).toMatchObject({
+      ...{ interlaced: true, dynamicRange: 'hlg', colorMatrix: 'bt2020nc' },
+      declaredRate: { numerator: 25, denominator: 1 },
+    });
+  });
+
+  test('counts no cover picture as video', () => {
+    const { videoTracks } = readSource(probed([{ disposition: { default: 0, attached_pic: 1 } }, {}]));
+    expect(videoTracks.map(({ index }) => index)).toEqual([1]);
+  });
+
+  test.each([
+    ['matroska,webm', undefined, 'matroska'],
+    ['mov,mp4,m4a,3gp,3g2,mj2', 'isom', 'mp4'],
+    ['mov,mp4,m4a,3gp,3g2,mj2', 'qt  ', 'mov'],
+    ['mov,mp4,m4a,3gp,3g2,mj2', undefined, 'mov'],
+  ])('of format %s and brand %s is called %s', (format_name, major_brand, name) => {
+    expect(readSource(probed([{}], { format_name, tags: { major_brand } })).container).toBe(name);
+  });
+
+  test.each([
+    ['eng', 'en'],
+    ['gsw', 'gsw'],
+    ['und', null],
+    ['not a language', null],
+    [undefined, null],
+  ])('with sound in %s has the language %s', (language, tag) => {
+    const { audioTracks } = readSource(probed([{ codec_type: 'audio', channels: 2, tags: { language } }]));
+    expect(audioTracks).toMatchObject([{ channels: 2, language: tag }]);
+  });
+});

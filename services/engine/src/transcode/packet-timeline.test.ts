@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { PacketTimeline } from './packet-timeline.ts';
+
+type Packet = [pts: number, dts: number, duration: number];
+
+function measure(packets: Packet[], { startTime = 0, clockMayBreak = false } = {}) {
+  const timeline = new PacketTimeline(startTime, clockMayBreak);
+  for (const packet of packets) timeline.add(...packet);
+  return timeline.result();
+}
+
+const steady = (count: number, from = 0): Packet[] =>
+  Array.from({ length: count }, (_, at) => [from + at * 0.04, from + at * 0.04, 0.04]);
+
+describe('a timeline', () => {
+  test('ends with the last frame shown, which need not be the last stored', () => {
+    const packets: Packet[] = [
+      [0, -0.08, 0.04],
+      [0.12, -0.04, 0.04],
+      [0.04, 0, 0.04],
+      [0.08, 0.04, 0.04],
+    ];
+    expect(measure(packets)).toEqual({
+      frames: 4,
+      duration: expect.closeTo(0.16),
+      averageRate: expect.closeTo(25),
+    });
+  });
+
+  test('counts from the earliest timestamp of the file', () => {
+    expect(measure(steady(25, 11), { startTime: 10 })).toMatchObject({
+      duration: expect.closeTo(2),
+      averageRate: expect.closeTo(25),
+    });
+  });
+
+  test('gives the last frame the usual length when none is known', () => {
+    const packets = steady(25).map(([pts]): Packet => [pts, Number.NaN, Number.NaN]);
+    expect(measure(packets)).toMatchObject({ duration: expect.closeTo(1), averageRate: expect.closeTo(25) });
+  });
+
+  test.each([
+    ['jumps', 1000],
+    ['starts over', 0],
+  ])('goes on where a clock that may break %s', (_, from) => {
+    const packets = [...steady(50), ...steady(25, from)];
+    expect(measure(packets, { clockMayBreak: true })).toMatchObject({
+      frames: 75,
+      duration: expect.closeTo(3),
+    });
+  });
+
+  test('keeps a pause when the clock may not break', () => {
+    expect(measure([...steady(50), ...steady(25, 1000)])).toMatchObject({ duration: expect.closeTo(1001) });
+  });
+
+  test('is nothing without a time', () => {
+    expect(measure([])).toBeNull();
+    expect(measure([[Number.NaN, Number.NaN, Number.NaN]])).toBeNull();
+  });
+});
