@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import ffmpeg from 'fluent-ffmpeg';
 import { ProgressReader } from './ffmpeg-progress.ts';
-import { stopProcess } from './stop-process.ts';
+import { signalGroup, stopProcess } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, what stands before the output, the output. */
@@ -23,10 +23,14 @@ export type FfmpegRunOptions = {
   stallSeconds: number;
   /** Called about twice a second with the seconds of video written so far; they only grow. */
   onProgress: (seconds: number) => void;
+  /** Looked at twice a second: while it is true, ffmpeg is held where it is. */
+  mustWait: () => boolean;
 };
 
 /** Lines of stderr that are kept for an error. */
 const STDERR_LINES = 60;
+
+const WAIT_CHECK_MS = 500;
 
 /**
  * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs or takes too long, and the signal's reason when
@@ -54,6 +58,14 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   };
   const limit = setTimeout(stop, options.limitSeconds * 1000, 'timeout');
   const stall = setTimeout(stop, options.stallSeconds * 1000, 'stalled');
+  let isHeld = false;
+  const pace = setInterval(() => {
+    if (!child) return;
+    const mustWait = options.mustWait();
+    if (mustWait !== isHeld) signalGroup(child, mustWait ? 'SIGSTOP' : 'SIGCONT');
+    if (isHeld) stall.refresh();
+    isHeld = mustWait;
+  }, WAIT_CHECK_MS);
   const abort = () => stop();
   signal.addEventListener('abort', abort);
 
@@ -83,6 +95,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   } finally {
     clearTimeout(limit);
     clearTimeout(stall);
+    clearInterval(pace);
     signal.removeEventListener('abort', abort);
   }
 }

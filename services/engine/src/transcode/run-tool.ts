@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { stopProcess } from './stop-process.ts';
+import { stopProcess } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
 /** Characters of stderr that are kept, from its end. */

@@ -34,6 +34,8 @@ type SegmentUploadsOptions = {
 };
 
 const UPLOADS_AT_ONCE = 4;
+/** Finished segments that may wait on disk, of all renditions together. */
+const MAX_WAITING = 30;
 /** Waits between the tries to store a segment. */
 const RETRY_DELAYS_MS = [500, 2000];
 /** The first packets of a segment: enough to find its parameter sets. */
@@ -53,6 +55,11 @@ export class SegmentUploads {
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
+  }
+
+  /** Whether so much waits for the storage that ffmpeg had better wait, too: what is not stored fills the disk. */
+  get isBehind(): boolean {
+    return this.#waiting.length > MAX_WAITING;
   }
 
   /** Looks for newly finished segments and begins to store them. Never rejects. */

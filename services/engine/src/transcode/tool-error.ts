@@ -1,14 +1,18 @@
 /** Why a tool did not do its work: it said so itself, something killed it, or it took too long. */
 export type ToolEnd = 'exit' | 'killed' | 'timeout' | 'stalled';
 
-/** ffmpeg or ffprobe failed. `stderr` holds the last lines it wrote; they may quote the file, so they are for the log only. */
+/** Characters of stderr that go into the message. */
+const QUOTED = 500;
+
+/** ffmpeg or ffprobe failed. The message ends with what it wrote last, so it is for the log only. */
 export class ToolError extends Error {
   override name = 'ToolError';
   readonly end: ToolEnd;
+  /** The last lines it wrote. */
   readonly stderr: string;
 
-  constructor(end: ToolEnd, message: string, stderr: string) {
-    super(message);
+  constructor(end: ToolEnd, what: string, stderr: string) {
+    super(`${what}: ${stderr.trim().slice(-QUOTED)}`);
     this.end = end;
     this.stderr = stderr;
   }

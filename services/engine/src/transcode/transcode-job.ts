@@ -126,6 +126,7 @@ async function encode(
         context.onProgress(Math.min(1, seconds / plan.duration));
         void uploads.collect();
       },
+      mustWait: () => uploads.isBehind,
     });
     return await uploads.finish();
   } catch (error) {

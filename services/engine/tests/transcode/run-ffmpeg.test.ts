@@ -41,6 +41,7 @@ const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): Ffm
   limitSeconds: 20,
   stallSeconds: 20,
   onProgress: () => {},
+  mustWait: () => false,
   ...changes,
 });
 
@@ -61,6 +62,22 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
       end: 'exit',
       stderr: expect.stringContaining('no_such_source'),
     });
+  });
+
+  test('waits when it must, and is not taken for hung', async () => {
+    const held: string[] = [];
+    let hasBegun = false;
+    await runFfmpeg(
+      { ...FOREVER, input: 'testsrc2=s=64x64:d=2' },
+      options(sandbox, {
+        stallSeconds: 1,
+        onProgress: () => {
+          hasBegun = true;
+        },
+        mustWait: () => hasBegun && held.push('x') < 5,
+      }),
+    );
+    expect(held.length).toBeGreaterThanOrEqual(5);
   });
 
   test('is gone when it is aborted', async () => {

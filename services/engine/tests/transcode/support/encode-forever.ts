@@ -16,6 +16,7 @@ await runFfmpeg(
     signal: new AbortController().signal,
     limitSeconds: 60,
     stallSeconds: 60,
+    mustWait: () => false,
     onProgress: () => process.stdout.write('encoding\n'),
   },
 );

@@ -15,9 +15,12 @@ export function stopProcess(child: ChildProcess): void {
     force();
   });
   signalGroup(child, 'SIGTERM');
+  // A process that is held takes no notice otherwise.
+  signalGroup(child, 'SIGCONT');
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+/** Sends a signal to a confined process and everything it started. One that is gone gets none. */
+export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
