@@ -5,7 +5,14 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { Schema, VideoRow } from '../db/schema.ts';
-import { lockVideo, moveToFailed, moveVideo, raiseProgress, updateVideo } from './videos.store.ts';
+import {
+  lockVideo,
+  moveToFailed,
+  moveToRetry,
+  moveVideo,
+  raiseProgress,
+  updateVideo,
+} from './videos.store.ts';
 
 /**
  * The moves of a video from status to status, each with what must be sent because of it, in the caller's transaction.
@@ -29,7 +36,7 @@ export class VideoTransitions {
     video: VideoRow,
     upload: { bytes: number; sha256: string; contentType: string | null },
   ): Promise<boolean> {
-    const moved = await moveVideo(trx, video.id, 'processing', {
+    const moved = await moveVideo(trx, video.id, 'beginProcessing', {
       size: upload.bytes,
       sha256: upload.sha256,
       content_type: upload.contentType,
@@ -80,7 +87,11 @@ export class VideoTransitions {
 
   /** processing → ready. What older attempts left is purged. */
   async complete(trx: Database, video: VideoRow, values: UpdateObject<Schema, 'videos'>): Promise<boolean> {
-    const moved = await moveVideo(trx, video.id, 'ready', { ...values, progress: 100, ready_at: sql`now()` });
+    const moved = await moveVideo(trx, video.id, 'complete', {
+      ...values,
+      progress: 100,
+      ready_at: sql`now()`,
+    });
     if (!moved) return false;
     await this.#purge(trx, video);
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
@@ -105,6 +116,15 @@ export class VideoTransitions {
     await this.#purge(trx, video);
     const { code, message: reason } = error;
     this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason });
+    return true;
+  }
+
+  /** failed → processing, and a transcode command; for a video whose source is kept. */
+  async retry(trx: Database, video: VideoRow): Promise<boolean> {
+    const moved = await moveToRetry(trx, video.id);
+    if (!moved) return false;
+    await this.issueTranscode(trx, video, 0);
+    this.#logger.info('video.retried', { videoId: video.id, title: video.title, after: video.error_code });
     return true;
   }
 

@@ -1,11 +1,11 @@
-import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
-import type { NewVideo, VideoRow } from '../db/schema.ts';
+import type { NewVideo } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
+import { prefixesToPurge } from './leftovers.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import {
   buryVideo,
@@ -92,22 +92,6 @@ export class VideosService {
       { delaySeconds: this.#settings.stragglerSeconds * look },
     );
   }
-}
-
-/** Which prefixes hold nothing but leftovers, judged by the state of the row. */
-export function prefixesToPurge(
-  workspaceId: string,
-  videoId: string,
-  row: Pick<VideoRow, 'status' | 'deleted_at' | 'attempt' | 'uploaded_at'> | undefined,
-): string[] {
-  const everything = [sourcePrefix(workspaceId, videoId), hlsPrefix(workspaceId, videoId)];
-  if (row === undefined || row.deleted_at !== null) return everything;
-  // A failed video keeps its source, if one was ever taken in.
-  if (row.status === 'failed')
-    return row.uploaded_at === null ? everything : [hlsPrefix(workspaceId, videoId)];
-  return Array.from({ length: Math.max(0, row.attempt - 1) }, (_, older) =>
-    attemptPrefix(workspaceId, videoId, older + 1),
-  );
 }
 
 function videoNotFound(videoId: string): Problem {

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { Position } from '../http/pagination.ts';
 import type { VideoWithTicket } from './video-record.ts';
-import { MAY_BECOME } from './video-status.ts';
+import { MOVES, type MoveName } from './video-status.ts';
 
 export type VideoFilter = {
   statuses: VideoStatus[];
@@ -74,19 +74,20 @@ export async function listVideos(
     .execute();
 }
 
-/** A guarded move: changes the row only from a status that may become the new one. Resolves with whether it did. */
+/** A guarded move: changes the row only from a status the move may begin in. Resolves with whether it did. */
 export async function moveVideo(
   db: Database,
   videoId: string,
-  to: keyof typeof MAY_BECOME,
+  move: MoveName,
   values: UpdateObject<Schema, 'videos'>,
 ): Promise<boolean> {
+  const { from, to } = MOVES[move];
   const result = await db
     .updateTable('videos')
     .set({ ...values, status: to, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .where('deleted_at', 'is', null)
-    .where('status', 'in', MAY_BECOME[to])
+    .where('status', 'in', from)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -97,10 +98,20 @@ export async function moveToFailed(
   videoId: string,
   error: { code: FailureCode; message: string },
 ): Promise<boolean> {
-  return moveVideo(db, videoId, 'failed', {
+  return moveVideo(db, videoId, 'fail', {
     error_code: error.code,
     error_message: error.message,
     content_key: null,
+  });
+}
+
+/** Moves a failed video back to `processing` as if no attempt had gone wrong; the attempts keep their numbers. */
+export async function moveToRetry(db: Database, videoId: string): Promise<boolean> {
+  return moveVideo(db, videoId, 'retry', {
+    error_code: null,
+    error_message: null,
+    failed_attempts: 0,
+    progress: 0,
   });
 }
 

@@ -1,0 +1,21 @@
+import { describe, expect, test } from '@jest/globals';
+import { prefixesToPurge } from './leftovers.ts';
+
+const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
+const uploaded_at = new Date();
+const living = { deleted_at: null, uploaded_at };
+
+describe('prefixesToPurge', () => {
+  test.each([
+    ['unknown', undefined, EVERYTHING],
+    ['deleted', { ...living, status: 'ready', attempt: 2, deleted_at: new Date() }, EVERYTHING],
+    ['failed without an upload', { ...living, status: 'failed', attempt: 0, uploaded_at: null }, EVERYTHING],
+    ['failed', { ...living, status: 'failed', attempt: 2 }, ['hls/w/v/a1/', 'hls/w/v/a2/']],
+    ['uploading', { ...living, status: 'uploading', attempt: 0, uploaded_at: null }, []],
+    ['processing, unclaimed', { ...living, status: 'processing', attempt: 0 }, []],
+    ['processing', { ...living, status: 'processing', attempt: 3 }, ['hls/w/v/a1/', 'hls/w/v/a2/']],
+    ['ready', { ...living, status: 'ready', attempt: 2 }, ['hls/w/v/a1/']],
+  ] as const)('%s', (_, row, prefixes) => {
+    expect(prefixesToPurge('w', 'v', row)).toEqual(prefixes);
+  });
+});
