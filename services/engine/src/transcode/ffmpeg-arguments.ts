@@ -119,7 +119,10 @@ function videoOptions(plan: EncodePlan, { preset, threads }: { preset: string; t
   ];
 }
 
-/** Playlists are written once, at the end; a segment takes its final name when it is complete. */
+/**
+ * Playlists are written once, at the end; a segment takes its final name when it is complete. `-fs` would do nothing
+ * here (measured): the size of the whole is bounded by the number of frames, the caps and the watch on segments.
+ */
 function hlsOptions(plan: EncodePlan): string[] {
   const streams = plan.rungs.map(({ name }, at) => `v:${at},agroup:audio,name:${name}`);
   if (plan.audio) streams.push(`a:0,agroup:audio,name:${AUDIO_RENDITION}`);

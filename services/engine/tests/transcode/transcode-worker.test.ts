@@ -9,7 +9,7 @@ import { WorkerBench } from './support/worker-bench.ts';
 jest.setTimeout(60_000);
 
 /** Some seconds of work with a slow preset. */
-const LONG_CLIP = { video: 'testsrc2=s=640x360:r=30:d=30' };
+const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=60' };
 
 describe('a transcode worker', () => {
   let bench: WorkerBench;
