@@ -36,7 +36,7 @@ export function terminalFormat(baseUrl: string): LogFormat {
       case 'video.deleted':
         return `− ${label(event)}: deleted`;
       case 'single-node.stopping':
-        return 'Stopping …';
+        return 'Stopping … (Ctrl-C again to stop at once)';
       case 'single-node.stopped':
         return 'Stopped.';
       default:
