@@ -102,6 +102,84 @@ export interface paths {
         delete: operations["deleteVideo"];
         options?: never;
         head?: never;
+        /**
+         * Change a video
+         * @description Changes what you may choose, in any state. Tags are replaced as a whole; metadata is merged pair by pair, so two
+         *     programs that note different facts on a video do not undo each other. A new `playbackPolicy` holds at once, also
+         *     for those who are watching.
+         */
+        patch: operations["updateVideo"];
+        trace?: never;
+    };
+    "/videos/{id}/retry": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a failed video again
+         * @description Transcodes the file that was uploaded once more, after a failure that may pass. The video is `processing` again
+         *     with a `progress` of 0 and without an `error`, and ends `ready` or `failed` with the events that belong to it. A
+         *     video whose file never arrived (`upload_expired`) cannot be retried; ask for a new upload ticket.
+         */
+        post: operations["retryVideo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/playback-tokens": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a playback token
+         * @description Makes a token that lets one player play one video whose policy is `signed`. Make one for each viewer, on your
+         *     server, and give the `url` to the player; no API key leaves your server. The token is not stored: it cannot be
+         *     listed or withdrawn, only expire.
+         *
+         *     A token can be made in every state of the video and with the policy `public` as well, which does not ask for it.
+         */
+        post: operations["createPlaybackToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -152,6 +230,9 @@ export interface paths {
          * Master playlist
          * @description The address to give to a player: the `hls` of the record. Lists the variants with their measured bit rates, and
          *     the sound they share (RFC 8216). Compressed with gzip when asked for.
+         *
+         *     The playlist of a `public` video may be kept for a minute. That of a `signed` one may not be kept, and carries the
+         *     token it was fetched with on to the media playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;
@@ -188,7 +269,8 @@ export interface paths {
         /**
          * Media playlist
          * @description The segments of one rendition and where their key is (RFC 8216). All renditions of a video have the same segment
-         *     boundaries. Compressed with gzip when asked for.
+         *     boundaries. Compressed with gzip when asked for. That of a `signed` video carries the token it was fetched with on
+         *     to the key; the segments need none.
          */
         get: operations["getMediaPlaylist"];
         put?: never;
@@ -392,6 +474,36 @@ export interface components {
             /** @description Each thing wrong with the request, if it is its input. */
             errors?: components["schemas"]["FieldError"][];
         };
+        /**
+         * @description Facts of your own as pairs of texts: up to 50, names of up to 40 characters, values of up to 500. Framelane keeps
+         *     and returns them.
+         * @example {
+         *       "campaign": "summer-2026",
+         *       "owner": "4711"
+         *     }
+         */
+        Metadata: {
+            [key: string]: string;
+        };
+        /**
+         * @description Up to 20 words of your own, each of up to 64 characters and given once.
+         * @example [
+         *       "campaign",
+         *       "outdoor"
+         *     ]
+         */
+        Tags: string[];
+        /**
+         * @description One text of your own, e.g. the id of the video in your system.
+         * @example asset-4711
+         */
+        Passthrough: string;
+        /**
+         * @description Who may play the video. `public`, which a video is unless told otherwise: everybody who knows its address. `signed`: who shows a playback token (see
+         *     `POST /videos/{id}/playback-tokens`) or an API key that may read videos.
+         * @enum {string}
+         */
+        PlaybackPolicy: "public" | "signed";
         UploadTicketRequest: {
             /**
              * @description Name of the file with its extension; no path separators, no control characters. Kept for the record only: what
@@ -404,6 +516,10 @@ export interface components {
              * @example Summer campaign
              */
             title?: string;
+            metadata?: components["schemas"]["Metadata"];
+            tags?: components["schemas"]["Tags"];
+            passthrough?: components["schemas"]["Passthrough"];
+            playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             /**
              * Format: int64
              * @description Size of the file in bytes, if known. A file that is too large is refused now instead of at the upload.
@@ -411,7 +527,7 @@ export interface components {
              */
             size?: number;
             /**
-             * @description Seconds in which the upload must begin.
+             * @description Seconds in which the upload must begin. With a test key at most until the video is removed.
              * @default 3600
              */
             expiresIn: number;
@@ -530,13 +646,29 @@ export interface components {
             title: string;
             /** @description As told when the ticket was made. */
             filename: string;
+            playbackPolicy: components["schemas"]["PlaybackPolicy"];
+            metadata: components["schemas"]["Metadata"];
+            tags: components["schemas"]["Tags"];
+            /** @description As you set it, or `null`. */
+            passthrough: components["schemas"]["Passthrough"] | null;
             /**
              * Format: uri
-             * @description The master playlist. Only when `ready`.
+             * @description The master playlist. Only when `ready`. A video with the policy `signed` needs a playback token with it.
              */
             hls?: string;
             /** @description The resolutions the master playlist offers, lowest first. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
+            /**
+             * Format: uri
+             * @description A still picture; `null` while there is none.
+             */
+            thumbnail: string | null;
+            /**
+             * Format: uri
+             * @description A WebVTT file that names a small picture for every few seconds, for previews in the seek bar; `null` while there
+             *     is none.
+             */
+            storyboard: string | null;
             /** @description Seconds. */
             duration: number | null;
             /** @description Pixels of the uploaded video as it is displayed, rotation applied. */
@@ -557,7 +689,7 @@ export interface components {
              * @description Bytes stored now for this video, the uploaded file included.
              */
             storageBytes: number;
-            /** @description How much of the transcode is done, in percent. Never falls. */
+            /** @description How much of the transcode is done, in percent. Never falls; a retry begins at 0. */
             progress: number;
             /** @description Why it failed; otherwise `null`. */
             error: components["schemas"]["VideoError"] | null;
@@ -584,7 +716,8 @@ export interface components {
             readyAt: string | null;
             /**
              * Format: date-time
-             * @description While `uploading`, when the upload ticket expires; otherwise `null`.
+             * @description While `uploading`, when the upload ticket expires. After that, when a video made with a test key is removed;
+             *     `null` for all others, which stay.
              */
             expiresAt: string | null;
         };
@@ -594,6 +727,60 @@ export interface components {
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
+        };
+        /** @description A JSON merge patch (RFC 7396). What is left out stays as it is. */
+        VideoPatch: {
+            /**
+             * @description The new name.
+             * @example Summer campaign, final cut
+             */
+            title?: string;
+            /**
+             * @description Pairs to add or change; a pair whose value is `null` is removed, and those that are not named stay. `null` in
+             *     place of the whole removes all of them. Afterwards there may be 50.
+             * @example {
+             *       "campaign": "autumn-2026",
+             *       "owner": null
+             *     }
+             */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description The new tags in place of all old ones. `null` removes them. */
+            tags?: components["schemas"]["Tags"] | null;
+            /** @description The new text. `null` removes it. */
+            passthrough?: components["schemas"]["Passthrough"] | null;
+            /**
+             * @description The new policy. It holds from the answer on.
+             * @example signed
+             * @enum {string}
+             */
+            playbackPolicy?: "public" | "signed";
+        };
+        PlaybackTokenRequest: {
+            /**
+             * @description Seconds for which the token is good. Choose more than the video lasts.
+             * @default 3600
+             */
+            expiresIn: number;
+        };
+        PlaybackToken: {
+            /**
+             * @description A JWT. Whoever has it can play this one video, and nothing else, until it expires.
+             * @example eyJEXAMPLE.eyJEXAMPLE.EXAMPLE
+             */
+            token: string;
+            /**
+             * Format: uri
+             * @description The `hls` of the video with the token in it, for a player.
+             * @example http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8?token=eyJEXAMPLE.eyJEXAMPLE.EXAMPLE
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T10:00:00.000Z
+             */
+            expiresAt: string;
         };
         UploadReceipt: {
             /** @example vid_01m7y5g5zqfqetgq1je8rn7s3t */
@@ -782,6 +969,37 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The JSON body is too large. */
+        BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:body_too_large",
+                 *       "title": "Content Too Large",
+                 *       "status": 413,
+                 *       "detail": "The JSON body is larger than this API takes.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                 *       "code": "body_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video has not failed (`video_not_failed`), or its file is not kept (`source_not_available`). */
+        NotRetryable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not what an upload looks like: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -964,6 +1182,58 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description An API key came along without its workspace (`workspace_header_missing`). */
+        WorkspaceMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:workspace_header_missing",
+                 *       "title": "Bad Request",
+                 *       "status": 400,
+                 *       "detail": "Name your workspace in the header X-Svc-Workspace.",
+                 *       "instance": "/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8",
+                 *       "code": "workspace_header_missing",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The video is `signed`, and the request has neither a playback token (`playback_token_required`) nor an API key that
+         *     is good.
+         */
+        "Unauthorized-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The playback token is not one for this video (`playback_token_invalid`) or has expired (`playback_token_expired`);
+         *     or the API key belongs to another workspace or may not read videos.
+         */
+        "Forbidden-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description There is no such video, it is not ready, or it has no such part. */
         NotPlayable: {
@@ -1336,6 +1606,139 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    updateVideo: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoPatch"];
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Video"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryVideo: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The video is processing again. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Video"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["NotRetryable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPlaybackToken: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PlaybackTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The token, and the address with it. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlaybackToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadFile: {
         parameters: {
             query?: never;
@@ -1422,6 +1825,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1482,6 +1888,9 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1592,6 +2001,9 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

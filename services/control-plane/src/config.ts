@@ -21,6 +21,7 @@ const settings = z.object({
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
   RECONCILE_SECONDS: setting.integer(1).default(15),
   STRAGGLER_SECONDS: setting.integer(1).default(600),
+  TEST_VIDEO_HOURS: setting.integer(1).default(24),
 });
 
 /** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
@@ -47,6 +48,8 @@ export type ControlPlaneConfig = {
   reconcileSeconds: number;
   /** When a purge looks again for objects that arrived late. */
   stragglerSeconds: number;
+  /** How long a video made with a test key is kept. */
+  testVideoHours: number;
   /** Check every answer against the OpenAPI document; for tests. */
   validateResponses: boolean;
   secrets: { service: string; contentKey: Uint8Array };
@@ -69,6 +72,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     reconcileSeconds: values.RECONCILE_SECONDS,
     stragglerSeconds: values.STRAGGLER_SECONDS,
+    testVideoHours: values.TEST_VIDEO_HOURS,
     validateResponses: false,
     secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
   };

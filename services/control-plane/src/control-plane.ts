@@ -17,6 +17,7 @@ import { addJob } from './db/jobs.ts';
 import { migrateToLatest } from './db/migrations.ts';
 import { deliveryRoutes } from './delivery/delivery.routes.ts';
 import { DeliveryService } from './delivery/delivery.service.ts';
+import { PlaybackService } from './delivery/playback.service.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
@@ -72,11 +73,20 @@ export class ControlPlane {
     const videos = new VideosService({
       db,
       objects,
+      transitions,
       logger,
       settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
     });
-    const tickets = new UploadTicketsService({ db, videos, transitions, logger, limits: config.uploads });
+    const tickets = new UploadTicketsService({
+      db,
+      videos,
+      transitions,
+      logger,
+      limits: config.uploads,
+      testVideoHours: config.testVideoHours,
+    });
     const delivery = new DeliveryService({ db, objects, contentKeySecret });
+    const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
     const attempts = new AttemptsService({
       db,
       transitions,
@@ -85,6 +95,7 @@ export class ControlPlane {
       settings: { ...config.attempts, contentKeySecret },
     });
 
+    const authenticate = authentication(db);
     const contract = loadContract(addresses);
     const served = controlPlanePart(contract);
     const app = createApp({
@@ -95,7 +106,7 @@ export class ControlPlane {
         storage: () => objects.check(),
         ...checks,
       },
-      validation: requestValidation(served, authentication(db), {
+      validation: requestValidation(served, authenticate, {
         validateResponses: config.validateResponses,
       }),
       routes: pairOperations(served, {
@@ -103,7 +114,7 @@ export class ControlPlane {
         getWhoami,
         ...uploadTicketRoutes(tickets, addresses),
         ...videoRoutes(videos, config.publicUrl),
-        ...deliveryRoutes(delivery),
+        ...deliveryRoutes({ delivery, playback, authenticate }),
       }),
     });
 

@@ -1,10 +1,12 @@
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as foundation from './migrations/20261121-foundation.ts';
+import * as videos from './migrations/20261121b-videos.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
   '20261121-foundation': foundation,
+  '20261121b-videos': videos,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

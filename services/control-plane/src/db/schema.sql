@@ -102,19 +102,27 @@ create table videos (
   uploaded_at timestamp(3) with time zone,
   ready_at timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
+  playback_policy text not null default 'public'::text,
+  metadata jsonb not null default '{}'::jsonb,
+  tags text[] not null default '{}'::text[],
+  passthrough text,
+  remove_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),
   constraint failed_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),
+  constraint metadata_is_an_object CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint ready_is_complete CHECK (((status <> 'ready'::text) OR (deleted_at IS NOT NULL) OR ((content_key IS NOT NULL) AND (variants IS NOT NULL) AND (target_duration IS NOT NULL)))),
   constraint videos_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint videos_playback_policy_check CHECK ((playback_policy = ANY (ARRAY['public'::text, 'signed'::text]))),
   constraint videos_progress_check CHECK (((progress >= 0) AND (progress <= 100))),
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
-CREATE INDEX videos_by_status ON public.videos USING btree (workspace_id, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
+CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 
 create table workspaces (
   id text not null,

@@ -19,6 +19,9 @@ export type Environment = components['schemas']['Environment'];
 export type Permission = components['schemas']['Permission'];
 export type KeyPrefix = `svc_${Environment}_`;
 export type VideoStatus = components['schemas']['VideoStatus'];
+export type PlaybackPolicy = components['schemas']['PlaybackPolicy'];
+/** What the owner of a video notes on it. */
+export type Metadata = components['schemas']['Metadata'];
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
@@ -51,6 +54,10 @@ type VideosTable = {
   status: VideoStatus;
   title: string;
   filename: string;
+  playback_policy: Generated<PlaybackPolicy>;
+  metadata: JSONColumnType<Metadata, string | undefined>;
+  tags: Generated<string[]>;
+  passthrough: string | null;
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
@@ -82,6 +89,8 @@ type VideosTable = {
   updated_at: Generated<Date>;
   uploaded_at: Date | null;
   ready_at: Date | null;
+  /** When a video made with a test key is to be deleted; null for all others. */
+  remove_at: Date | null;
   /** A tombstone: set means gone for everybody but the purge. */
   deleted_at: Date | null;
 };

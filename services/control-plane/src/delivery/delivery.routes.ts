@@ -1,13 +1,20 @@
 import { pipeline } from 'node:stream/promises';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import type { ByteRange } from '@framelane/object-store/object-store';
+import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
 import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
+import { apiKeyOf } from '../auth/authentication.ts';
+import type { Authenticate } from '../http/request-validation.ts';
 import type { DeliveryService, SegmentSource } from './delivery.service.ts';
+import type { Admission, PlaybackService, Viewer } from './playback.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** As the contract says, for a request without a body. */
+const DEFAULT_TOKEN_SECONDS = 3600;
 
 type VideoPath = { tenant: string; video: string };
 type RenditionPath = VideoPath & { rendition: RenditionName };
@@ -26,18 +33,59 @@ export const playlistCompression: RequestHandler = compression({
   filter: (_req, res) => String(res.getHeader('Content-Type')).startsWith(PLAYLIST_TYPE),
 });
 
-export function deliveryRoutes(
-  delivery: DeliveryService,
-): Record<'getMasterPlaylist' | 'getMediaPlaylist' | 'getSegment' | 'getContentKey', RequestHandler> {
+type Operation =
+  | 'createPlaybackToken'
+  | 'getMasterPlaylist'
+  | 'getMediaPlaylist'
+  | 'getSegment'
+  | 'getContentKey';
+
+export function deliveryRoutes(deps: {
+  delivery: DeliveryService;
+  playback: PlaybackService;
+  authenticate: Authenticate;
+}): Record<Operation, RequestHandler> {
+  const { delivery, playback, authenticate } = deps;
+
+  const viewerOf = (req: Request): Viewer => ({
+    token: req.query.token,
+    workspaceOfKey:
+      req.get('authorization') === undefined
+        ? undefined
+        : async () => {
+            await authenticate(req, ['videos:read']);
+            return apiKeyOf(req).workspace_id;
+          },
+  });
+
   return {
+    createPlaybackToken: async (req, res) => {
+      const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
+        req.body ?? {};
+      const { token, url, expiresAt } = await playback.issueToken(
+        apiKeyOf(req).workspace_id,
+        String(req.params.id),
+        expiresIn,
+      );
+      const answer: components['schemas']['PlaybackToken'] = {
+        token,
+        url,
+        expiresAt: expiresAt.toISOString(),
+      };
+      res.status(201).json(answer);
+    },
+
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
-      sendPlaylist(res, await delivery.masterPlaylist(tenant, video));
+      const admission = await playback.admit(tenant, video, viewerOf(req));
+      sendPlaylist(res, admission, await delivery.masterPlaylist(tenant, video, admission.token));
     },
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
-      sendPlaylist(res, await delivery.mediaPlaylist(tenant, video, rendition));
+      const admission = await playback.admit(tenant, video, viewerOf(req));
+      const playlist = await delivery.mediaPlaylist(tenant, video, rendition, admission.token);
+      sendPlaylist(res, admission, playlist);
     },
 
     getSegment: async (req, res) => {
@@ -48,6 +96,7 @@ export function deliveryRoutes(
 
     getContentKey: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
+      await playback.admit(tenant, video, viewerOf(req));
       const key = await delivery.contentKey(tenant, video);
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
@@ -59,8 +108,9 @@ function pathOf<T>(req: Request): T {
   return req.params as unknown as T;
 }
 
-function sendPlaylist(res: Response, playlist: string): void {
-  res.set('Cache-Control', 'public, max-age=60').type(PLAYLIST_TYPE).send(playlist);
+function sendPlaylist(res: Response, { policy }: Admission, playlist: string): void {
+  const caching = policy === 'public' ? 'public, max-age=60' : 'private, no-store';
+  res.set('Cache-Control', caching).type(PLAYLIST_TYPE).send(playlist);
 }
 
 /** Answers 200, 206, 304 or 416 (RFC 9110 §13, §14); only what is sent is read from storage. */

@@ -4,11 +4,11 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
-import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
+import { notPlayable } from './not-playable.ts';
 import {
   findContentKey,
   findRenditions,
@@ -68,10 +68,10 @@ export class DeliveryService {
     };
   }
 
-  /** The master playlist. Throws 404 unless the video is ready. */
-  async masterPlaylist(workspaceId: string, videoId: string): Promise<string> {
+  /** The master playlist, with the token that its reader needs. Throws 404 unless the video is ready. */
+  async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
     const rows = await findRenditions(this.#db, workspaceId, videoId);
-    if (rows.length === 0) throw notFound();
+    if (rows.length === 0) throw notPlayable();
     return renderMasterPlaylist(
       rows.map((row) => ({
         name: row.name,
@@ -84,20 +84,26 @@ export class DeliveryService {
         bandwidth: row.bandwidth,
         averageBandwidth: row.average_bandwidth,
       })),
+      token,
     );
   }
 
-  /** The playlist of one rendition. Throws 404 unless the video is ready and has it. */
-  async mediaPlaylist(workspaceId: string, videoId: string, rendition: RenditionName): Promise<string> {
+  /** The playlist of one rendition, likewise. Throws 404 unless the video is ready and has it. */
+  async mediaPlaylist(
+    workspaceId: string,
+    videoId: string,
+    rendition: RenditionName,
+    token: string | undefined,
+  ): Promise<string> {
     const found = await findSegments(this.#db, workspaceId, videoId, rendition);
-    if (found === undefined) throw notFound();
-    return renderMediaPlaylist(found.durations, found.targetDuration);
+    if (found === undefined) throw notPlayable();
+    return renderMediaPlaylist(found, { token });
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */
   async segment(address: SegmentAddress): Promise<SegmentSource> {
     const segment = await findSegment(this.#db, address);
-    if (segment === undefined) throw notFound();
+    if (segment === undefined) throw notPlayable();
     const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
     return {
       bytes: segment.bytes,
@@ -109,11 +115,7 @@ export class DeliveryService {
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */
   async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
     const sealed = await findContentKey(this.#db, workspaceId, videoId);
-    if (sealed === undefined) throw notFound();
+    if (sealed === undefined) throw notPlayable();
     return openContentKey(sealed, this.#contentKeySecret);
   }
-}
-
-function notFound(): Problem {
-  return new Problem(404, 'video_not_found', 'There is no such ready video, or it has no such part.');
 }

@@ -1,4 +1,5 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import { withToken } from './with-token.ts';
 
 /** What the master playlist says of a rendition. */
 export type RenditionFacts = {
@@ -22,8 +23,11 @@ const AUDIO_GROUP = 'audio';
 /** The average bit rate of the rung to begin with, bits a second (HLS authoring specification 1.32). */
 const FIRST_RUNG_RATE = 2_000_000;
 
-/** The master playlist of a video (RFC 8216 §4.3.4). The renditions may come in any order. */
-export function renderMasterPlaylist(renditions: readonly RenditionFacts[]): string {
+/**
+ * The master playlist of a video (RFC 8216 §4.3.4). The renditions may come in any order. A token, where players need one,
+ * goes along with every address.
+ */
+export function renderMasterPlaylist(renditions: readonly RenditionFacts[], token?: string): string {
   const audio = renditions.find(({ name }) => name === AUDIO_RENDITION);
   const rungs = renditions
     .filter((rendition) => rendition !== audio)
@@ -33,8 +37,8 @@ export function renderMasterPlaylist(renditions: readonly RenditionFacts[]): str
     '#EXTM3U',
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...(audio === undefined ? [] : [mediaTag(audio)]),
-    ...firstRungFirst(rungs).flatMap((rung) => [streamTag(rung, audio !== undefined), uriOf(rung)]),
+    ...(audio === undefined ? [] : [mediaTag(audio, token)]),
+    ...firstRungFirst(rungs).flatMap((rung) => [streamTag(rung, audio !== undefined), uriOf(rung, token)]),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -56,7 +60,7 @@ function firstRungFirst(rungs: readonly RenditionFacts[]): RenditionFacts[] {
   return [...first, ...rungs.filter((rung) => !first.includes(rung))];
 }
 
-function mediaTag(audio: RenditionFacts): string {
+function mediaTag(audio: RenditionFacts, token: string | undefined): string {
   const language = audio.language === null ? undefined : canonicalLanguage(audio.language);
   return `#EXT-X-MEDIA:${attributes({
     TYPE: 'AUDIO',
@@ -66,7 +70,7 @@ function mediaTag(audio: RenditionFacts): string {
     DEFAULT: 'YES',
     AUTOSELECT: 'YES',
     CHANNELS: audio.channels === null ? undefined : quoted(String(audio.channels)),
-    URI: quoted(uriOf(audio)),
+    URI: quoted(uriOf(audio, token)),
   })}`;
 }
 
@@ -83,8 +87,8 @@ function streamTag(rung: RenditionFacts, hasAudio: boolean): string {
   })}`;
 }
 
-function uriOf({ name }: RenditionFacts): string {
-  return `${name}/index.m3u8`;
+function uriOf({ name }: RenditionFacts, token: string | undefined): string {
+  return withToken(`${name}/index.m3u8`, token);
 }
 
 /** An attribute list (RFC 8216 §4.2) of what is known. */

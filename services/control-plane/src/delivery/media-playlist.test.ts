@@ -5,7 +5,7 @@ import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 setOptions({ strictMode: true });
 
 test('a rendition is rendered segment by segment under one key', () => {
-  const playlist = renderMediaPlaylist([6, 6.006, 1.501133], 6);
+  const playlist = renderMediaPlaylist({ durations: [6, 6.006, 1.501133], targetDuration: 6 });
   expect(playlist).toBe(`#EXTM3U
 #EXT-X-VERSION:6
 #EXT-X-TARGETDURATION:6
@@ -24,7 +24,7 @@ test('a rendition is rendered segment by segment under one key', () => {
 
 test('a player reads an ended VOD playlist whose segments are all encrypted, with the sequence number as IV', () => {
   const durations = [6.006, 6.006, 0.2];
-  const playlist = parse(renderMediaPlaylist(durations, 6));
+  const playlist = parse(renderMediaPlaylist({ durations, targetDuration: 6 }));
   if (!(playlist instanceof types.MediaPlaylist)) throw new Error('Not a media playlist');
 
   expect(playlist).toMatchObject({

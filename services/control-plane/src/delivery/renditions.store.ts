@@ -1,7 +1,7 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { RenditionRow } from '../db/schema.ts';
+import type { PlaybackPolicy, RenditionRow } from '../db/schema.ts';
 
 /** A rendition without its segment table. */
 export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
@@ -69,29 +69,35 @@ export async function findSegment(
   return row?.bytes == null ? undefined : { attempt: row.attempt, bytes: row.bytes };
 }
 
+/** Who may play a ready video; undefined when there is no such one. */
+export async function findPlaybackPolicy(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<PlaybackPolicy | undefined> {
+  const row = await readyVideo(db, workspaceId, videoId).select('playback_policy').executeTakeFirst();
+  return row?.playback_policy;
+}
+
 /** The sealed content key of a ready video. */
 export async function findContentKey(
   db: Database,
   workspaceId: string,
   videoId: string,
 ): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('videos')
-    .select('content_key')
-    .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('status', '=', 'ready')
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
+  const row = await readyVideo(db, workspaceId, videoId).select('content_key').executeTakeFirst();
   return row?.content_key ?? undefined;
 }
 
-function readyRenditions(db: Database, workspaceId: string, videoId: string) {
+function readyVideo(db: Database, workspaceId: string, videoId: string) {
   return db
-    .selectFrom('renditions')
-    .innerJoin('videos', 'videos.id', 'renditions.video_id')
+    .selectFrom('videos')
     .where('videos.id', '=', videoId)
     .where('videos.workspace_id', '=', workspaceId)
     .where('videos.status', '=', 'ready')
     .where('videos.deleted_at', 'is', null);
+}
+
+function readyRenditions(db: Database, workspaceId: string, videoId: string) {
+  return readyVideo(db, workspaceId, videoId).innerJoin('renditions', 'renditions.video_id', 'videos.id');
 }

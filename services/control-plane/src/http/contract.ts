@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 /** Every operation the control plane serves, by the name it has in the OpenAPI document. */
 export type OperationId = Exclude<keyof operations, 'uploadFile'>;
 
-type Operation = { operationId?: string; 'x-served-by'?: string };
+type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
 type PathItem = Record<string, Operation>;
 
 /** The public contract as an OpenAPI document. */
@@ -32,8 +32,20 @@ export function loadContract(addresses: { baseUrl: string; engineUrl: string }):
 
 /** The part of the contract the control plane itself answers for, under the path at which its app is mounted. */
 export function controlPlanePart(contract: Contract): Contract {
-  const paths = Object.entries(contract.paths).filter(([, item]) => !servedByEngine(item));
+  const paths = Object.entries(contract.paths)
+    .filter(([, item]) => !servedByEngine(item))
+    .map(([path, item]) => [path, withoutOptionalSecurity(item)]);
   return { ...contract, servers: [{ url: '/v1' }], paths: Object.fromEntries(paths) };
+}
+
+/** Whether an operation with optional security (`{}` among it) asks for any depends on what is asked for: its handler decides. */
+function withoutOptionalSecurity(item: PathItem): PathItem {
+  const operations = METHODS.flatMap((method) => {
+    const operation = item[method];
+    const optional = operation?.security?.some((requirement) => Object.keys(requirement).length === 0);
+    return operation !== undefined && optional ? [[method, { ...operation, security: [] }]] : [];
+  });
+  return { ...item, ...Object.fromEntries(operations) };
 }
 
 function servedByEngine(item: PathItem): boolean {

@@ -23,6 +23,7 @@ export function createTasks(deps: {
     'purge-objects': (purge) => videos.purge(purge),
     reconcile: async () => {
       await tickets.expireUnused();
+      await videos.removeOutdated();
       await attempts.reconcile();
     },
     'abort-stale-uploads': async () => {

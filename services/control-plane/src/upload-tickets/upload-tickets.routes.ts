@@ -16,6 +16,10 @@ export function uploadTicketRoutes(
         environment: key.environment,
         filename: body.filename,
         title: body.title,
+        metadata: body.metadata,
+        tags: body.tags,
+        passthrough: body.passthrough,
+        playbackPolicy: body.playbackPolicy,
         size: body.size,
         expiresInSeconds: body.expiresIn,
       });

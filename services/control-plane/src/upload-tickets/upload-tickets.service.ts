@@ -5,7 +5,7 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
-import type { Environment, UploadTicketRow } from '../db/schema.ts';
+import type { Environment, Metadata, PlaybackPolicy, UploadTicketRow } from '../db/schema.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
@@ -32,6 +32,10 @@ export type TicketRequest = {
   environment: Environment;
   filename: string;
   title: string | undefined;
+  metadata: Metadata | undefined;
+  tags: string[] | undefined;
+  passthrough: string | undefined;
+  playbackPolicy: PlaybackPolicy | undefined;
   /** Bytes, when the client knows them. */
   size: number | undefined;
   expiresInSeconds: number;
@@ -49,6 +53,7 @@ export class UploadTicketsService {
   readonly #transitions: VideoTransitions;
   readonly #logger: Logger;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
+  readonly #testVideoHours: number;
 
   constructor(deps: {
     db: Database;
@@ -56,12 +61,14 @@ export class UploadTicketsService {
     transitions: VideoTransitions;
     logger: Logger;
     limits: { maxBytes: number; leaseSeconds: number };
+    testVideoHours: number;
   }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
     this.#transitions = deps.transitions;
     this.#logger = deps.logger;
     this.#limits = deps.limits;
+    this.#testVideoHours = deps.testVideoHours;
   }
 
   /** Creates a video and the ticket for its upload. Throws 413 when the size told is over the limit. */
@@ -69,7 +76,8 @@ export class UploadTicketsService {
     if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
-    const expiresAt = new Date(Date.now() + request.expiresInSeconds * 1000);
+    const removeAt = request.environment === 'test' ? inHours(this.#testVideoHours) : null;
+    const expiresAt = earliest(new Date(Date.now() + request.expiresInSeconds * 1000), removeAt);
     await this.#db.transaction().execute(async (trx) => {
       await this.#videos.create(trx, {
         id: videoId,
@@ -78,6 +86,11 @@ export class UploadTicketsService {
         status: 'uploading',
         filename: request.filename,
         title: request.title ?? request.filename.replace(/\.[^.]*$/, ''),
+        metadata: JSON.stringify(request.metadata ?? {}),
+        tags: request.tags ?? [],
+        passthrough: request.passthrough ?? null,
+        playback_policy: request.playbackPolicy ?? 'public',
+        remove_at: removeAt,
       });
       await insertTicket(trx, {
         video_id: videoId,
@@ -157,6 +170,14 @@ export class UploadTicketsService {
       extra: { maxBytes },
     });
   }
+}
+
+function inHours(hours: number): Date {
+  return new Date(Date.now() + hours * 3_600_000);
+}
+
+function earliest(time: Date, limit: Date | null): Date {
+  return limit !== null && limit < time ? limit : time;
 }
 
 /** The ticket, if it can be leased now; throws the Problem that says why it cannot. */

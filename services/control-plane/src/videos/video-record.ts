@@ -8,6 +8,11 @@ export type VideoRecord = components['schemas']['Video'];
 /** A video with what its ticket says. */
 export type VideoWithTicket = VideoRow & { ticket_expires_at: Date | null };
 
+/** Where players find the master playlist of a video, once it is ready. `baseUrl` ends in `/v1`. */
+export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
+  return `${baseUrl}/hls/${video.workspaceId}/${video.id}/master.m3u8`;
+}
+
 /** What the public sees of a row. `baseUrl` ends in `/v1`. */
 export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecord {
   return {
@@ -17,8 +22,14 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     status: row.status,
     title: row.title,
     filename: row.filename,
+    playbackPolicy: row.playback_policy,
+    metadata: row.metadata,
+    tags: row.tags,
+    passthrough: row.passthrough,
+    thumbnail: null,
+    storyboard: null,
     ...(row.status === 'ready' && {
-      hls: `${baseUrl}/hls/${row.workspace_id}/${row.id}/master.m3u8`,
+      hls: masterPlaylistUrl({ workspaceId: row.workspace_id, id: row.id }, baseUrl),
       variants: row.variants ?? [],
     }),
     duration: row.duration,
@@ -36,6 +47,6 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     updatedAt: row.updated_at.toISOString(),
     uploadedAt: row.uploaded_at?.toISOString() ?? null,
     readyAt: row.ready_at?.toISOString() ?? null,
-    expiresAt: row.status === 'uploading' ? (row.ticket_expires_at?.toISOString() ?? null) : null,
+    expiresAt: (row.status === 'uploading' ? row.ticket_expires_at : row.remove_at)?.toISOString() ?? null,
   };
 }

@@ -19,7 +19,7 @@ type ListQuery = {
 export function videoRoutes(
   videos: VideosService,
   publicUrl: string,
-): Record<'getVideo' | 'listVideos' | 'deleteVideo', RequestHandler> {
+): Record<'getVideo' | 'listVideos' | 'updateVideo' | 'deleteVideo' | 'retryVideo', RequestHandler> {
   return {
     getVideo: async (req, res) => {
       res.json(await videos.get(apiKeyOf(req).workspace_id, String(req.params.id)));
@@ -48,9 +48,18 @@ export function videoRoutes(
       res.json(page);
     },
 
+    updateVideo: async (req, res) => {
+      const patch: components['schemas']['VideoPatch'] = req.body;
+      res.json(await videos.update(apiKeyOf(req).workspace_id, String(req.params.id), patch));
+    },
+
     deleteVideo: async (req, res) => {
       await videos.delete(apiKeyOf(req).workspace_id, String(req.params.id));
       res.status(204).end();
+    },
+
+    retryVideo: async (req, res) => {
+      res.status(202).json(await videos.retry(apiKeyOf(req).workspace_id, String(req.params.id)));
     },
   };
 }

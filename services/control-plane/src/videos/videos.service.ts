@@ -1,39 +1,51 @@
+import { sourceKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Problem } from '@framelane/service-kit/problem';
+import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
-import type { NewVideo } from '../db/schema.ts';
+import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { prefixesToPurge } from './leftovers.ts';
+import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
+import type { VideoTransitions } from './video-transitions.ts';
 import {
   buryVideo,
   findVideo,
   findVideoOrTombstone,
+  findVideosToRemove,
   insertVideo,
   listVideos,
+  lockVideo,
+  updateVideo,
   type VideoFilter,
 } from './videos.store.ts';
 
 /** How often a purge looks for objects, the first time included: late ones come from engines that were cut off. */
 const PURGE_LOOKS = 3;
 
-/** Reads, lists and deletes the videos of a workspace. */
+/** Videos deleted in one go by `removeOutdated`. */
+const REMOVAL_BATCH = 100;
+
+/** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
+  readonly #transitions: VideoTransitions;
   readonly #logger: Logger;
   readonly #settings: { baseUrl: string; stragglerSeconds: number };
 
   constructor(deps: {
     db: Database;
     objects: ObjectStore;
+    transitions: VideoTransitions;
     logger: Logger;
     settings: { baseUrl: string; stragglerSeconds: number };
   }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
+    this.#transitions = deps.transitions;
     this.#logger = deps.logger;
     this.#settings = deps.settings;
   }
@@ -45,9 +57,7 @@ export class VideosService {
 
   /** The record of one video. Throws 404 `video_not_found`, also for another workspace's. */
   async get(workspaceId: string, videoId: string): Promise<VideoRecord> {
-    const row = await findVideo(this.#db, workspaceId, videoId);
-    if (row === undefined) throw videoNotFound(videoId);
-    return toVideoRecord(row, this.#settings.baseUrl);
+    return this.#record(this.#db, workspaceId, videoId);
   }
 
   /** One page of the workspace's videos. */
@@ -60,16 +70,49 @@ export class VideosService {
     return toPage(rows, page.limit, (row) => toVideoRecord(row, this.#settings.baseUrl));
   }
 
+  /** Changes what the owner may choose; of two changes at once, each sees the other's. Throws 404 `video_not_found`. */
+  async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
+    return this.#db.transaction().execute(async (trx) => {
+      const columns = patchedColumns(await lockOwn(trx, workspaceId, videoId), patch);
+      if (Object.keys(columns).length > 0) await updateVideo(trx, videoId, columns);
+      return this.#record(trx, workspaceId, videoId);
+    });
+  }
+
+  /**
+   * Has a failed video transcoded again from the source that was kept. Throws 404 `video_not_found`, 409
+   * `video_not_failed` or `source_not_available`, and 503 while the storage is away.
+   */
+  async retry(workspaceId: string, videoId: string): Promise<VideoRecord> {
+    const { status } = await this.#record(this.#db, workspaceId, videoId);
+    if (status !== 'failed') throw notFailed(status);
+    if (!(await this.#keepsSource(workspaceId, videoId))) {
+      throw new Problem(
+        409,
+        'source_not_available',
+        'The file of this video is not stored. Upload it with a new ticket.',
+      );
+    }
+    return this.#db.transaction().execute(async (trx) => {
+      const video = await lockOwn(trx, workspaceId, videoId);
+      if (!(await this.#transitions.retry(trx, video))) throw notFailed(video.status);
+      return this.#record(trx, workspaceId, videoId);
+    });
+  }
+
   /**
    * Deletes a video in any status: gone for every reader when this resolves, its key erased in the same transaction;
    * its objects follow by a job. Throws 404 `video_not_found`.
    */
   async delete(workspaceId: string, videoId: string): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
-      if (!(await buryVideo(trx, workspaceId, videoId))) throw videoNotFound(videoId);
-      await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
-    });
-    this.#logger.info('video.deleted', { videoId });
+    if (!(await this.#bury(workspaceId, videoId))) throw videoNotFound(videoId);
+  }
+
+  /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
+  async removeOutdated(): Promise<void> {
+    for (const { workspaceId, videoId } of await findVideosToRemove(this.#db, REMOVAL_BATCH)) {
+      await this.#bury(workspaceId, videoId);
+    }
   }
 
   /** Removes the objects no row speaks of any more, and looks again later. Safe to repeat. */
@@ -92,6 +135,41 @@ export class VideosService {
       { delaySeconds: this.#settings.stragglerSeconds * look },
     );
   }
+
+  async #bury(workspaceId: string, videoId: string): Promise<boolean> {
+    const buried = await this.#db.transaction().execute(async (trx) => {
+      if (!(await buryVideo(trx, workspaceId, videoId))) return false;
+      await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
+      return true;
+    });
+    if (buried) this.#logger.info('video.deleted', { videoId });
+    return buried;
+  }
+
+  async #record(db: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
+    const row = await findVideo(db, workspaceId, videoId);
+    if (row === undefined) throw videoNotFound(videoId);
+    return toVideoRecord(row, this.#settings.baseUrl);
+  }
+
+  async #keepsSource(workspaceId: string, videoId: string): Promise<boolean> {
+    try {
+      return (await this.#objects.head(sourceKey(workspaceId, videoId))) !== null;
+    } catch (error) {
+      throw unavailable('The storage cannot be reached at the moment.', error);
+    }
+  }
+}
+
+/** The living video of this workspace, locked until the transaction ends. */
+async function lockOwn(trx: Database, workspaceId: string, videoId: string): Promise<VideoRow> {
+  const video = await lockVideo(trx, videoId);
+  if (video?.workspace_id !== workspaceId) throw videoNotFound(videoId);
+  return video;
+}
+
+function notFailed(status: string): Problem {
+  return new Problem(409, 'video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
 }
 
 function videoNotFound(videoId: string): Problem {

@@ -1,10 +1,13 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import { type SelectQueryBuilder, sql, type UpdateObject } from 'kysely';
+import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { Position } from '../http/pagination.ts';
 import type { VideoWithTicket } from './video-record.ts';
 import { MOVES, type MoveName } from './video-status.ts';
+
+const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
+const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 
 export type VideoFilter = {
   statuses: VideoStatus[];
@@ -24,9 +27,13 @@ export async function findVideo(
   workspaceId: string,
   videoId: string,
 ): Promise<VideoWithTicket | undefined> {
-  return livingVideos(db)
+  return db
+    .selectFrom('videos')
+    .selectAll()
+    .select(ticketExpiry)
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -46,32 +53,54 @@ export async function lockVideo(db: Database, videoId: string): Promise<VideoRow
     .executeTakeFirst();
 }
 
-/** Up to `limit` living videos of a workspace after `position`; keyset, so every page costs the same. */
+/**
+ * Up to `limit` living videos of a workspace after a position. Keyset, so every page costs the same; and one walk along
+ * the index for each kind of video that may be on the page, so every filter does, too.
+ */
 export async function listVideos(
   db: Database,
   workspaceId: string,
   filter: VideoFilter,
   page: { order: 'asc' | 'desc'; after: Position | undefined; limit: number },
 ): Promise<VideoWithTicket[]> {
-  const beyond = page.order === 'desc' ? sql`<` : sql`>`;
-  const { statuses, createdAfter, createdBefore, environment, titleContains } = filter;
-  const { after } = page;
-  return livingVideos(db)
+  const { createdAfter, createdBefore, titleContains } = filter;
+  const { after, order, limit } = page;
+  const beyond = order === 'desc' ? sql`<` : sql`>`;
+  const ofOneKind = db
+    .selectFrom('videos')
+    .selectAll()
     .where('workspace_id', '=', workspaceId)
-    .$if(statuses.length > 0, (query) => query.where('status', 'in', statuses))
+    .where(sql<boolean>`(environment, status) = (kind.environment, kind.status)`)
+    .where('deleted_at', 'is', null)
     .$if(createdAfter !== undefined, (query) => query.where('created_at', '>=', createdAfter as Date))
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
-    .$if(environment !== undefined, (query) => query.where('environment', '=', environment as Environment))
     .$if(titleContains !== undefined, (query) =>
       query.where('title', 'ilike', `%${(titleContains as string).replace(/[\\%_]/g, '\\$&')}%`),
     )
     .$if(after !== undefined, (query) =>
       query.where(sql<boolean>`(created_at, id) ${beyond} (${after?.createdAt}, ${after?.id})`),
     )
-    .orderBy('created_at', page.order)
-    .orderBy('id', page.order)
-    .limit(page.limit)
+    .orderBy('created_at', order)
+    .orderBy('id', order)
+    .limit(limit);
+  return db
+    .selectFrom(kindsOf(filter).as('kind'))
+    .innerJoinLateral(ofOneKind.as('videos'), (join) => join.onTrue())
+    .selectAll('videos')
+    .select(ticketExpiry)
+    .orderBy('videos.created_at', order)
+    .orderBy('videos.id', order)
+    .limit(limit)
     .execute();
+}
+
+/** Every pair of environment and status that the filter takes. */
+function kindsOf({ statuses, environment }: VideoFilter) {
+  const environments = environment === undefined ? ENVIRONMENTS : [environment];
+  return sql<{ environment: Environment; status: VideoStatus }>`(
+    select environment, status
+    from unnest(${environments}::text[]) as environment, unnest(${statuses.length > 0 ? statuses : STATUSES}::text[]) as status
+  )`;
 }
 
 /** A guarded move: changes the row only from a status the move may begin in. Resolves with whether it did. */
@@ -139,6 +168,21 @@ export async function raiseProgress(db: Database, videoId: string, percent: numb
     .execute();
 }
 
+/** Living videos whose time is over. */
+export async function findVideosToRemove(
+  db: Database,
+  limit: number,
+): Promise<{ workspaceId: string; videoId: string }[]> {
+  return db
+    .selectFrom('videos')
+    .select(['workspace_id as workspaceId', 'id as videoId'])
+    .where('remove_at', '<=', sql<Date>`now()`)
+    .where('deleted_at', 'is', null)
+    .orderBy('remove_at')
+    .limit(limit)
+    .execute();
+}
+
 /** Turns a living video of this workspace into a tombstone without a key. Resolves with whether there was one. */
 export async function buryVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
   const result = await db
@@ -151,18 +195,11 @@ export async function buryVideo(db: Database, workspaceId: string, videoId: stri
   return result.numUpdatedRows === 1n;
 }
 
-function livingVideos(
-  db: Database,
-): SelectQueryBuilder<Schema & { videos: Schema['videos'] }, 'videos', VideoWithTicket> {
-  return db
-    .selectFrom('videos')
-    .selectAll('videos')
-    .select((eb) =>
-      eb
-        .selectFrom('upload_tickets')
-        .select('upload_tickets.expires_at')
-        .whereRef('upload_tickets.video_id', '=', 'videos.id')
-        .as('ticket_expires_at'),
-    )
-    .where('deleted_at', 'is', null);
+/** When the ticket of the video at hand expires. */
+function ticketExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb
+    .selectFrom('upload_tickets')
+    .select('upload_tickets.expires_at')
+    .whereRef('upload_tickets.video_id', '=', 'videos.id')
+    .as('ticket_expires_at');
 }

@@ -1,0 +1,53 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { judgePlaybackToken, playbackTokenKey, signPlaybackToken } from './playback-token.ts';
+
+const secret = Buffer.alloc(32, 1);
+const key = playbackTokenKey(secret);
+const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
+
+const at = (seconds: number) => new Date(Date.now() + seconds * 1000);
+const token = (expiresIn = 60, videoId = VIDEO, signedWith = key) =>
+  signPlaybackToken(signedWith, { videoId, issuedAt: at(-100), expiresAt: at(expiresIn) });
+const judge = (shown: string, videoId = VIDEO) => judgePlaybackToken(key, shown, videoId);
+
+describe('playback tokens', () => {
+  test('open their video and no other, until they expire', async () => {
+    expect(await judge(await token())).toBe('valid');
+    expect(await judge(await token(), 'vid_other')).toBe('invalid');
+    expect(await judge(await token(-1))).toBe('expired');
+  });
+
+  test('need our signature', async () => {
+    const otherKey = playbackTokenKey(Buffer.alloc(32, 2));
+    expect(await judge(await token(60, VIDEO, otherKey))).toBe('invalid');
+    expect(await judge(await token(-1, VIDEO, otherKey))).toBe('invalid');
+    const sealing = await token(60, VIDEO, secret);
+    expect(await judge(sealing)).toBe('invalid');
+    const [header, , signature] = (await token()).split('.');
+    const claims = Buffer.from(JSON.stringify({ aud: 'playback', sub: VIDEO, exp: 9_999_999_999 })).toString(
+      'base64url',
+    );
+    expect(await judge(`${header}.${claims}.${signature}`)).toBe('invalid');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    expect(await judge(`${none}.${claims}.`)).toBe('invalid');
+    expect(await judge(`${none}.${claims}.AAAA`)).toBe('invalid');
+    const sha512 = Buffer.from('{"alg":"HS512"}').toString('base64url');
+    const mac = createHmac('sha512', key).update(`${sha512}.${claims}`).digest('base64url');
+    expect(await judge(`${sha512}.${claims}.${mac}`)).toBe('invalid');
+  });
+
+  test('need their audience and an end', async () => {
+    const jwt = () => new SignJWT().setProtectedHeader({ alg: 'HS256' }).setSubject(VIDEO);
+    expect(await judge(await jwt().setExpirationTime('1h').setAudience('upload').sign(key))).toBe('invalid');
+    expect(await judge(await jwt().setAudience('playback').sign(key))).toBe('invalid');
+  });
+
+  test('are nothing else than a compact JWT', async () => {
+    const good = await token();
+    for (const odd of ['', 'x', `${good}\n`, ` ${good}`, `${good}=`, `${good}.x`, `${good}"#`]) {
+      expect(await judge(odd)).toBe('invalid');
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import { hkdfSync } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+
+const ALGORITHM = 'HS256';
+const AUDIENCE = 'playback';
+
+/** A JWT in compact form. Parsers forgive more, and a token is copied into playlists. */
+const TOKEN_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** What a token is worth for a video now. */
+export type TokenVerdict = 'valid' | 'expired' | 'invalid';
+
+/**
+ * The key that signs playback tokens, derived from `CONTENT_KEY_SECRET` for this purpose alone (HKDF, RFC 5869). A secret
+ * of its own would buy nothing: tokens open no more than content keys do, and without those no token is of use.
+ */
+export function playbackTokenKey(contentKeySecret: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', contentKeySecret, '', 'framelane playback tokens', 32));
+}
+
+/** A token with which whoever has it may play one video. Times have whole seconds. */
+export async function signPlaybackToken(
+  key: Uint8Array,
+  { videoId, issuedAt, expiresAt }: { videoId: string; issuedAt: Date; expiresAt: Date },
+): Promise<string> {
+  return new SignJWT()
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+    .setAudience(AUDIENCE)
+    .setSubject(videoId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .sign(key);
+}
+
+/** Judges a token that somebody shows for a video. */
+export async function judgePlaybackToken(
+  key: Uint8Array,
+  token: string,
+  videoId: string,
+): Promise<TokenVerdict> {
+  if (!TOKEN_SHAPE.test(token)) return 'invalid';
+  try {
+    await jwtVerify(token, key, {
+      algorithms: [ALGORITHM],
+      audience: AUDIENCE,
+      subject: videoId,
+      requiredClaims: ['exp'],
+    });
+    return 'valid';
+  } catch (error) {
+    return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+  }
+}

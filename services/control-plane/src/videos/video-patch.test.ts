@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { patchedColumns } from './video-patch.ts';
+
+const metadata = { a: '1', b: '2' };
+const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, 'v']));
+
+describe('patchedColumns', () => {
+  test('changes nothing that is not named', () => {
+    expect(patchedColumns({ metadata }, {})).toEqual({});
+    expect(patchedColumns({ metadata }, { title: 'New' })).toEqual({ title: 'New' });
+  });
+
+  test('merges metadata pair by pair; null removes a pair, or all', () => {
+    const merged = (patch: Record<string, string | null> | null) =>
+      JSON.parse(String(patchedColumns({ metadata }, { metadata: patch }).metadata));
+    expect(merged({ b: null, c: '3' })).toEqual({ a: '1', c: '3' });
+    expect(merged({ a: 'x' })).toEqual({ a: 'x', b: '2' });
+    expect(merged({ unknown: null })).toEqual(metadata);
+    expect(merged({})).toEqual(metadata);
+    expect(merged(null)).toEqual({});
+  });
+
+  test('takes names that mean something to JavaScript for names', () => {
+    const patch = JSON.parse('{"__proto__":"x","constructor":"y"}');
+    const columns = patchedColumns({ metadata: {} }, { metadata: patch });
+    expect(columns.metadata).toBe('{"__proto__":"x","constructor":"y"}');
+  });
+
+  test('holds the limit after the change', () => {
+    expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: 'w' } })).not.toThrow();
+    expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: null, one: '1' } })).not.toThrow();
+    expect(() => patchedColumns({ metadata: fifty }, { metadata: { one: '1' } })).toThrow(/more than 50/);
+  });
+
+  test('null clears tags and passthrough', () => {
+    expect(patchedColumns({ metadata }, { tags: null, passthrough: null })).toEqual({
+      tags: [],
+      passthrough: null,
+    });
+  });
+
+  test('sets the policy', () => {
+    expect(patchedColumns({ metadata }, { playbackPolicy: 'signed' })).toEqual({ playback_policy: 'signed' });
+  });
+});
