@@ -131,6 +131,9 @@ describe('GET /videos', () => {
     const both = ids(await get(`/videos?${within}&status=processing&status=uploading&limit=100`));
     expect(both.length).toBeGreaterThan(8);
     expect(ids(await get(`/videos?${within}&status=processing,uploading&limit=100`))).toEqual(both);
+    expect(ids(await get(`/videos?${within}&status=processing,processing&status=processing`))).toEqual(
+      processing,
+    );
     expect(ids(await get(`/videos?${within}&status=ready`))).toEqual([]);
   });
 

@@ -94,12 +94,13 @@ export async function listVideos(
     .execute();
 }
 
-/** Every pair of environment and status that the filter takes. */
-function kindsOf({ statuses, environment }: VideoFilter) {
-  const environments = environment === undefined ? ENVIRONMENTS : [environment];
+/** Every pair of environment and status that the filter takes, once. */
+function kindsOf(filter: VideoFilter) {
+  const environments = filter.environment === undefined ? ENVIRONMENTS : [filter.environment];
+  const statuses = filter.statuses.length === 0 ? STATUSES : [...new Set(filter.statuses)];
   return sql<{ environment: Environment; status: VideoStatus }>`(
     select environment, status
-    from unnest(${environments}::text[]) as environment, unnest(${statuses.length > 0 ? statuses : STATUSES}::text[]) as status
+    from unnest(${environments}::text[]) as environment, unnest(${statuses}::text[]) as status
   )`;
 }
 

@@ -1,0 +1,231 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const post = (body: Record<string, unknown>) =>
+  request(plane.url)
+    .post('/v1/videos/upload-ticket')
+    .set(plane.credentials)
+    .send({ filename: 'holiday.mp4', ...body });
+const get = async (videoId: string) =>
+  (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+const patch = (videoId: string, body: unknown) =>
+  request(plane.url)
+    .patch(`/v1/videos/${videoId}`)
+    .set(plane.credentials)
+    .send(body as object);
+
+const OWN = {
+  metadata: { campaign: 'summer-2026', 'user id': '4711', été: '🎬' },
+  tags: ['campaign', 'out door'],
+  passthrough: 'asset-4711',
+  playbackPolicy: 'signed',
+};
+const pairs = (count: number, prefix = 'k') =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'v']));
+
+/** Texts that are too long, or that no database or JSON can hold. */
+const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
+  ['51 pairs in a ticket, 101 in a patch', { metadata: pairs(101) }, 'body/metadata'],
+  ['a number in metadata', { metadata: { a: 5 } }, 'body/metadata/a'],
+  ['an object in metadata', { metadata: { a: {} } }, 'body/metadata/a'],
+  ['a list as metadata', { metadata: ['a'] }, 'body/metadata'],
+  ['a long value', { metadata: { a: 'x'.repeat(501) } }, 'body/metadata/a'],
+  ['NUL in a value', { metadata: { a: 'x\u0000' } }, 'body/metadata/a'],
+  ['half a character in a value', { metadata: { a: '\ud83c' } }, 'body/metadata/a'],
+  ['a long name', { metadata: { ['n'.repeat(41)]: 'v' } }, 'body/metadata'],
+  ['an empty name', { metadata: { '': 'v' } }, 'body/metadata'],
+  ['NUL in a name', { metadata: { 'a\u0000': 'v' } }, 'body/metadata'],
+  ['half a character in a name', { metadata: { '\udfac': 'v' } }, 'body/metadata'],
+  ['21 tags', { tags: Array.from({ length: 21 }, (_, n) => `t${n}`) }, 'body/tags'],
+  ['a tag twice', { tags: ['a', 'a'] }, 'body/tags'],
+  ['an empty tag', { tags: [''] }, 'body/tags/0'],
+  ['a long tag', { tags: ['x'.repeat(65)] }, 'body/tags/0'],
+  ['NUL in a tag', { tags: ['a\u0000'] }, 'body/tags/0'],
+  ['a text as tags', { tags: 'a' }, 'body/tags'],
+  ['a long passthrough', { passthrough: 'x'.repeat(256) }, 'body/passthrough'],
+  ['NUL in passthrough', { passthrough: 'a\u0000' }, 'body/passthrough'],
+  ['an unknown policy', { playbackPolicy: 'private' }, 'body/playbackPolicy'],
+  ['half a character in the title', { title: 'x\ud83c' }, 'body/title'],
+  ['NUL in the title', { title: 'x\u0000' }, 'body/title'],
+  ['no title', { title: '' }, 'body/title'],
+];
+
+const namedFields = (answer: { body: { errors?: { field: string }[] } }) =>
+  (answer.body.errors ?? []).map(({ field }) => field);
+
+describe('requesting a ticket', () => {
+  test('notes what the owner says of the video', async () => {
+    const answer = await post(OWN);
+    expect(answer.status).toBe(201);
+    expect(await get(answer.body.videoId)).toMatchObject(OWN);
+  });
+
+  test('needs none of it', async () => {
+    const { videoId } = await plane.ticket();
+    expect(await get(videoId)).toMatchObject({
+      playbackPolicy: 'public',
+      metadata: {},
+      tags: [],
+      passthrough: null,
+      thumbnail: null,
+      storyboard: null,
+    });
+  });
+
+  test('takes as much as is promised', async () => {
+    const metadata = Object.fromEntries(
+      Array.from({ length: 50 }, (_, n) => [`${10 + n}${'🎬'.repeat(38)}`, '🎬'.repeat(500)]),
+    );
+    const tags = Array.from({ length: 20 }, (_, n) => `${n}`.padEnd(64, 'x'));
+    const answer = await post({ metadata, tags, passthrough: 'ü'.repeat(255) });
+    expect(answer.status).toBe(201);
+    expect(await get(answer.body.videoId)).toMatchObject({ metadata, tags, passthrough: 'ü'.repeat(255) });
+  });
+
+  test.each(BAD_FIELDS)('400 for %s', async (_, body, field) => {
+    const answer = await post(body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(answer)).toContain(field);
+  });
+
+  test('400 for 51 pairs, and for null', async () => {
+    expect(namedFields(await post({ metadata: pairs(51) }))).toEqual(['body/metadata']);
+    expect(namedFields(await post({ passthrough: null }))).toEqual(['body/passthrough']);
+  });
+});
+
+describe('PATCH /videos/:id', () => {
+  test('changes what is named and answers with the record', async () => {
+    const { videoId } = await plane.readyVideo();
+    const before = await get(videoId);
+    const answer = await patch(videoId, { title: 'Été à Nîmes 🎬', ...OWN });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...before,
+      title: 'Été à Nîmes 🎬',
+      ...OWN,
+      updatedAt: answer.body.updatedAt,
+    });
+    expect(Date.parse(answer.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+    expect(await get(videoId)).toEqual(answer.body);
+  });
+
+  test('merges metadata, replaces tags; null removes', async () => {
+    const { videoId } = (await post(OWN)).body;
+    const merged = await patch(videoId, {
+      metadata: { campaign: 'autumn', été: null, new: '1' },
+      tags: ['b'],
+    });
+    expect(merged.body).toMatchObject({
+      metadata: { campaign: 'autumn', 'user id': '4711', new: '1' },
+      tags: ['b'],
+    });
+    expect(merged.body.metadata).not.toHaveProperty('été');
+    const cleared = await patch(videoId, { metadata: null, tags: null, passthrough: null });
+    expect(cleared.body).toMatchObject({
+      metadata: {},
+      tags: [],
+      passthrough: null,
+      playbackPolicy: 'signed',
+    });
+  });
+
+  test('an empty change changes nothing', async () => {
+    const { videoId } = await plane.ticket();
+    const before = await get(videoId);
+    const answer = await patch(videoId, { colour: 'red' });
+    expect([answer.status, answer.body]).toEqual([200, before]);
+  });
+
+  test('names that JavaScript knows are just names', async () => {
+    const { videoId } = await plane.ticket();
+    const answer = await request(plane.url)
+      .patch(`/v1/videos/${videoId}`)
+      .set(plane.credentials)
+      .type('json')
+      .send('{"metadata":{"__proto__":"x","constructor":"y"}}');
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('"metadata":{"__proto__":"x","constructor":"y"}');
+  });
+
+  test('ten changes at once all stay', async () => {
+    const { videoId } = await plane.ticket();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => patch(videoId, { metadata: { [`k${n}`]: 'v' } })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect((await get(videoId)).metadata).toEqual(pairs(10));
+  });
+
+  test('does not undo a move of the video', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    await Promise.all([plane.engine.upload(uploadToken), patch(videoId, { title: 'Meanwhile' })]);
+    expect(await get(videoId)).toMatchObject({ status: 'processing', title: 'Meanwhile', size: 1_000_000 });
+  });
+
+  test.each(BAD_FIELDS)('400 for %s', async (_, body, field) => {
+    const { videoId } = await plane.ticket();
+    const before = await get(videoId);
+    const answer = await patch(videoId, { title: 'New', ...body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(answer)).toContain(field);
+    expect(await get(videoId)).toEqual(before);
+  });
+
+  test.each([
+    ['title', null],
+    ['playbackPolicy', null],
+  ])('400 for %s %s', async (field, value) => {
+    const { videoId } = await plane.ticket();
+    expect(namedFields(await patch(videoId, { [field]: value }))).toContain(`body/${field}`);
+  });
+
+  test('400 when there would be 51 pairs', async () => {
+    const { videoId } = (await post({ metadata: pairs(50) })).body;
+    const answer = await patch(videoId, { metadata: { one: 'more' } });
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(answer)).toEqual(['body/metadata']);
+    expect((await patch(videoId, { metadata: { one: 'more', k0: null } })).status).toBe(200);
+  });
+
+  test('404 for an unknown, a deleted and a foreign video', async () => {
+    const { videoId: deleted } = await plane.ticket();
+    await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
+    const workspaceId = newId('ws');
+    const foreign = newId('vid');
+    await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+    await plane.db
+      .insertInto('videos')
+      .values({
+        id: foreign,
+        workspace_id: workspaceId,
+        environment: 'live',
+        status: 'uploading',
+        title: 'Theirs',
+        filename: 'f.mp4',
+      })
+      .execute();
+    for (const videoId of [newId('vid'), deleted, foreign]) {
+      const answer = await patch(videoId, { title: 'Mine' });
+      expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
+    }
+    const row = await plane.db.selectFrom('videos').select('title').where('id', '=', foreign).execute();
+    expect(row).toEqual([{ title: 'Theirs' }]);
+  });
+
+  test('413 and 415 for bodies that are none', async () => {
+    const { videoId } = await plane.ticket();
+    const huge = await patch(videoId, { title: 'x'.repeat(300_000) });
+    expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
+    const none = await request(plane.url).patch(`/v1/videos/${videoId}`).set(plane.credentials);
+    expect([none.status, none.body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+});

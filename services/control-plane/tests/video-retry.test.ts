@@ -1,0 +1,221 @@
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { attemptPrefix, segmentKey, sourceKey } from '@framelane/object-store/object-keys';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({ ...config, reconcileSeconds: 1, stragglerSeconds: 1 }));
+  await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
+});
+afterAll(() => plane.stop());
+afterEach(() => void jest.restoreAllMocks());
+
+const retry = (videoId: string) =>
+  request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
+const record = async (videoId: string) =>
+  (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+const tryClaim = (videoId: string) => plane.engine.ask(INTERNAL_PATHS.claimAttempt, { videoId });
+
+/** The latest attempt went wrong, for good unless told otherwise. */
+const fail = (videoId: string, attempt: number, retryable = false) =>
+  plane.engine.report('transcode.failed', {
+    videoId,
+    attempt,
+    code: 'storage_failed',
+    message: 'The storage was away.',
+    retryable,
+  });
+
+/** A segment of an attempt, as its engine stores it. */
+async function storeSegment(videoId: string, attempt: number): Promise<string> {
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt }, '360p', 0);
+  await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
+  return key;
+}
+
+/** An uploaded video whose file is stored, in its first attempt. */
+async function claimedVideo(): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  await plane.objects.put(sourceKey(plane.workspaceId, videoId), Buffer.from('source'), 'video/mp4');
+  await plane.engine.claim(videoId);
+  return videoId;
+}
+
+async function failedVideo(): Promise<string> {
+  const videoId = await claimedVideo();
+  await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.5 });
+  await fail(videoId, 1);
+  return videoId;
+}
+
+describe('POST /videos/:id/retry', () => {
+  test('a failed video is processed again under the next attempt number', async () => {
+    const videoId = await failedVideo();
+    expect(await record(videoId)).toMatchObject({ status: 'failed', progress: 49 });
+
+    const answer = await retry(videoId);
+    expect(answer.status).toBe(202);
+    expect(answer.body).toMatchObject({ id: videoId, status: 'processing', error: null, progress: 0 });
+    expect(await record(videoId)).toEqual(answer.body);
+
+    expect((await plane.engine.claim(videoId)).attempt).toBe(2);
+    await plane.engine.complete(videoId, 2);
+    expect(await record(videoId)).toMatchObject({ status: 'ready', progress: 100, error: null });
+  });
+
+  test('it has all its attempts again', async () => {
+    const videoId = await claimedVideo();
+    for (const attempt of [1, 2, 3]) {
+      if (attempt > 1) await plane.engine.claim(videoId);
+      await fail(videoId, attempt, true);
+    }
+    expect((await record(videoId)).status).toBe('failed');
+    expect((await retry(videoId)).status).toBe(202);
+    for (const attempt of [4, 5, 6]) {
+      expect((await plane.engine.claim(videoId)).attempt).toBe(attempt);
+      expect((await record(videoId)).status).toBe('processing');
+      await fail(videoId, attempt, true);
+    }
+    expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'storage_failed' } });
+    expect((await retry(videoId)).status).toBe(202);
+  });
+
+  test('what the failed attempt still reports changes nothing', async () => {
+    const videoId = await failedVideo();
+    const retried = (await retry(videoId)).body;
+    await plane.engine.complete(videoId, 1);
+    await fail(videoId, 1);
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
+    expect(await record(videoId)).toEqual(retried);
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
+    expect(wanted.body).toEqual({ wanted: false });
+  });
+
+  test('of ten retries at once, one happens', async () => {
+    const videoId = await failedVideo();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => retry(videoId)));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status !== 202);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array(9).fill([409, 'video_not_failed']),
+    );
+    const claims = await Promise.all([tryClaim(videoId), tryClaim(videoId)]);
+    expect(claims.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  });
+
+  test.each(['uploading', 'processing', 'ready'])('409 while it is %s', async (status) => {
+    const { videoId, uploadToken } = await plane.ticket();
+    if (status !== 'uploading') await plane.engine.upload(uploadToken);
+    if (status === 'ready') {
+      await plane.engine.claim(videoId);
+      await plane.engine.complete(videoId, 1);
+    }
+    const answer = await retry(videoId);
+    expect([answer.status, answer.body.code]).toEqual([409, 'video_not_failed']);
+    expect((await record(videoId)).status).toBe(status);
+  });
+
+  test('409 when no file ever came; one that comes late changes nothing', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    const past = new Date(Date.now() - 1000);
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at: past, lease_expires_at: past })
+      .where('video_id', '=', videoId)
+      .execute();
+    await until(async () => (await record(videoId)).status === 'failed');
+    const answer = await retry(videoId);
+    expect([answer.status, answer.body.code]).toEqual([409, 'source_not_available']);
+    await plane.engine.report('upload.completed', {
+      videoId,
+      transferId,
+      bytes: 5,
+      sha256: 'cd'.repeat(32),
+      contentType: null,
+      fileName: null,
+    });
+    expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'upload_expired' } });
+  });
+
+  test('409 when the stored file is gone', async () => {
+    const videoId = await failedVideo();
+    await plane.objects.deletePrefix(`sources/${plane.workspaceId}/${videoId}/`);
+    const answer = await retry(videoId);
+    expect([answer.status, answer.body.code]).toEqual([409, 'source_not_available']);
+    expect((await record(videoId)).status).toBe('failed');
+  });
+
+  test('503 while the storage is away', async () => {
+    const videoId = await failedVideo();
+    jest.spyOn(plane.objects, 'head').mockRejectedValueOnce(new Error('connect ECONNREFUSED'));
+    const answer = await retry(videoId);
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+    expect(answer.headers['retry-after']).toBe('5');
+    expect((await retry(videoId)).status).toBe(202);
+  });
+
+  test('404 for a deleted one, also when it is deleted at the same moment', async () => {
+    const videoId = await failedVideo();
+    const remove = () => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+    const [retried, deleted] = await Promise.all([retry(videoId), remove()]);
+    expect([202, 404]).toContain(retried.status);
+    expect(deleted.status).toBe(204);
+    expect((await retry(videoId)).body.code).toBe('video_not_found');
+    expect((await tryClaim(videoId)).status).toBe(409);
+  });
+});
+
+describe('purges', () => {
+  test('a failure removes what its attempts made and keeps the source', async () => {
+    const videoId = await claimedVideo();
+    const segment = await storeSegment(videoId, 1);
+    await fail(videoId, 1);
+    await until(async () => (await plane.objects.head(segment)) === null);
+    expect(await plane.objects.head(sourceKey(plane.workspaceId, videoId))).not.toBeNull();
+  });
+
+  test('one that judged a video failed does not touch what a retry makes meanwhile', async () => {
+    const videoId = await claimedVideo();
+    const old = await storeSegment(videoId, 1);
+
+    // The purge has read the failed row and is about to delete; it goes on once the retried video is ready.
+    const { promise: mayDelete, resolve: letDelete } = Promise.withResolvers<void>();
+    const reached: string[] = [];
+    const deletePrefix = plane.objects.deletePrefix.bind(plane.objects);
+    const held = jest.spyOn(plane.objects, 'deletePrefix').mockImplementation(async (prefix) => {
+      if (prefix.includes(videoId)) {
+        reached.push(prefix);
+        await mayDelete;
+      }
+      return deletePrefix(prefix);
+    });
+    await fail(videoId, 1);
+    await until(async () => reached.length > 0);
+
+    expect((await retry(videoId)).status).toBe(202);
+    await plane.engine.claim(videoId);
+    const made = await storeSegment(videoId, 2);
+    await plane.engine.complete(videoId, 2);
+    letDelete();
+
+    await until(async () => (await plane.objects.head(old)) === null);
+    // Every look of both purges, the failure's and the completion's.
+    await until(async () => (await pendingPurges(videoId)) === 0, 30_000);
+    expect(await plane.objects.head(made)).not.toBeNull();
+    const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));
+    expect(new Set(removed)).toEqual(new Set([attemptPrefix(plane.workspaceId, videoId, 1)]));
+  });
+
+  async function pendingPurges(videoId: string): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) from graphile_worker._private_jobs where payload::jsonb ->> 'videoId' = ${videoId}
+    `.execute(plane.db);
+    return rows[0]?.count ?? 0;
+  }
+});
