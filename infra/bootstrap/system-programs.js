@@ -6,8 +6,8 @@ import { fail, say } from './terminal.js';
 /** The programs Framelane runs, and the Debian package of each. */
 const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
 
-/** Makes transcoding safer where it is present; the engine says so when it is not. */
-const WELCOME = { bwrap: 'bubblewrap' };
+/** Makes transcoding safer where it is present, and runs the example that a start prints. */
+const WELCOME = { bwrap: 'bubblewrap', curl: 'curl' };
 
 /** What the tests run besides. */
 const FOR_TESTS = { curl: 'curl' };
@@ -27,7 +27,7 @@ const INSTALLERS = {
  */
 export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
   const needed = packagesOfMissing(forTests ? { ...NEEDED, ...FOR_TESTS } : NEEDED);
-  const welcome = packagesOfMissing(WELCOME);
+  const welcome = packagesOfMissing(WELCOME).filter((name) => !needed.includes(name));
   const distribution = distributionOf();
   const mayInstall = distribution === 'debian' && process.getuid() === 0;
   if (needed.length > 0 && !mayInstall) {
@@ -47,7 +47,8 @@ export async function ensureSystemPrograms({ forTests = false, firstTime = false
 async function aptInstall(needed, welcome) {
   say(`Installing ${[...needed, ...welcome].join(', ')} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...args) => runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], env);
+  const apt = (...args) =>
+    runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], env);
   const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages);
   await apt('update');
   if (needed.length > 0 && (await install(needed)) !== 0) {
