@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+const settings = z.object({
+  FRAMELANE_BASE_URL: z.url({ protocol: /^https?$/ }).regex(/\/v1\/?$/, 'must end in /v1'),
+  FRAMELANE_ENGINE_URL: z.url({ protocol: /^https?$/ }),
+  FRAMELANE_WORKSPACE_ID: z.string().startsWith('ws_'),
+  FRAMELANE_API_KEY: z.string().startsWith('svc_'),
+  FRAMELANE_OBJECTS_DIR: z.string().optional(),
+});
+
+/** The Framelane under test. Addresses have no trailing slash. */
+export type Target = {
+  /** Ends in `/v1`. */
+  baseUrl: string;
+  engineUrl: string;
+  workspaceId: string;
+  apiKey: string;
+  /** Where its stored objects can be looked at; null when they are elsewhere. */
+  objectsDir: string | null;
+};
+
+/** Reads the target from `FRAMELANE_*`. Throws an error that names every variable that is missing or wrong. */
+export function readTarget(env: NodeJS.ProcessEnv): Target {
+  const result = settings.safeParse(env);
+  if (!result.success) {
+    const lines = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
+    throw new Error(`The Framelane to test is not named by the environment.\n${lines.join('\n')}`);
+  }
+  const values = result.data;
+  return {
+    baseUrl: withoutSlash(values.FRAMELANE_BASE_URL),
+    engineUrl: withoutSlash(values.FRAMELANE_ENGINE_URL),
+    workspaceId: values.FRAMELANE_WORKSPACE_ID,
+    apiKey: values.FRAMELANE_API_KEY,
+    objectsDir: values.FRAMELANE_OBJECTS_DIR || null,
+  };
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ApiDescription } from '../src/api-description.ts';
+import { makeClip } from '../src/clips.ts';
+import { fetchWhole } from '../src/fetch-whole.ts';
+import { streamsOf } from '../src/ffprobe.ts';
+import { FramelaneClient, type ReadyVideo } from '../src/framelane-client.ts';
+import { type Presentation, readPresentation } from '../src/hls.ts';
+import { runProgram } from '../src/run-program.ts';
+import { storedObjects } from '../src/stored-objects.ts';
+import { readTarget } from '../src/target.ts';
+import { until } from '../src/until.ts';
+
+jest.setTimeout(90_000);
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+const whereStorageCanBeSeen = target.objectsDir === null ? test.skip : test;
+
+let directory: string;
+let clip: string;
+let video: ReadyVideo;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-happy-path-'));
+  clip = await makeClip(directory, {
+    name: 'holiday',
+    width: 854,
+    height: 480,
+    rate: '25',
+    seconds: 8,
+    audio: { sampleRate: 48_000, channels: 2 },
+  });
+  video = await client.publish(clip);
+});
+afterAll(async () => {
+  await client.deleteAll();
+  await rm(directory, { recursive: true });
+});
+
+describe('a video that is ready', () => {
+  test('has a complete record', async () => {
+    const { size } = await stat(clip);
+    const sha256 = createHash('sha256')
+      .update(await readFile(clip))
+      .digest('hex');
+    expect(video).toMatchObject({
+      workspaceId: target.workspaceId,
+      status: 'ready',
+      title: 'holiday',
+      filename: 'holiday.mp4',
+      hls: `${target.baseUrl}/hls/${target.workspaceId}/${video.id}/master.m3u8`,
+      variants: ['360p', '480p'],
+      width: 854,
+      height: 480,
+      frameRate: 25,
+      size,
+      progress: 100,
+      error: null,
+      source: { videoCodec: 'h264', audioCodec: 'aac', sha256 },
+      expiresAt: null,
+    });
+    expect(Math.abs((video.duration ?? 0) - 8)).toBeLessThanOrEqual(1 / 25);
+    expect(video.storageBytes).toBeGreaterThan(size);
+    const times = [video.createdAt, video.uploadedAt, video.readyAt].map((time) => Date.parse(time ?? ''));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times).not.toContain(Number.NaN);
+  });
+
+  test('answers as the API description says', async () => {
+    const description = await ApiDescription.fetch(target.baseUrl);
+    const answer = await client.call('GET', `/videos/${video.id}`);
+    expect(answer.status).toBe(200);
+    expect(await description.complaints('getVideo', answer)).toEqual([]);
+  });
+
+  test('shows ffprobe its rungs and its audio, by nothing but its URL', async () => {
+    const streams = await streamsOf(video.hls);
+    const pictures = streams.filter(({ type }) => type === 'video');
+    expect(new Set(pictures.map(({ codec, width, height }) => `${codec} ${width}x${height}`))).toEqual(
+      new Set(['h264 640x360', 'h264 854x480']),
+    );
+    const sound = streams.filter(({ type }) => type === 'audio');
+    expect(sound.length).toBeGreaterThan(0);
+    for (const { codec, channels } of sound) expect([codec, channels]).toEqual(['aac', 2]);
+  });
+
+  test.each([
+    ['what a player picks', []],
+    ['every rung and the audio', ['-map', '0']],
+  ])('is decoded by ffmpeg without complaint: %s', async (_what, streams) => {
+    const play = ['-nostdin', '-v', 'warning', '-xerror', '-i', video.hls, ...streams, '-f', 'null', '-'];
+    expect((await runProgram('ffmpeg', play)).stderr).toBe('');
+  });
+
+  whereStorageCanBeSeen(
+    'rests as ciphertext: the source, and exactly the segments that are listed',
+    async () => {
+      const presentation = await readPresentation(video.hls, await mkdtemp(join(directory, 'stored-')));
+      const listed = segmentsOf(presentation);
+      const stored = await storedObjects(target.objectsDir ?? '', video.id);
+      const sources = stored.filter((key) => key.startsWith('sources/'));
+      const others = stored.filter((key) => !key.startsWith('sources/'));
+      expect(sources).toHaveLength(1);
+      const hashes = async (files: string[]) =>
+        (await Promise.all(files.map((file) => readFile(file))))
+          .map((bytes) => createHash('sha256').update(bytes).digest('hex'))
+          .sort();
+      expect(await hashes(others.map((key) => join(target.objectsDir ?? '', key)))).toEqual(
+        await hashes(listed.map(({ delivered }) => delivered)),
+      );
+    },
+  );
+});
+
+describe('a video that is deleted', () => {
+  test('is gone at every address at once, and from storage soon after', async () => {
+    const { id, hls } = await client.publish(
+      await makeClip(directory, {
+        name: 'gone',
+        width: 640,
+        height: 360,
+        rate: '25',
+        seconds: 2,
+        audio: null,
+      }),
+    );
+    const presentation = await readPresentation(hls, await mkdtemp(join(directory, 'gone-')));
+    const urls = [
+      hls,
+      presentation.keyUrl,
+      ...presentation.rungs.map(({ url }) => url),
+      ...segmentsOf(presentation).map(({ url }) => url),
+    ];
+    expect(urls.length).toBeGreaterThanOrEqual(4);
+
+    const deletion = await client.delete(id);
+    expect([deletion.status, await deletion.text()]).toEqual([204, '']);
+
+    const statuses = await Promise.all(urls.map(async (url) => (await fetchWhole(url)).status));
+    expect(new Set(statuses)).toEqual(new Set([404]));
+    const again = [await client.call('GET', `/videos/${id}`), await client.delete(id)];
+    expect(again.map(({ status }) => status)).toEqual([404, 404]);
+
+    const { objectsDir } = target;
+    if (objectsDir === null) return;
+    await until('the storage to be emptied', async () =>
+      (await storedObjects(objectsDir, id)).length === 0 ? true : undefined,
+    );
+  });
+});
+
+function segmentsOf({ rungs, audio }: Presentation) {
+  return [...rungs, ...(audio ? [audio] : [])].flatMap(({ segments }) => segments);
+}

@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { makeClip } from '../src/clips.ts';
+import { FramelaneClient, type Ticket } from '../src/framelane-client.ts';
+import { HeldUpload } from '../src/held-upload.ts';
+import { runProgram } from '../src/run-program.ts';
+import { readTarget } from '../src/target.ts';
+import { until } from '../src/until.ts';
+
+jest.setTimeout(90_000);
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+
+let directory: string;
+let path: string;
+let clip: Buffer;
+let ticket: Ticket;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-upload-'));
+  // Noise, so that the file is some megabytes: more than the buffers of a connection hold.
+  path = await makeClip(directory, {
+    name: 'clip',
+    width: 640,
+    height: 360,
+    rate: '25',
+    seconds: 3,
+    audio: null,
+    noise: { from: 0, to: 3 },
+  });
+  clip = await readFile(path);
+});
+beforeEach(async () => {
+  ticket = await client.requestTicket({ filename: 'clip.mp4' });
+});
+afterAll(async () => {
+  await client.deleteAll();
+  await rm(directory, { recursive: true });
+});
+
+/** Status and error code of an answer. */
+async function outcome(answer: Response): Promise<[number, string | undefined]> {
+  const body = (await answer.json()) as { code?: string };
+  return [answer.status, body.code];
+}
+
+describe('a token', () => {
+  test('carries one file: a replay is refused and changes nothing', async () => {
+    const first = await client.upload(ticket, new Blob([clip]));
+    expect(first.status).toBe(202);
+    expect(await first.json()).toEqual({
+      videoId: ticket.videoId,
+      status: 'processing',
+      size: clip.length,
+      receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(await outcome(await client.upload(ticket, new Blob(['another file'])))).toEqual([
+      401,
+      'upload_token_used',
+    ]);
+    expect((await client.ready(ticket.videoId)).source?.sha256).toBe(sha256(clip));
+  });
+
+  test('used ten times at once lets one upload win', async () => {
+    const files = Array.from({ length: 10 }, () => randomBytes(500_000));
+    const answers = await Promise.all(
+      files.map(async (file) => outcome(await client.upload(ticket, new Blob([file])))),
+    );
+    const winners = answers.filter(([status]) => status === 202);
+    expect(winners).toHaveLength(1);
+    for (const answer of answers.filter(([status]) => status !== 202)) {
+      expect([
+        [401, 'upload_token_used'],
+        [409, 'upload_in_progress'],
+      ]).toContainEqual(answer);
+    }
+    await client.settled(ticket.videoId);
+  });
+
+  test.each([
+    ['is not sent', undefined, 'upload_token_missing'],
+    ['is unknown', `ut_${'x'.repeat(43)}`, 'upload_token_invalid'],
+    ['is an API key', target.apiKey, 'upload_token_invalid'],
+  ])('that %s opens nothing', async (_what, token, code) => {
+    const form = new FormData();
+    form.append('file', new Blob([clip]), 'clip.mp4');
+    const headers = token === undefined ? {} : { 'X-Upload-Token': token };
+    const answer = await fetch(ticket.uploadUrl, { method: 'POST', headers, body: form });
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(await outcome(answer)).toEqual([401, code]);
+  });
+
+  test('dies with its video', async () => {
+    await client.delete(ticket.videoId);
+    expect((await outcome(await client.upload(ticket, new Blob([clip]))))[0]).toBe(401);
+  });
+});
+
+describe('an upload that breaks off', () => {
+  test('holds the token while it lasts and gives it back: the retry becomes the video', async () => {
+    const held = await HeldUpload.begin(ticket, clip, 0.6);
+    expect(await outcome(await client.upload(ticket, new Blob([clip])))).toEqual([409, 'upload_in_progress']);
+    held.cut();
+    // The engine learns of the cut when it does; until then the token is taken.
+    const retry = await until('the token to be free again', async () => {
+      const answer = await client.upload(ticket, new Blob([clip]));
+      return answer.status === 409 ? undefined : answer;
+    });
+    expect(await outcome(retry)).toEqual([202, undefined]);
+    const video = await client.ready(ticket.videoId);
+    expect([video.size, video.source?.sha256]).toEqual([clip.length, sha256(clip)]);
+  });
+});
+
+describe('a file that is not a video', () => {
+  test('is taken in, and fails with the reason in its record', async () => {
+    const answer = await client.upload(ticket, new Blob([randomBytes(200_000)]));
+    expect(answer.status).toBe(202);
+    const video = await client.settled(ticket.videoId);
+    expect(video).toMatchObject({ status: 'failed', error: { code: 'not_a_video' } });
+    expect(video.error?.message).toMatch(/\w/);
+    expect([video.hls, video.variants]).toEqual([undefined, undefined]);
+    const master = `${target.baseUrl}/hls/${target.workspaceId}/${video.id}/master.m3u8`;
+    expect((await fetch(master)).status).toBe(404);
+  });
+
+  test('is refused when it is empty, and the token stays good', async () => {
+    expect(await outcome(await client.upload(ticket, new Blob([])))).toEqual([400, 'file_empty']);
+    expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
+  });
+
+  test('is refused outside of a form, and the token stays good', async () => {
+    const answer = await fetch(ticket.uploadUrl, {
+      method: 'POST',
+      headers: { 'X-Upload-Token': ticket.uploadToken, 'Content-Type': 'video/mp4' },
+      body: new Blob([clip]),
+    });
+    expect(await outcome(answer)).toEqual([415, 'unsupported_media_type']);
+    expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
+  });
+});
+
+describe('curl', () => {
+  /** Uploads as a person in a terminal does. Resolves with what it tells of the transfer. */
+  async function curl(token: string) {
+    const { stdout, stderr } = await runProgram('curl', [
+      ...['--silent', '--show-error', '--verbose', '--output', join(directory, 'answer.json')],
+      ...['--header', `X-Upload-Token: ${token}`, '--header', 'Expect: 100-continue'],
+      ...['--expect100-timeout', '30', '--form', `file=@${path}`],
+      ...['--write-out', '%{http_code} %{size_upload}', ticket.uploadUrl],
+    ]);
+    const [status, sent] = stdout.split(' ').map(Number);
+    const answer: unknown = JSON.parse(await readFile(join(directory, 'answer.json'), 'utf8'));
+    return { status, sent: sent ?? Number.NaN, answer, goAhead: stderr.includes('HTTP/1.1 100 Continue') };
+  }
+
+  test('sends the file once it is told to go on', async () => {
+    const { status, sent, answer, goAhead } = await curl(ticket.uploadToken);
+    expect([status, goAhead]).toEqual([202, true]);
+    expect(answer).toMatchObject({ videoId: ticket.videoId, size: clip.length });
+    expect(sent).toBeGreaterThan(clip.length);
+  });
+
+  test('keeps the file to itself when the token is refused', async () => {
+    const { status, sent, answer, goAhead } = await curl('ut_nobody_knows_it');
+    expect([status, goAhead, sent]).toEqual([401, false, 0]);
+    expect(answer).toMatchObject({ code: 'upload_token_invalid' });
+  });
+});
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
