@@ -45,6 +45,11 @@ export interface ObjectStore {
    * ObjectNotFoundError, and a RangeError when the range begins beyond the end.
    */
   get(key: string, range?: ByteRange): Promise<StoredObject>;
+  /**
+   * An address at which anybody can read an object until it expires; absent where a store has no addresses of its own.
+   * Whether there is an object is not looked at.
+   */
+  presign?(key: string, expiresInSeconds: number): Promise<string>;
   /** Facts of an object, or null when there is none. */
   head(key: string): Promise<ObjectInfo | null>;
   /**

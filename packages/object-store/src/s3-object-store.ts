@@ -14,6 +14,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import {
   type ByteRange,
   type ObjectInfo,
@@ -27,6 +28,8 @@ import { writeNewFile } from './write-new-file.ts';
 export type S3Options = {
   /** Base address of the server; unset for AWS itself. */
   endpoint?: string;
+  /** The same server as clients reach it, where that differs: presigned addresses begin with it. */
+  publicEndpoint?: string;
   region: string;
   bucket: string;
   accessKeyId: string;
@@ -50,15 +53,22 @@ const WRITE_ID = 'write-id';
 /** Objects in one bucket of AWS S3 or a server that speaks its language. The bucket must exist. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
+  /** Signs addresses for others and sends nothing. */
+  readonly #presigner: S3Client;
   readonly #bucket: string;
 
-  constructor({ endpoint, region, bucket, accessKeyId, secretAccessKey, forcePathStyle }: S3Options) {
-    this.#bucket = bucket;
+  constructor(options: S3Options) {
+    const { endpoint, publicEndpoint = endpoint, region, forcePathStyle } = options;
+    const { accessKeyId, secretAccessKey } = options;
+    const common = { region, forcePathStyle, credentials: { accessKeyId, secretAccessKey } };
+    this.#bucket = options.bucket;
+    this.#presigner = new S3Client({
+      ...common,
+      ...(publicEndpoint !== undefined && { endpoint: publicEndpoint }),
+    });
     this.#client = new S3Client({
+      ...common,
       ...(endpoint !== undefined && { endpoint }),
-      region,
-      forcePathStyle,
-      credentials: { accessKeyId, secretAccessKey },
       // Checksums that not every server knows.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -132,6 +142,13 @@ export class S3ObjectStore implements ObjectStore {
     return this.#open(key, range ? { range } : {});
   }
 
+  async presign(key: string, expiresInSeconds: number): Promise<string> {
+    assertKey(key);
+    return getSignedUrl(this.#presigner, new GetObjectCommand(this.#at(key)), {
+      expiresIn: expiresInSeconds,
+    });
+  }
+
   async head(key: string): Promise<ObjectInfo | null> {
     assertKey(key);
     try {
@@ -187,6 +204,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Lets go of the connections. The store is of no use afterwards. */
   close(): void {
     this.#client.destroy();
+    this.#presigner.destroy();
   }
 
   #at(key: string): { Bucket: string; Key: string } {

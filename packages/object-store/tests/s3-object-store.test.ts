@@ -83,6 +83,17 @@ function realServerContract(options: S3Options): void {
   });
 }
 
+test('presigned addresses lead to where clients reach the server, for a while', async () => {
+  const store = new S3ObjectStore({ ...fakeOptions(), publicEndpoint: 'https://media.example' });
+  const address = new URL(await store.presign('a/b', 60));
+  expect(address.origin).toBe('https://media.example');
+  expect(address.pathname).toBe(`/${fake.bucket}/a/b`);
+  expect(address.searchParams.get('X-Amz-Expires')).toBe('60');
+  expect(address.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
+  expect(address.href).not.toContain('secret');
+  store.close();
+});
+
 describe('S3ObjectStore on a server that fails', () => {
   let store: S3ObjectStore;
 
