@@ -313,7 +313,7 @@ export interface paths {
          * Segment
          * @description One segment: an MPEG-2 transport stream, the whole of it encrypted with AES-128 in CBC mode, padded as in PKCS #7.
          *     The initialization vector is the media sequence number as a 16-byte big-endian integer. Never changes, so it may
-         *     be cached for ever.
+         *     be cached for ever. Needs no authentication, whatever the playback policy: without the key it is noise.
          */
         get: operations["getSegment"];
         put?: never;
@@ -1256,6 +1256,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The object store has it, at this address for an hour; only where the installation is set up so
+         *     (`DELIVERY_MODE=redirect`).
+         */
+        InTheObjectStore: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /** @description Where the segment is. */
+                Location?: string;
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The range begins beyond the end. */
         RangeNotSatisfiable: {
             headers: {
@@ -1963,6 +1977,7 @@ export interface operations {
                     "video/mp2t": string;
                 };
             };
+            302: components["responses"]["InTheObjectStore"];
             304: components["responses"]["NotModified"];
             404: components["responses"]["NotPlayable"];
             416: components["responses"]["RangeNotSatisfiable"];

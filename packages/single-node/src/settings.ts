@@ -22,6 +22,7 @@ const settings = z.object({
 
 const s3Settings = z.object({
   S3_ENDPOINT: setting.httpUrl().optional(),
+  S3_PUBLIC_ENDPOINT: setting.httpUrl().optional(),
   S3_BUCKET: setting.text(),
   S3_REGION: setting.text().default('us-east-1'),
   S3_ACCESS_KEY_ID: setting.text(),
@@ -79,6 +80,7 @@ function readS3Options(env: NodeJS.ProcessEnv): S3Options {
   const values = readSettings(s3Settings, env);
   return {
     ...(values.S3_ENDPOINT !== undefined && { endpoint: values.S3_ENDPOINT }),
+    ...(values.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: values.S3_PUBLIC_ENDPOINT }),
     region: values.S3_REGION,
     bucket: values.S3_BUCKET,
     accessKeyId: values.S3_ACCESS_KEY_ID,

@@ -22,6 +22,8 @@ const settings = z.object({
   RECONCILE_SECONDS: setting.integer(1).default(15),
   STRAGGLER_SECONDS: setting.integer(1).default(600),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
+  DELIVERY_MODE: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
+  CDN_BASE_URL: setting.httpUrl().optional(),
 });
 
 /** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
@@ -50,6 +52,12 @@ export type ControlPlaneConfig = {
   stragglerSeconds: number;
   /** How long a video made with a test key is kept. */
   testVideoHours: number;
+  delivery: {
+    /** Segments come from the control plane, or it sends players on to the object store. */
+    mode: 'proxy' | 'redirect';
+    /** Stands for `publicUrl` in the addresses of segments: a cache that fetches from there. */
+    cdnUrl: string | undefined;
+  };
   /** Check every answer against the OpenAPI document; for tests. */
   validateResponses: boolean;
   secrets: { service: string; contentKey: Uint8Array };
@@ -73,6 +81,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     reconcileSeconds: values.RECONCILE_SECONDS,
     stragglerSeconds: values.STRAGGLER_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
+    delivery: { mode: values.DELIVERY_MODE, cdnUrl: values.CDN_BASE_URL },
     validateResponses: false,
     secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
   };

@@ -85,7 +85,7 @@ export class ControlPlane {
       limits: config.uploads,
       testVideoHours: config.testVideoHours,
     });
-    const delivery = new DeliveryService({ db, objects, contentKeySecret });
+    const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
     const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
     const attempts = new AttemptsService({
       db,

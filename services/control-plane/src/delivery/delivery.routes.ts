@@ -7,11 +7,13 @@ import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import type { Authenticate } from '../http/request-validation.ts';
-import type { DeliveryService, SegmentSource } from './delivery.service.ts';
+import { type DeliveryService, PRESIGNED_SECONDS, type SegmentSource } from './delivery.service.ts';
 import type { Admission, PlaybackService, Viewer } from './playback.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
+/** Whoever keeps the redirect can follow it for as long again. */
+const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
 
 /** As the contract says, for a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
@@ -113,8 +115,14 @@ function sendPlaylist(res: Response, { policy }: Admission, playlist: string): v
   res.set('Cache-Control', caching).type(PLAYLIST_TYPE).send(playlist);
 }
 
-/** Answers 200, 206, 304 or 416 (RFC 9110 §13, §14); only what is sent is read from storage. */
+/** Answers 200, 206, 304 or 416 (RFC 9110 §13, §14); only what is sent is read from storage. Or sends on there, with 302. */
 async function sendSegment(req: Request, res: Response, segment: SegmentSource): Promise<void> {
+  // An address presigned for GET is of no use to a HEAD.
+  if (segment.presign !== undefined && req.method === 'GET') {
+    const location = await segment.presign();
+    res.set('Cache-Control', REDIRECT_CACHING).status(302).location(location).end();
+    return;
+  }
   res.set({ ETag: segment.etag, 'Accept-Ranges': 'bytes' });
   if (req.fresh) {
     res.set('Cache-Control', IMMUTABLE).status(304).end();

@@ -4,6 +4,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
+import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
@@ -24,18 +25,42 @@ export type SegmentSource = {
   /** Strong entity tag; a segment never changes, so its place names it. */
   etag: string;
   open(range?: ByteRange): Promise<Readable>;
+  /** An address in the object store itself, good for `PRESIGNED_SECONDS`; there when players are to be sent to it. */
+  presign: (() => Promise<string>) | undefined;
 };
+
+/** How long an address given out by the object store can be used. */
+export const PRESIGNED_SECONDS = 3600;
+
+/** How segments come to players; see the configuration. */
+type DeliverySettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
 /** Serves ready videos: playlists rendered from the rows, segments from the object store, the opened key. */
 export class DeliveryService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
   readonly #contentKeySecret: Uint8Array;
+  readonly #presign: ObjectStore['presign'];
+  readonly #cdnUrl: string | undefined;
 
-  constructor(deps: { db: Database; objects: ObjectStore; contentKeySecret: Uint8Array }) {
+  /** Throws a SettingsError when players are to be sent to an object store that they cannot read. */
+  constructor(deps: {
+    db: Database;
+    objects: ObjectStore;
+    contentKeySecret: Uint8Array;
+    settings: DeliverySettings;
+  }) {
+    const { mode, cdnUrl } = deps.settings;
+    if (mode === 'redirect' && deps.objects.presign === undefined) {
+      throw new SettingsError(
+        'DELIVERY_MODE: redirect needs objects in S3, and they are files. Leave it at proxy.',
+      );
+    }
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#contentKeySecret = deps.contentKeySecret;
+    this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
+    this.#cdnUrl = cdnUrl;
   }
 
   /** Stores what an attempt made, in the transaction that makes the video ready. */
@@ -97,7 +122,8 @@ export class DeliveryService {
   ): Promise<string> {
     const found = await findSegments(this.#db, workspaceId, videoId, rendition);
     if (found === undefined) throw notPlayable();
-    return renderMediaPlaylist(found, { token });
+    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+    return renderMediaPlaylist(found, { token, segmentsAt });
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */
@@ -105,10 +131,12 @@ export class DeliveryService {
     const segment = await findSegment(this.#db, address);
     if (segment === undefined) throw notPlayable();
     const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
+    const presign = this.#presign;
     return {
       bytes: segment.bytes,
       etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
       open: async (range) => (await this.#objects.get(key, range)).body,
+      presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type ControlPlaneConfig, readControlPlaneConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/control-plane.ts';
@@ -33,15 +34,16 @@ export type TestControlPlane = {
   stop(): Promise<void>;
 };
 
-/** Starts one. `settings` overrides single values of the configuration. */
+/** Starts one. `settings` overrides single values of the configuration, `store` adds to what the object store can do. */
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
+  store: Pick<ObjectStore, 'presign'> = {},
 ): Promise<TestControlPlane> {
   const database = await createTestDatabase();
   const storage = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
   const logger = createLogger({ service: 'control-plane', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
-  const objects = new FileObjectStore(storage);
+  const objects = Object.assign(new FileObjectStore(storage), store);
   const config = readControlPlaneConfig({
     PORT: '0',
     INTERNAL_PORT: '0',
