@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { run } from './run.js';
+
+test.each([
+  ['its own', 'exit 7', 7],
+  ['that of the signal that killed it', 'kill -TERM $$', 143],
+])('ends with the exit code of the program: %s', async (_which, script, code) => {
+  expect(await run('sh', ['-c', script])).toBe(code);
+});
+
+test('a program that is not there ends with 127, as in a shell', async () => {
+  expect(await run('no-such-program', [])).toBe(127);
+});
+
+test.each([
+  ['run', 'stopped in order', 3],
+  ['runStep', 'stopped in order', 143],
+])('%s hands a stop signal on, waits for the program and ends', async (name, farewell, code) => {
+  const program = `trap 'echo stopped in order; exit 3' TERM; echo started; while :; do sleep 0.05; done`;
+  const script = `
+    import { ${name} } from '${join(import.meta.dirname, 'run.js')}';
+    process.exitCode = await ${name}('sh', ['-c', ${JSON.stringify(program)}]);`;
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  let output = '';
+  parent.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  await once(parent.stdout, 'data');
+  parent.kill('SIGTERM');
+  const [exitCode] = await once(parent, 'close');
+  expect(output).toBe(`started\n${farewell}\n`);
+  expect(exitCode).toBe(code);
+});
