@@ -1,4 +1,6 @@
+import { inspect } from 'node:util';
 import { createLogger, jsonLines } from '@framelane/service-kit/logger';
+import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
 import { banner } from './banner.ts';
@@ -8,8 +10,8 @@ import { terminalFormat } from './terminal-format.ts';
 
 const signalled = stopSignal();
 
-/** Runs a single node until it is told to stop. Resolves with the exit code. */
-async function main(): Promise<number> {
+/** Runs a single node until it is told to stop. */
+async function main(): Promise<void> {
   const settings = readSingleNodeSettings(process.env);
   const baseUrl = `${settings.publicUrl}/v1`;
   const forPeople = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);
@@ -41,19 +43,25 @@ async function main(): Promise<number> {
   } finally {
     await node.stop();
   }
-  return 0;
 }
 
-/** What stopped it, for the one who started it: their own mistakes in words, ours with a trace. */
+/** What stopped it, for the one who started it: their own mistakes in words, all else with trace and cause. */
 function report(error: unknown): void {
-  const text = error instanceof SettingsError ? error.message : error instanceof Error ? error.stack : error;
+  const text = error instanceof SettingsError ? error.message : redactText(inspect(error));
   process.stderr.write(`\nFramelane stopped: ${text}\n`);
 }
 
+/** A start that was called off is no failure. */
+function isCalledOff(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
 try {
-  process.exitCode = await main();
+  // Exits also when something that would not stop in time keeps the process busy.
+  await main();
+  process.exit(0);
 } catch (error) {
-  const stoppedWhileStarting = error instanceof DOMException && error.name === 'AbortError';
-  if (!stoppedWhileStarting) report(error);
-  process.exitCode = stoppedWhileStarting ? 0 : 1;
+  if (isCalledOff(error)) process.exit(0);
+  report(error);
+  process.exit(1);
 }
