@@ -24,6 +24,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description The keys of the workspace, newest first, a page at a time; revoked and expired ones stay in the list. Of the
+         *     secret there are only its beginning and its last four characters.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Makes a key for the workspace. The answer is the only place where the secret ever appears: store it at once.
+         *
+         *     A key has at most the permissions of the key that makes it. The environment is a label: it marks the videos made
+         *     with the key, and says whose usage they count in. Keys of either environment see everything in the workspace, and
+         *     may make keys of both.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: components["parameters"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description The answer is the moment: every request sent after it that carries the key gets 401 `revoked_api_key`. There is no
+         *     way back. A key may revoke itself, but not the last key of the workspace that may write keys, because nobody could
+         *     make another.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/upload-ticket": {
         parameters: {
             query?: never;
@@ -474,6 +545,84 @@ export interface components {
             /** @description Each thing wrong with the request, if it is its input. */
             errors?: components["schemas"]["FieldError"][];
         };
+        /** @description A key as lists show it, without its secret. */
+        ApiKey: {
+            id: string;
+            name: string;
+            /**
+             * @description How the secret begins.
+             * @enum {string}
+             */
+            prefix: "svc_live_" | "svc_test_";
+            /** @description How the secret ends. */
+            last4: string;
+            environment: components["schemas"]["Environment"];
+            /** @description What the key may do. */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * @description Only an `active` key opens anything.
+             * @enum {string}
+             */
+            status: "active" | "revoked" | "expired";
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description From then on the key is refused; `null` if never.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, give or take a minute.
+             */
+            lastUsedAt: string | null;
+        };
+        ApiKeyPage: {
+            data: components["schemas"]["ApiKey"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
+        /**
+         * Format: date-time
+         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
+         */
+        Time: string;
+        ApiKeyRequest: {
+            /**
+             * @description What the key is for, for people.
+             * @example Website back end
+             */
+            name: string;
+            /** @description Left out, that of the key that asks. */
+            environment?: components["schemas"]["Environment"];
+            /**
+             * @description What the key may do. Left out, all that the key that asks may do.
+             * @example [
+             *       "videos:read",
+             *       "videos:write"
+             *     ]
+             */
+            permissions?: components["schemas"]["Permission"][];
+            /**
+             * @description From then on the key is refused. Must be in the future; left out or `null`, the key does not expire.
+             * @example 2999-12-31T23:59:59Z
+             */
+            expiresAt?: components["schemas"]["Time"] | null;
+        };
+        CreatedApiKey: components["schemas"]["ApiKey"] & {
+            /**
+             * @description The API key itself. It is not kept and cannot be shown again; the replay of an answer (`Idempotency-Replayed`)
+             *     comes without it.
+             */
+            secret?: string;
+        };
         /**
          * @description Facts of your own as pairs of texts: up to 50, names of up to 40 characters, values of up to 500. Framelane keeps
          *     and returns them.
@@ -570,11 +719,6 @@ export interface components {
              */
             maxBytes?: number;
         };
-        /**
-         * Format: date-time
-         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
-         */
-        Time: string;
         /**
          * @description `uploading`: waits for its file. `processing`: the file is here and being transcoded. `ready`: can be played.
          *     `failed`: will not become ready; see `error`.
@@ -905,8 +1049,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
-        TooLarge: {
+        /** @description The key belongs to another workspace, lacks a permission, or asks for one it has not. */
+        CreateForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The JSON body is too large. */
+        BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -914,17 +1068,16 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:file_too_large",
+                 *       "type": "urn:framelane:problem:body_too_large",
                  *       "title": "Content Too Large",
                  *       "status": 413,
-                 *       "detail": "Files may have at most 10737418240 bytes.",
-                 *       "instance": "/v1/videos/upload-ticket",
-                 *       "code": "file_too_large",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
-                 *       "maxBytes": 10737418240
+                 *       "detail": "The JSON body is larger than this API takes.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                 *       "code": "body_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
-                "application/problem+json": components["schemas"]["TooLargeProblem"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is not `application/json`. */
@@ -948,6 +1101,70 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is no such key in the workspace, or it has been revoked before. */
+        ApiKeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:api_key_not_found",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no key key_01m7y5g5zrfqetgq263t3b0wkz to revoke in this workspace.",
+                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq263t3b0wkz",
+                 *       "code": "api_key_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It is the last key of the workspace that may write keys. */
+        LastAdminKey: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:last_admin_key",
+                 *       "title": "Conflict",
+                 *       "status": 409,
+                 *       "detail": "This is the last key with the permission api_keys:write. Make another one first.",
+                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
+                 *       "code": "last_admin_key",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
+        TooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:file_too_large",
+                 *       "title": "Content Too Large",
+                 *       "status": 413,
+                 *       "detail": "Files may have at most 10737418240 bytes.",
+                 *       "instance": "/v1/videos/upload-ticket",
+                 *       "code": "file_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                 *       "maxBytes": 10737418240
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["TooLargeProblem"];
+            };
+        };
         /** @description There is no such video in the workspace. */
         VideoNotFound: {
             headers: {
@@ -963,27 +1180,6 @@ export interface components {
                  *       "detail": "There is no video vid_01m7y5g5zrfqetgq1t2hf3fjck in this workspace.",
                  *       "instance": "/v1/videos/vid_01m7y5g5zrfqetgq1t2hf3fjck",
                  *       "code": "video_not_found",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The JSON body is too large. */
-        BodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:body_too_large",
-                 *       "title": "Content Too Large",
-                 *       "status": 413,
-                 *       "detail": "The JSON body is larger than this API takes.",
-                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
-                 *       "code": "body_too_large",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
@@ -1313,6 +1509,15 @@ export interface components {
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
+        /** @description Most entries on a page. */
+        Limit: number;
+        /** @description The `nextCursor` of the page before. Not made to be read or built. */
+        Cursor: string;
+        /**
+         * @description The key.
+         * @example key_01m7y5g5zrfqetgq284dgbj6sj
+         */
+        ApiKeyId: string;
         /**
          * @description The video.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
@@ -1424,6 +1629,186 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WorkspaceForbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Most entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/api-keys?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *           "name": "Website back end",
+                     *           "prefix": "svc_live_",
+                     *           "last4": "9fQx",
+                     *           "environment": "live",
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write"
+                     *           ],
+                     *           "status": "active",
+                     *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "expiresAt": null,
+                     *           "revokedAt": null,
+                     *           "lastUsedAt": "2026-11-21T09:03:12.004Z"
+                     *         },
+                     *         {
+                     *           "id": "key_01m7y5g5zrfqetgq263t3b0wkz",
+                     *           "name": "Upload trials",
+                     *           "prefix": "svc_test_",
+                     *           "last4": "k0Zp",
+                     *           "environment": "test",
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write"
+                     *           ],
+                     *           "status": "revoked",
+                     *           "createdAt": "2026-11-20T15:41:07.310Z",
+                     *           "expiresAt": "2026-12-31T23:59:59.000Z",
+                     *           "revokedAt": "2026-11-21T08:12:55.871Z",
+                     *           "lastUsedAt": "2026-11-20T17:20:44.093Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *       "name": "Website back end",
+                     *       "secret": "svc_live_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE9fQx",
+                     *       "prefix": "svc_live_",
+                     *       "last4": "9fQx",
+                     *       "environment": "live",
+                     *       "permissions": [
+                     *         "videos:read",
+                     *         "videos:write"
+                     *       ],
+                     *       "status": "active",
+                     *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "expiresAt": null,
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["CreateForbidden"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: components["parameters"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ApiKeyNotFound"];
+            409: components["responses"]["LastAdminKey"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

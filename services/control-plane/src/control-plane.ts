@@ -8,6 +8,8 @@ import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { sql } from 'kysely';
 import { getWhoami } from './account/account.routes.ts';
 import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
+import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { createApp } from './app.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { authentication } from './auth/authentication.ts';
@@ -95,7 +97,8 @@ export class ControlPlane {
       settings: { ...config.attempts, contentKeySecret },
     });
 
-    const authenticate = authentication(db);
+    const keys = new ApiKeysService({ db, logger });
+    const authenticate = authentication(keys);
     const contract = loadContract(addresses);
     const served = controlPlanePart(contract);
     const app = createApp({
@@ -112,6 +115,7 @@ export class ControlPlane {
       routes: pairOperations(served, {
         getOpenApiDocument: (_req, res) => void res.json(contract),
         getWhoami,
+        ...apiKeyRoutes(keys, config.publicUrl),
         ...uploadTicketRoutes(tickets, addresses),
         ...videoRoutes(videos, config.publicUrl),
         ...deliveryRoutes({ delivery, playback, authenticate }),

@@ -1,30 +1,156 @@
 import { newId } from '@framelane/contracts/ids';
+import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { PERMISSIONS } from '../auth/permissions.ts';
 import type { Database } from '../db/database.ts';
-import type { ApiKeyRow } from '../db/schema.ts';
-import { describeSecret } from './api-key-secret.ts';
-import { findKeyByHash, insertKey } from './api-keys.store.ts';
+import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
+import { type Page, type Position, toPage } from '../http/pagination.ts';
+import { invalidField } from '../http/problems.ts';
+import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts';
+import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
+import { findKeyByHash, hasKeyWith, insertKey, listKeys, lockKeysOf, revokeKey } from './api-keys.store.ts';
+import { LastUse } from './last-use.ts';
 
+/** RFC 3339 has years of four digits; an offset can lead beyond them. */
+const LATEST = new Date('9999-12-31T23:59:59.999Z');
+
+/** A key that has been checked, with the name of its workspace. */
 export type VerifiedKey = ApiKeyRow & { workspace_name: string };
 
-/** Finds the living key behind a secret, or throws the 401 Problem that says why there is none. */
-export async function verifyApiKey(db: Database, secret: string): Promise<VerifiedKey> {
-  const described = describeSecret(secret);
-  const key = described === null ? undefined : await findKeyByHash(db, described.hash);
-  if (key === undefined) throw unauthorized('invalid_api_key', 'This API key does not exist.');
-  if (key.revoked_at !== null) throw unauthorized('revoked_api_key', 'This API key has been revoked.');
-  if (key.expires_at !== null && key.expires_at <= new Date()) {
-    throw unauthorized('expired_api_key', 'This API key has expired.');
+/** What a new key is to be. */
+export type NewApiKey = {
+  workspaceId: string;
+  name: string;
+  environment: Environment;
+  permissions: readonly Permission[];
+  expiresAt: Date | null;
+};
+
+/** What a client asks of a new key; the caller's own where undefined. */
+export type ApiKeyRequest = {
+  name: string;
+  environment: Environment | undefined;
+  permissions: readonly Permission[] | undefined;
+  expiresAt: Date | null;
+};
+
+/** A new key with its secret, which is known only now. */
+export type CreatedApiKey = ApiKeyRecord & { secret: string };
+
+/** Checks, makes, lists and revokes the keys of workspaces. */
+export class ApiKeysService {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #lastUse: LastUse;
+
+  constructor({ db, logger }: { db: Database; logger: Logger }) {
+    this.#db = db;
+    this.#logger = logger;
+    this.#lastUse = new LastUse(db, logger);
   }
-  return key;
+
+  /**
+   * Finds the living key behind a secret, or throws the 401 Problem that says why there is none. It is looked up each
+   * time: nothing remembers a key past its revocation, on any instance.
+   */
+  async verify(secret: string): Promise<VerifiedKey> {
+    const described = describeSecret(secret);
+    const key = described === null ? undefined : await findKeyByHash(this.#db, described.hash);
+    if (key === undefined) throw unauthorized('invalid_api_key', 'This API key does not exist.');
+    const status = statusOf(key, new Date());
+    if (status === 'revoked') throw unauthorized('revoked_api_key', 'This API key has been revoked.');
+    if (status === 'expired') throw unauthorized('expired_api_key', 'This API key has expired.');
+    this.#lastUse.note(key);
+    return key;
+  }
+
+  /**
+   * Makes a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission the
+   * caller lacks. The environment is a label that opens nothing, so a caller of either kind may make both.
+   */
+  async createAs(caller: VerifiedKey, request: ApiKeyRequest): Promise<CreatedApiKey> {
+    const permissions = request.permissions ?? caller.permissions;
+    const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
+    if (excess.length > 0) {
+      throw new Problem(
+        403,
+        'permission_escalation',
+        `A key cannot have more permissions than the one that makes it, which lacks ${excess.join(', ')}.`,
+      );
+    }
+    return this.create({
+      workspaceId: caller.workspace_id,
+      name: request.name,
+      environment: request.environment ?? caller.environment,
+      permissions,
+      expiresAt: request.expiresAt,
+    });
+  }
+
+  /** Makes a key. Throws 400 `validation_failed` for an expiry that is over or cannot be written as in RFC 3339. */
+  async create(key: NewApiKey): Promise<CreatedApiKey> {
+    const now = new Date();
+    if (key.expiresAt !== null && (key.expiresAt <= now || key.expiresAt > LATEST)) {
+      throw invalidField('body/expiresAt', 'out_of_range', 'must be in the future, before the year 10000');
+    }
+    const secret = newApiKeySecret(key.environment);
+    const row = await storeKey(this.#db, { ...key, secret });
+    if (row === undefined) throw new Error('A new secret is in use already');
+    this.#logger.info('api_key.created', {
+      keyId: row.id,
+      workspaceId: row.workspace_id,
+      permissions: row.permissions,
+    });
+    return { ...toApiKeyRecord(row, now), secret };
+  }
+
+  /** One page of the workspace's keys, newest first, revoked and expired ones among them. */
+  async list(
+    workspaceId: string,
+    page: { after: Position | undefined; limit: number },
+  ): Promise<Page<ApiKeyRecord>> {
+    const now = new Date();
+    const rows = await listKeys(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    return toPage(rows, page.limit, (row) => toApiKeyRecord(row, now));
+  }
+
+  /**
+   * Revokes a key: no request that comes in after this resolved is served with it. Throws 404 `api_key_not_found`, and
+   * 409 `last_admin_key` when the workspace could make no key any more; `evenTheLast` is for those who can all the same.
+   */
+  async revoke(workspaceId: string, keyId: string, { evenTheLast = false } = {}): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      // Two at once could otherwise each take the other's key for the one that stays.
+      await lockKeysOf(trx, workspaceId);
+      const key = await revokeKey(trx, workspaceId, keyId);
+      if (key === undefined) {
+        throw new Problem(404, 'api_key_not_found', `There is no key ${keyId} to revoke in this workspace.`);
+      }
+      if (!evenTheLast && couldWriteKeys(key) && !(await hasKeyWith(trx, workspaceId, 'api_keys:write'))) {
+        throw new Problem(
+          409,
+          'last_admin_key',
+          'This is the last key with the permission api_keys:write. Make another one first.',
+        );
+      }
+    });
+    this.#logger.info('api_key.revoked', { keyId, workspaceId });
+  }
 }
 
-/** Makes a key with every permission. Resolves with false when a key with this secret is there already. */
+/** Makes a key of a given secret, with every permission. Resolves with false when there is a key with it already. */
 export async function createFullKey(
   db: Database,
-  key: { workspaceId: string; name: string; secret: string },
+  { workspaceId, name, secret }: { workspaceId: string; name: string; secret: string },
 ): Promise<boolean> {
+  const row = await storeKey(db, { workspaceId, name, secret, permissions: PERMISSIONS, expiresAt: null });
+  return row !== undefined;
+}
+
+async function storeKey(
+  db: Database,
+  key: Omit<NewApiKey, 'environment'> & { secret: string },
+): Promise<ApiKeyRow | undefined> {
   const described = describeSecret(key.secret);
   if (described === null) {
     throw new Error('An API key is svc_live_ or svc_test_ followed by at least 16 letters and digits');
@@ -37,8 +163,15 @@ export async function createFullKey(
     prefix: described.prefix,
     last4: described.last4,
     environment: described.environment,
-    permissions: [...PERMISSIONS],
+    permissions: [...key.permissions],
+    expires_at: key.expiresAt,
   });
+}
+
+/** Whether a key that was revoked just now worked until then and could make others. */
+function couldWriteKeys(key: ApiKeyRow): boolean {
+  const expired = key.expires_at !== null && key.expires_at <= new Date();
+  return key.permissions.includes('api_keys:write') && !expired;
 }
 
 function unauthorized(code: string, detail: string): Problem {

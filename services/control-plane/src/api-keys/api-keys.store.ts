@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { ApiKeyRow } from '../db/schema.ts';
+import type { ApiKeyRow, Permission } from '../db/schema.ts';
+import type { Position } from '../http/pagination.ts';
 
 /** The key with this hash and the name of its workspace, whatever its state. */
 export async function findKeyByHash(
@@ -15,16 +17,93 @@ export async function findKeyByHash(
     .executeTakeFirst();
 }
 
-/** Stores a key unless its secret is known already. Resolves with whether it was stored. */
+/** Stores a key unless its secret is known already. Resolves with the row if it was stored. */
 export async function insertKey(
   db: Database,
-  key: Omit<ApiKeyRow, 'created_at' | 'expires_at' | 'revoked_at' | 'last_used_at'>,
-): Promise<boolean> {
-  const row = await db
+  key: Omit<ApiKeyRow, 'created_at' | 'revoked_at' | 'last_used_at'>,
+): Promise<ApiKeyRow | undefined> {
+  return db
     .insertInto('api_keys')
     .values(key)
     .onConflict((conflict) => conflict.column('secret_hash').doNothing())
-    .returning('id')
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Up to `limit` keys of a workspace, newest first, after `position`; revoked and expired ones among them. */
+export async function listKeys(
+  db: Database,
+  workspaceId: string,
+  page: { after: Position | undefined; limit: number },
+): Promise<ApiKeyRow[]> {
+  const { after } = page;
+  return db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(created_at, id) < (${after?.createdAt}, ${after?.id})`),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .execute();
+}
+
+/**
+ * Lets one change of the keys of a workspace happen at a time, until the transaction ends. The lock does not stand in
+ * the way of rows that refer to the workspace, as every new video does.
+ */
+export async function lockKeysOf(db: Database, workspaceId: string): Promise<void> {
+  await db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Revokes a key that is not. Resolves with the row if there was one. */
+export async function revokeKey(
+  db: Database,
+  workspaceId: string,
+  keyId: string,
+): Promise<ApiKeyRow | undefined> {
+  return db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql`now()` })
+    .where('id', '=', keyId)
+    .where('workspace_id', '=', workspaceId)
+    .where('revoked_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Whether the workspace has a key that works now and has the permission. */
+export async function hasKeyWith(
+  db: Database,
+  workspaceId: string,
+  permission: Permission,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .where(sql<boolean>`${permission} = any(permissions)`)
+    .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Notes a use, unless one was noted in the last `seconds`. */
+export async function touchKey(db: Database, keyId: string, seconds: number): Promise<void> {
+  const noteworthy = sql<boolean>`(last_used_at is null or last_used_at < now() - make_interval(secs => ${seconds}))`;
+  await db
+    .updateTable('api_keys')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', keyId)
+    .where(noteworthy)
+    .execute();
 }

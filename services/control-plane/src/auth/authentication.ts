@@ -1,7 +1,6 @@
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
-import { type VerifiedKey, verifyApiKey } from '../api-keys/api-keys.service.ts';
-import type { Database } from '../db/database.ts';
+import type { ApiKeysService, VerifiedKey } from '../api-keys/api-keys.service.ts';
 import { type Authenticate, missingApiKey } from '../http/request-validation.ts';
 
 declare global {
@@ -14,11 +13,11 @@ declare global {
 }
 
 /** Authenticates a request: key (401), then workspace header (400) and membership (403), then permissions (403). */
-export function authentication(db: Database): Authenticate {
+export function authentication(keys: ApiKeysService): Authenticate {
   return async (req, permissions) => {
     const secret = /^Bearer +(\S+)$/i.exec(req.get('authorization') ?? '')?.[1];
     if (secret === undefined) throw missingApiKey();
-    const key = await verifyApiKey(db, secret);
+    const key = await keys.verify(secret);
     requireWorkspace(req.get('x-svc-workspace'), key);
     requirePermissions(permissions, key);
     req.apiKey = key;
