@@ -34,6 +34,16 @@ test.each(api.requestExamples('createUploadTicket'))(
   },
 );
 
+test.each(api.requestExamples('updateVideo'))(
+  'the change "%s" of the API description works',
+  async (_name, example) => {
+    const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
+    const answer = await client.call('PATCH', `/videos/${videoId}`, example);
+    expect(answer.status).toBe(200);
+    expect(await api.complaints('updateVideo', answer)).toEqual([]);
+  },
+);
+
 test('the lines of the README take a video from ticket to ready', async () => {
   const block = /```sh\n(TICKET=.*?)```/s.exec(await readFile(README, 'utf8'))?.[1] ?? '';
   const lines = block

@@ -10,7 +10,7 @@ import { FramelaneClient, type ReadyVideo } from '../src/framelane-client.ts';
 import { type Presentation, type Rendition, readPresentation } from '../src/hls.ts';
 import { type MeasuredRendition, measureRendition } from '../src/measured-rendition.ts';
 import { readTarget } from '../src/target.ts';
-import { looksLikeTransportStream, type Packet } from '../src/transport-stream.ts';
+import { damagedTables, looksLikeTransportStream, type Packet } from '../src/transport-stream.ts';
 
 jest.setTimeout(120_000);
 
@@ -255,8 +255,11 @@ describe.each(CASES)('a $name clip', ({ name, audio: hasAudio, rungs: expected }
       expect(Math.abs(audio.end - rung.end)).toBeLessThanOrEqual(frame);
     });
 
-    test('is encrypted whole under one key of 16 bytes', async () => {
+    test('is encrypted whole under one key of 16 bytes, with the sequence number as vector', async () => {
       expect(presentation.key).toHaveLength(16);
+      expect(
+        renditions.flatMap(({ segments }) => segments.flatMap(({ packets }) => damagedTables(packets))),
+      ).toEqual([]);
       for (const { delivered: file } of renditions.flatMap(({ segments }) => segments)) {
         const bytes = await readFile(file);
         expect(bytes.length % 16).toBe(0);
