@@ -14,12 +14,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create index videos_to_remove on videos (remove_at)
     where remove_at is not null and deleted_at is null`.execute(db);
 
-  // Every list is a few walks along this one, whatever it is filtered by.
+  // A list of some kinds of videos is one walk for each of them.
   await sql`
     create index videos_by_kind on videos (workspace_id, environment, status, created_at desc, id desc)
     where deleted_at is null`.execute(db);
   await sql`drop index videos_by_status`.execute(db);
-  await sql`drop index videos_by_workspace`.execute(db);
 
   await sql`create extension if not exists pg_trgm`.execute(db);
   await sql`create index videos_by_title on videos using gin (title gin_trgm_ops) where deleted_at is null`.execute(
@@ -30,9 +29,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 export async function down(db: Kysely<unknown>): Promise<void> {
   await sql`drop index videos_by_title`.execute(db);
   await sql`drop extension pg_trgm`.execute(db);
-  await sql`
-    create index videos_by_workspace on videos (workspace_id, created_at desc, id desc)
-    where deleted_at is null`.execute(db);
   await sql`
     create index videos_by_status on videos (workspace_id, status, created_at desc, id desc)
     where deleted_at is null`.execute(db);

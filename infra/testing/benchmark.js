@@ -1,0 +1,14 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import startPostgres from './postgres-setup.js';
+import stopPostgres from './postgres-teardown.js';
+
+/** Runs a benchmark, `node infra/testing/benchmark.js <file>`, with the PostgreSQL that tests have in TEST_DATABASE_URL. */
+const [file] = process.argv.slice(2);
+if (file === undefined) throw new Error('Name the file of the benchmark');
+await startPostgres();
+try {
+  await import(pathToFileURL(resolve(file)).href);
+} finally {
+  await stopPostgres();
+}

@@ -1,0 +1,98 @@
+import { createLogger } from '@framelane/service-kit/logger';
+import { sql } from 'kysely';
+import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
+import { migrateToLatest } from '../../src/db/migrations.ts';
+import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+/**
+ * What a page of videos costs in a workspace with a million of them, compared with one of a thousand: `pnpm bench:lists`.
+ * Prints milliseconds (medians) and their ratio.
+ */
+
+const SMALL = { id: 'ws_small', videos: 1_000 };
+const LARGE = { id: 'ws_large', videos: 1_000_000 };
+const ROUNDS = 201;
+
+const everything: VideoFilter = {
+  statuses: [],
+  createdAfter: undefined,
+  createdBefore: undefined,
+  environment: undefined,
+  titleContains: undefined,
+};
+type Page = { filter?: Partial<VideoFilter>; order?: 'asc' | 'desc'; after?: boolean };
+
+/** Pages of 25, each by its filter; `after` begins in the middle of the list. */
+const PAGES: [string, Page][] = [
+  ['first', {}],
+  ['middle', { after: true }],
+  ['last', { order: 'asc' }],
+  ['one status, frequent', { filter: { statuses: ['ready'] } }],
+  ['one status, rare', { filter: { statuses: ['failed'] } }],
+  ['two statuses, rare', { filter: { statuses: ['failed', 'uploading'] } }],
+  ['test environment, rare', { filter: { environment: 'test' } }],
+  ['status and environment', { filter: { statuses: ['failed'], environment: 'live' }, after: true }],
+  ['created before', { filter: { createdBefore: new Date('2026-01-01T00:10:00Z') } }],
+  ['title, frequent', { filter: { titleContains: 'holiday' } }],
+  ['title, once', { filter: { titleContains: 'number 777 ' } }],
+];
+
+/** One video a second, most of them ready, one in a hundred failed or a test. */
+async function fill(db: Database, workspace: { id: string; videos: number }): Promise<void> {
+  await sql`insert into workspaces (id, name) values (${workspace.id}, 'Benchmark')`.execute(db);
+  await sql`
+    insert into videos (id, workspace_id, environment, status, title, filename, error_code, content_key, variants,
+      target_duration, created_at)
+    select 'vid_' || ${workspace.id} || lpad(n::text, 8, '0'), ${workspace.id},
+      case when n % 100 = 1 then 'test' else 'live' end,
+      status, 'Holiday number ' || n || ' at the sea', 'holiday.mp4',
+      case status when 'failed' then 'not_a_video' end, case status when 'ready' then 'sealed' end,
+      case status when 'ready' then '{360p}'::text[] end, case status when 'ready' then 6 end,
+      '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
+    from generate_series(1, ${workspace.videos}::int) as n,
+      lateral (select case n % 100 when 2 then 'failed' when 3 then 'uploading' else 'ready' end as status) as s
+  `.execute(db);
+}
+
+async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page): Promise<number> {
+  const middle = { createdAt: new Date(Date.UTC(2026, 0, 1) + videos * 500), id: 'vid_' };
+  const { filter, order = 'desc', after = false } = page;
+  const begin = performance.now();
+  await listVideos(
+    db,
+    id,
+    { ...everything, ...filter },
+    { order, limit: 26, after: after ? middle : undefined },
+  );
+  return performance.now() - begin;
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+}
+
+const database = await createTestDatabase();
+const db = openDatabase(openPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })));
+try {
+  await migrateToLatest(db);
+  await fill(db, SMALL);
+  await fill(db, LARGE);
+  await sql`vacuum analyze videos`.execute(db);
+  process.stdout.write(`${'page'.padEnd(26)}${'1,000'.padStart(10)}${'1,000,000'.padStart(12)}   ratio\n`);
+  for (const [name, page] of PAGES) {
+    const times: [number[], number[]] = [[], []];
+    // In turns, so that whatever else the machine does slows both alike.
+    for (let round = 0; round < ROUNDS; round += 1) {
+      times[0].push(await listOnce(db, SMALL, page));
+      times[1].push(await listOnce(db, LARGE, page));
+    }
+    const [small, large] = [median(times[0]), median(times[1])];
+    process.stdout.write(
+      `${name.padEnd(26)}${small.toFixed(2).padStart(10)}${large.toFixed(2).padStart(12)}${(large / small).toFixed(2).padStart(8)}\n`,
+    );
+  }
+} finally {
+  await db.destroy();
+  await database.drop();
+}
