@@ -27,6 +27,8 @@ export type TestControlPlane = {
   engine: HandPlayedEngine;
   /** Starts another one beside it that believes to be alone. */
   startAnotherAlone(): Promise<void>;
+  /** Starts another one on the same database. */
+  startAnother(): Promise<{ url: string; stop(): Promise<void> }>;
   /** Requests a ticket and resolves with the answer. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
   /** A video that is ready, as far as the database knows: its segments are not stored. */
@@ -93,6 +95,12 @@ export async function startControlPlane(
       const another = create();
       running.push(another);
       await another.start({ alone: true });
+    },
+    startAnother: async () => {
+      const another = create();
+      running.push(another);
+      const { port: itsPort } = await another.start();
+      return { url: `http://127.0.0.1:${itsPort}`, stop: () => another.stop() };
     },
     ticket,
     readyVideo: async () => {

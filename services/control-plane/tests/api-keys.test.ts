@@ -1,0 +1,289 @@
+import { newId } from '@framelane/contracts/ids';
+import type { components } from '@framelane/openapi/types';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { PERMISSIONS } from '../src/auth/permissions.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+type ApiKey = components['schemas']['ApiKey'];
+type Created = ApiKey & { secret: string };
+type Headers = Record<string, string>;
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const post = (body: object, headers: Headers = plane.credentials) =>
+  request(plane.url).post('/v1/api-keys').set(headers).send(body);
+const revoke = (id: string, headers: Headers = plane.credentials) =>
+  request(plane.url).delete(`/v1/api-keys/${id}`).set(headers);
+const list = (query = '', headers: Headers = plane.credentials) =>
+  request(plane.url).get(`/v1/api-keys${query}`).set(headers);
+const whoami = (headers: Headers) => request(plane.url).get('/v1/auth/whoami').set(headers);
+
+/** Headers of requests with this key. */
+const as = ({ secret }: { secret: string }, workspaceId = plane.workspaceId): Headers => ({
+  authorization: `Bearer ${secret}`,
+  'x-svc-workspace': workspaceId,
+});
+
+async function createKey(body: object = {}, headers?: Headers): Promise<Created> {
+  const answer = await post({ name: 'Trial', ...body }, headers);
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+/** A workspace of the test's own, with one key that may do everything. */
+async function makeWorkspace(): Promise<{ headers: Headers; keyId: string }> {
+  const id = newId('ws');
+  const secret = newApiKeySecret('live');
+  await plane.db.insertInto('workspaces').values({ id, name: 'Another' }).execute();
+  await createFullKey(plane.db, { workspaceId: id, name: 'First', secret });
+  const headers = as({ secret }, id);
+  return { headers, keyId: (await whoami(headers)).body.apiKey.id };
+}
+
+/** Lets a key expire now. */
+async function expire(id: string): Promise<void> {
+  await plane.db
+    .updateTable('api_keys')
+    .set({ expires_at: sql`now() - interval '1 second'` })
+    .where('id', '=', id)
+    .execute();
+}
+
+const code = (answer: request.Response) => [answer.status, answer.body.code];
+
+describe('creating', () => {
+  test('a key like the one that asks, by its name alone', async () => {
+    const created = await createKey({ name: 'Website back end' });
+    expect(created).toEqual({
+      id: expect.stringMatching(/^key_/),
+      name: 'Website back end',
+      secret: expect.stringMatching(/^svc_live_[0-9A-Za-z]{43}$/),
+      prefix: 'svc_live_',
+      last4: created.secret.slice(-4),
+      environment: 'live',
+      permissions: [...PERMISSIONS],
+      status: 'active',
+      createdAt: expect.any(String),
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
+    expect((await whoami(as(created))).body.apiKey.id).toBe(created.id);
+  });
+
+  test('a test key with fewer permissions and an end', async () => {
+    const created = await createKey({
+      environment: 'test',
+      permissions: ['videos:read'],
+      expiresAt: '2999-12-31T23:59:59+02:00',
+    });
+    expect(created).toMatchObject({
+      prefix: 'svc_test_',
+      environment: 'test',
+      permissions: ['videos:read'],
+      expiresAt: '2999-12-31T21:59:59.000Z',
+    });
+    expect(created.secret).toMatch(/^svc_test_/);
+    const { body } = await whoami(as(created));
+    expect(body).toMatchObject({ environment: 'test', permissions: ['videos:read'] });
+  });
+
+  test('not with more permissions than the key that asks', async () => {
+    const maker = await createKey({ permissions: ['api_keys:write', 'videos:read'] });
+    const more = await post({ name: 'More', permissions: ['videos:read', 'videos:write'] }, as(maker));
+    expect(code(more)).toEqual([403, 'permission_escalation']);
+    expect(more.body.detail).toContain('videos:write');
+    const same = await createKey({}, as(maker));
+    expect(same.permissions).toEqual(['api_keys:write', 'videos:read']);
+    const fewer = await createKey({ permissions: ['videos:read'] }, as(maker));
+    expect(fewer.permissions).toEqual(['videos:read']);
+  });
+
+  test('a live key by a test key: the environment is a label', async () => {
+    const tester = await createKey({ environment: 'test' });
+    expect((await createKey({}, as(tester))).environment).toBe('test');
+    expect((await createKey({ environment: 'live' }, as(tester))).environment).toBe('live');
+  });
+
+  test.each([
+    ['no name', {}, 'body/name'],
+    ['an empty name', { name: '' }, 'body/name'],
+    ['a long name', { name: 'x'.repeat(101) }, 'body/name'],
+    ['a name that cannot be stored', { name: 'a\u0000b' }, 'body/name'],
+    ['another environment', { name: 'x', environment: 'staging' }, 'body/environment'],
+    ['no permission', { name: 'x', permissions: [] }, 'body/permissions'],
+    ['an unknown permission', { name: 'x', permissions: ['videos:*'] }, 'body/permissions/0'],
+    ['a permission twice', { name: 'x', permissions: ['usage:read', 'usage:read'] }, 'body/permissions'],
+    ['an end that is over', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'body/expiresAt'],
+    ['an end beyond all years', { name: 'x', expiresAt: '9999-12-31T23:59:59-12:00' }, 'body/expiresAt'],
+    ['no such day', { name: 'x', expiresAt: '2999-02-30T00:00:00Z' }, 'body/expiresAt'],
+  ])('400 with %s', async (_, body, field) => {
+    const answer = await post(body);
+    expect(code(answer)).toEqual([400, 'validation_failed']);
+    expect(answer.body.errors[0].field).toBe(field);
+  });
+
+  test('names are counted in characters', async () => {
+    expect((await createKey({ name: '🎬'.repeat(100) })).name).toHaveLength(200);
+  });
+});
+
+describe('listing', () => {
+  test('shows every key of the workspace with its state, newest first, and no secret', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    const active = await createKey({ name: 'Active', expiresAt: '2999-01-01T00:00:00Z' }, headers);
+    const expired = await createKey({ name: 'Expired', expiresAt: '2999-01-01T00:00:00Z' }, headers);
+    const revoked = await createKey({ name: 'Revoked' }, headers);
+    await expire(expired.id);
+    await revoke(revoked.id, headers).expect(204);
+    await expire(revoked.id);
+
+    const answer = await list('', headers);
+    expect(answer.status).toBe(200);
+    const keys: ApiKey[] = answer.body.data;
+    expect(keys.map((key) => [key.id, key.status, key.revokedAt])).toEqual([
+      [revoked.id, 'revoked', expect.any(String)],
+      [expired.id, 'expired', null],
+      [active.id, 'active', null],
+      [keyId, 'active', null],
+    ]);
+    expect(keys[2]).toMatchObject({ prefix: active.prefix, last4: active.last4, name: 'Active' });
+    for (const { secret } of [active, expired, revoked]) expect(answer.text).not.toContain(secret.slice(9));
+    expect(answer.text).not.toContain('"secret"');
+  });
+
+  test('goes on page by page, also while keys are added', async () => {
+    const { headers } = await makeWorkspace();
+    for (let made = 0; made < 4; made += 1) await createKey({ name: `Key ${made}` }, headers);
+    const first = await list('?limit=2', headers);
+    expect(first.body).toMatchObject({ hasMore: true, nextCursor: expect.any(String) });
+    const next = /^<http:\/\/framelane\.test\/v1(.*)>; rel="next"$/.exec(first.headers.link ?? '')?.[1];
+    await createKey({ name: 'Late' }, headers);
+    const second = await request(plane.url).get(`/v1${next}`).set(headers);
+    const last = await list(`?limit=2&cursor=${second.body.nextCursor}`, headers);
+    const names = [first, second, last].flatMap(({ body }) => body.data.map((key: ApiKey) => key.name));
+    expect(names).toEqual(['Key 3', 'Key 2', 'Key 1', 'Key 0', 'First']);
+    expect(last.body).toMatchObject({ hasMore: false, nextCursor: null });
+    expect(last.headers).not.toHaveProperty('link');
+  });
+
+  test.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=x', '?cursor='])('400 for %s', async (query) => {
+    expect(code(await list(query))).toEqual([400, 'validation_failed']);
+  });
+});
+
+describe('revoking', () => {
+  test('ends a key at once, and only once', async () => {
+    const key = await createKey();
+    const answer = await revoke(key.id);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(code(await whoami(as(key)))).toEqual([401, 'revoked_api_key']);
+    expect(code(await revoke(key.id))).toEqual([404, 'api_key_not_found']);
+  });
+
+  test('404 for a key of another workspace, which goes on working', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    expect(code(await revoke(keyId))).toEqual([404, 'api_key_not_found']);
+    expect((await whoami(headers)).status).toBe(200);
+  });
+
+  test('409 for the last key that may write keys, whatever others there are', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    await createKey({ permissions: ['api_keys:read', 'videos:write'] }, headers);
+    const expired = await createKey({}, headers);
+    await expire(expired.id);
+    const gone = await createKey({}, headers);
+    await revoke(gone.id, headers).expect(204);
+    expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
+    expect((await whoami(headers)).status).toBe(200);
+
+    const another = await createKey({}, headers);
+    await revoke(keyId, headers).expect(204);
+    expect(code(await whoami(headers))).toEqual([401, 'revoked_api_key']);
+    expect(code(await revoke(another.id, as(another, headers['x-svc-workspace'])))).toEqual([
+      409,
+      'last_admin_key',
+    ]);
+  });
+
+  test('other keys go freely, expired ones too', async () => {
+    const { headers } = await makeWorkspace();
+    const reader = await createKey({ permissions: ['videos:read'] }, headers);
+    const expired = await createKey({}, headers);
+    await expire(expired.id);
+    await revoke(reader.id, headers).expect(204);
+    await revoke(expired.id, headers).expect(204);
+  });
+
+  test('of the last two keys that revoke each other at once, one stays', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { headers, keyId } = await makeWorkspace();
+      const second = await createKey({}, headers);
+      const secondHeaders = as(second, headers['x-svc-workspace']);
+      const answers = await Promise.all([revoke(second.id, headers), revoke(keyId, secondHeaders)]);
+      // The loser is refused as the last one, or is revoked before it is asked who it is.
+      const statuses = answers.map((answer) => answer.status);
+      expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 409 || status === 401)).toHaveLength(1);
+      const alive = await Promise.all([whoami(headers), whoami(secondHeaders)]);
+      expect(alive.map((answer) => answer.status).toSorted()).toEqual([200, 401]);
+    }
+  });
+
+  test('waits for no upload ticket that is being made', async () => {
+    const key = await createKey();
+    await plane.db.transaction().execute(async (trx) => {
+      const { workspaceId } = plane;
+      const video = { id: newId('vid'), workspace_id: workspaceId, title: 'A', filename: 'a.mp4' };
+      await trx
+        .insertInto('videos')
+        .values({ ...video, environment: 'live', status: 'uploading' })
+        .execute();
+      await revoke(key.id).expect(204);
+    });
+  });
+});
+
+describe('the last use', () => {
+  const lastUsed = async (id: string) => {
+    const row = await plane.db
+      .selectFrom('api_keys')
+      .select('last_used_at')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return row.last_used_at?.getTime();
+  };
+
+  test('is noted, and again once a minute has passed', async () => {
+    const key = await createKey();
+    expect(await lastUsed(key.id)).toBeUndefined();
+    await whoami(as(key)).expect(200);
+    const first = await until(() => lastUsed(key.id));
+    await Promise.all(Array.from({ length: 20 }, () => whoami(as(key)).expect(200)));
+    expect(await lastUsed(key.id)).toBe(first);
+
+    const longAgo = new Date(Date.now() - 61_000);
+    await plane.db.updateTable('api_keys').set({ last_used_at: longAgo }).where('id', '=', key.id).execute();
+    await whoami(as(key)).expect(200);
+    await until(async () => ((await lastUsed(key.id)) ?? 0) > longAgo.getTime());
+  });
+
+  test('is not waited for', async () => {
+    const key = await createKey();
+    await plane.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('api_keys').select('id').where('id', '=', key.id).forUpdate().execute();
+      await whoami(as(key)).expect(200);
+      await whoami(as(key)).expect(200);
+    });
+    await until(async () => (await lastUsed(key.id)) !== undefined);
+  });
+});

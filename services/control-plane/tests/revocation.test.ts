@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+/** Clients that ask each of the two control planes all the time. */
+const CLIENTS = 8;
+/** Answers every client has before the key is revoked, and again after. */
+const ANSWERS = 20;
+const ROUNDS = 5;
+
+type Call = { sentAt: number; status: number };
+type Client = { calls: Call[]; stopped: Promise<void> };
+
+let plane: TestControlPlane;
+let urls: string[];
+beforeAll(async () => {
+  plane = await startControlPlane();
+  urls = [plane.url, (await plane.startAnother()).url];
+});
+afterAll(() => plane.stop());
+
+async function createKey(): Promise<{ id: string; secret: string }> {
+  const answer = await fetch(`${plane.url}/v1/api-keys`, {
+    method: 'POST',
+    headers: { ...plane.credentials, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'To be revoked' }),
+  });
+  return (await answer.json()) as { id: string; secret: string };
+}
+
+/** Asks one control plane again and again, with the key, until told to stop. */
+function startClient(url: string, secret: string, stop: AbortSignal): Client {
+  const calls: Call[] = [];
+  const headers = { ...plane.credentials, authorization: `Bearer ${secret}` };
+  const work = async () => {
+    while (!stop.aborted) {
+      const sentAt = performance.now();
+      const answer = await fetch(`${url}/v1/auth/whoami`, { headers });
+      await answer.arrayBuffer();
+      calls.push({ sentAt, status: answer.status });
+    }
+  };
+  return { calls, stopped: work() };
+}
+
+test('under load on two control planes, nothing sent after the revocation was answered succeeds', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { id, secret } = await createKey();
+    const stop = new AbortController();
+    const clients = urls.flatMap((url) =>
+      Array.from({ length: CLIENTS }, () => startClient(url, secret, stop.signal)),
+    );
+    await until(async () => clients.every(({ calls }) => calls.length >= ANSWERS));
+
+    const revocation = await fetch(`${urls[round % urls.length]}/v1/api-keys/${id}`, {
+      method: 'DELETE',
+      headers: plane.credentials,
+    });
+    const revokedAt = performance.now();
+    expect(revocation.status).toBe(204);
+
+    const sentAfter = ({ calls }: Client) => calls.filter(({ sentAt }) => sentAt > revokedAt);
+    await until(async () => clients.every((client) => sentAfter(client).length >= ANSWERS));
+    stop.abort();
+    await Promise.all(clients.map(({ stopped }) => stopped));
+    for (const client of clients) {
+      expect(client.calls.slice(0, ANSWERS).every(({ status }) => status === 200)).toBe(true);
+      expect([...new Set(sentAfter(client).map(({ status }) => status))]).toEqual([401]);
+    }
+  }
+});
