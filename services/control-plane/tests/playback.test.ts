@@ -128,6 +128,17 @@ describe('POST /videos/:id/playback-tokens', () => {
     expect(answer.body.errors[0].field).toBe('body/expiresIn');
   });
 
+  test('413 and 415 for bodies that are none', async () => {
+    const huge = await askToken(signed, { expiresIn: 60, x: 'x'.repeat(300_000) });
+    expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
+    const form = await request(plane.url)
+      .post(`/v1/videos/${signed}/playback-tokens`)
+      .set(plane.credentials)
+      .type('form')
+      .send('expiresIn=60');
+    expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
   test('404 for an unknown video, 401 without a key', async () => {
     expect((await askToken(newId('vid'))).body.code).toBe('video_not_found');
     expect((await request(plane.url).post(`/v1/videos/${signed}/playback-tokens`)).status).toBe(401);

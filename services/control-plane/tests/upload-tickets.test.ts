@@ -62,6 +62,7 @@ describe('requesting a ticket', () => {
     ['a path', { filename: '../etc/passwd.mp4' }, 'body/filename'],
     ['a backslash', { filename: 'c:\\a.mp4' }, 'body/filename'],
     ['a control character', { filename: 'a\u0000.mp4' }, 'body/filename'],
+    ['half a character', { filename: 'a\ud83c.mp4' }, 'body/filename'],
     ['256 characters', { filename: `${'a'.repeat(252)}.mp4` }, 'body/filename'],
     ['a number', { filename: 5 }, 'body/filename'],
     ['a long title', { filename: 'a.mp4', title: 'x'.repeat(513) }, 'body/title'],
