@@ -130,6 +130,7 @@ describe('POST /videos/:id/retry', () => {
       .where('video_id', '=', videoId)
       .execute();
     await until(async () => (await record(videoId)).status === 'failed');
+    await plane.objects.put(sourceKey(plane.workspaceId, videoId), Buffer.from('late'), 'video/mp4');
     const answer = await retry(videoId);
     expect([answer.status, answer.body.code]).toEqual([409, 'source_not_available']);
     await plane.engine.report('upload.completed', {

@@ -84,9 +84,10 @@ export class VideosService {
    * `video_not_failed` or `source_not_available`, and 503 while the storage is away.
    */
   async retry(workspaceId: string, videoId: string): Promise<VideoRecord> {
-    const { status } = await this.#record(this.#db, workspaceId, videoId);
+    const { status, uploadedAt } = await this.#record(this.#db, workspaceId, videoId);
     if (status !== 'failed') throw notFailed(status);
-    if (!(await this.#keepsSource(workspaceId, videoId))) {
+    // A transfer that came too late may have stored a file that was never taken in.
+    if (uploadedAt === null || !(await this.#keepsSource(workspaceId, videoId))) {
       throw new Problem(
         409,
         'source_not_available',
