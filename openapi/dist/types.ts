@@ -24,6 +24,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was used
+         * @description Storage, transcoded minutes and bandwidth of the workspace, of videos made with production keys or of those made
+         *     with test keys. Without parameters: this calendar month so far, in the environment of the key.
+         *
+         *     Usage is counted by the day in UTC, so a period is widened to whole days; `period` in the answer is what was
+         *     counted. Deleting a video frees its storage and changes nothing else.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api-keys": {
         parameters: {
             query?: never;
@@ -544,6 +568,59 @@ export interface components {
             requestId: string;
             /** @description Each thing wrong with the request, if it is its input. */
             errors?: components["schemas"]["FieldError"][];
+        };
+        /**
+         * @description A day, e.g. `2026-11-01`, which stands for its first moment in UTC; or a time as in RFC 3339, in which a `+` must be
+         *     sent as `%2B`. Years from 2000 to 2999.
+         */
+        UsageTime: string | unknown | unknown;
+        /** @description Minutes the uploaded videos last that became ready in this time, to three places; each video counts once. */
+        TranscodedMinutes: number;
+        /**
+         * Format: int64
+         * @description Bytes sent to players in this time, headers included. Behind by a few seconds.
+         */
+        BandwidthBytes: number;
+        UsageDay: {
+            /**
+             * Format: date
+             * @description The day, in UTC.
+             */
+            date: string;
+            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
+            bandwidthBytes: components["schemas"]["BandwidthBytes"];
+        };
+        Usage: {
+            /** @description The workspace, as in `X-Svc-Workspace`. */
+            workspaceId: string;
+            environment: components["schemas"]["Environment"];
+            /** @description What is counted; whole days in UTC. */
+            period: {
+                /**
+                 * Format: date-time
+                 * @description Its first moment.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description The first moment after it; now, if none was asked for.
+                 */
+                to: string;
+            };
+            /**
+             * Format: int64
+             * @description Bytes stored now, whatever the period; uploaded files included, deleted videos not.
+             */
+            storageBytes: number;
+            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
+            bandwidthBytes: components["schemas"]["BandwidthBytes"];
+            /**
+             * Format: int64
+             * @description Videos there are now, in any state.
+             */
+            videoCount: number;
+            /** @description One entry for each day of the period. Only with `groupBy=day`. */
+            days?: components["schemas"]["UsageDay"][];
         };
         /** @description A key as lists show it, without its secret. */
         ApiKey: {
@@ -1629,6 +1706,54 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WorkspaceForbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the period begins. Left out, with the month in which it ends.
+                 * @example 2026-11-01
+                 */
+                from?: components["schemas"]["UsageTime"];
+                /**
+                 * @description Where the period ends, exclusively. Left out, now.
+                 * @example 2026-12-01
+                 */
+                to?: components["schemas"]["UsageTime"];
+                /** @description Whose usage. Left out, that of the environment of the key. */
+                environment?: components["schemas"]["Environment"];
+                /** @description Adds `days`, at most 366 of them. */
+                groupBy?: "day";
+            };
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was used in the period. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

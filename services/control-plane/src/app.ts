@@ -10,6 +10,7 @@ import { translateHttpError } from './http/problems.ts';
 export function createApp(deps: {
   logger: Logger;
   checks: ReadinessChecks;
+  countBandwidth: RequestHandler;
   validation: (RequestHandler | ErrorRequestHandler)[];
   routes: Route[];
 }): Express {
@@ -18,7 +19,7 @@ export function createApp(deps: {
   app.use(requestId);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
-  app.use('/v1/hls', deliveryCors, playlistCompression);
+  app.use('/v1/hls', deps.countBandwidth, deliveryCors, playlistCompression);
   app.use('/v1', noStore, refuseNul, ...deps.validation);
   app.use('/v1', toRouter(deps.routes));
   app.use(routeNotFound);

@@ -21,6 +21,7 @@ const settings = z.object({
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
   RECONCILE_SECONDS: setting.integer(1).default(15),
   STRAGGLER_SECONDS: setting.integer(1).default(600),
+  USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   DELIVERY_MODE: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
@@ -50,6 +51,8 @@ export type ControlPlaneConfig = {
   reconcileSeconds: number;
   /** When a purge looks again for objects that arrived late. */
   stragglerSeconds: number;
+  /** How often the bandwidth counted in memory is written down. */
+  usageFlushSeconds: number;
   /** How long a video made with a test key is kept. */
   testVideoHours: number;
   delivery: {
@@ -80,6 +83,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     reconcileSeconds: values.RECONCILE_SECONDS,
     stragglerSeconds: values.STRAGGLER_SECONDS,
+    usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     delivery: { mode: values.DELIVERY_MODE, cdnUrl: values.CDN_BASE_URL },
     validateResponses: false,

@@ -28,6 +28,9 @@ import { JobRunner } from './jobs/job-runner.ts';
 import { createTasks } from './jobs/tasks.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import { BandwidthMeter } from './usage/bandwidth-meter.ts';
+import { usageRoutes } from './usage/usage.routes.ts';
+import { UsageService } from './usage/usage.service.ts';
 import { VideoTransitions } from './videos/video-transitions.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { VideosService } from './videos/videos.service.ts';
@@ -53,6 +56,7 @@ export class ControlPlane {
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
   readonly #videos: VideosService;
+  readonly #bandwidth: BandwidthMeter;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   #events: Consumer | undefined;
@@ -89,10 +93,13 @@ export class ControlPlane {
     });
     const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
     const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
+    const usage = new UsageService({ db });
+    const bandwidth = new BandwidthMeter({ db, logger, flushSeconds: config.usageFlushSeconds });
     const attempts = new AttemptsService({
       db,
       transitions,
       delivery,
+      usage,
       logger,
       settings: { ...config.attempts, contentKeySecret },
     });
@@ -109,6 +116,7 @@ export class ControlPlane {
         storage: () => objects.check(),
         ...checks,
       },
+      countBandwidth: bandwidth.count,
       validation: requestValidation(served, authenticate, {
         validateResponses: config.validateResponses,
       }),
@@ -116,6 +124,7 @@ export class ControlPlane {
         getOpenApiDocument: (_req, res) => void res.json(contract),
         getWhoami,
         ...apiKeyRoutes(keys, config.publicUrl),
+        ...usageRoutes(usage),
         ...uploadTicketRoutes(tickets, addresses),
         ...videoRoutes(videos, config.publicUrl),
         ...deliveryRoutes({ delivery, playback, authenticate }),
@@ -129,6 +138,7 @@ export class ControlPlane {
     this.#tickets = tickets;
     this.#attempts = attempts;
     this.#videos = videos;
+    this.#bandwidth = bandwidth;
     this.#publicServer = createServer(app);
     this.#internalServer = createServer(
       createInternalApp({ logger, tickets, attempts, secret: config.secrets.service }),
@@ -158,6 +168,7 @@ export class ControlPlane {
       { prefetch: EVENT_PREFETCH },
       engineEventHandler(this.#tickets, this.#attempts),
     );
+    this.#bandwidth.start();
     this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
     return { port, internalPort };
   }
@@ -176,6 +187,7 @@ export class ControlPlane {
         { name: 'engine events', limitMs: 10_000, run: async () => this.#events?.stop() },
         { name: 'internal listener', limitMs: 10_000, run: () => closeServer(this.#internalServer, 2000) },
         { name: 'jobs', limitMs: 15_000, run: () => this.#jobs.stop() },
+        { name: 'bandwidth', limitMs: 5_000, run: () => this.#bandwidth.stop() },
         { name: 'database', limitMs: 10_000, run: () => this.#db.destroy() },
       ],
       this.#deps.logger,

@@ -8,6 +8,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { DeliveryService } from '../delivery/delivery.service.ts';
+import type { UsageService } from '../usage/usage.service.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {
   closeAttempt,
@@ -42,6 +43,7 @@ export class AttemptsService {
   readonly #db: Database;
   readonly #transitions: VideoTransitions;
   readonly #delivery: DeliveryService;
+  readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
 
@@ -49,12 +51,14 @@ export class AttemptsService {
     db: Database;
     transitions: VideoTransitions;
     delivery: DeliveryService;
+    usage: UsageService;
     logger: Logger;
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
   }) {
     this.#db = deps.db;
     this.#transitions = deps.transitions;
     this.#delivery = deps.delivery;
+    this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#settings = deps.settings;
   }
@@ -109,7 +113,7 @@ export class AttemptsService {
       if (video === undefined) return;
       if (!(await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' }))) return;
       const delivered = await this.#delivery.store(trx, videoId, manifest);
-      await this.#transitions.complete(trx, video, {
+      const ready = await this.#transitions.complete(trx, video, {
         duration: manifest.duration,
         width: manifest.source.width,
         height: manifest.source.height,
@@ -124,6 +128,7 @@ export class AttemptsService {
         target_duration: delivered.targetDuration,
         storage_bytes: (video.size ?? 0) + delivered.bytes,
       });
+      if (ready) await this.#usage.countTranscode(trx, video, manifest.source.duration);
     });
   }
 

@@ -71,6 +71,19 @@ create table upload_tickets (
 );
 CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
 
+create table usage_daily (
+  workspace_id text not null,
+  environment text not null,
+  day date not null,
+  transcoded_ms bigint not null default 0,
+  bandwidth_bytes bigint not null default 0,
+  constraint usage_daily_pkey PRIMARY KEY (workspace_id, environment, day),
+  constraint usage_daily_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint usage_daily_bandwidth_bytes_check CHECK ((bandwidth_bytes >= 0)),
+  constraint usage_daily_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint usage_daily_transcoded_ms_check CHECK ((transcoded_ms >= 0))
+);
+
 create table videos (
   id text not null,
   workspace_id text not null,
@@ -123,6 +136,7 @@ CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environm
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
+CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 
 create table workspaces (

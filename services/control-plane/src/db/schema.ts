@@ -12,6 +12,7 @@ export type Schema = {
   upload_tickets: UploadTicketsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
+  usage_daily: UsageDailyTable;
 };
 
 export type Environment = components['schemas']['Environment'];
@@ -141,3 +142,14 @@ type RenditionsTable = {
   segment_bytes: number[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
+
+type UsageDailyTable = {
+  workspace_id: string;
+  environment: Environment;
+  /** A day in UTC. To be selected as text: pg reads a date as midnight where the process is. */
+  day: ColumnType<Date, string, never>;
+  /** Milliseconds of the sources of videos that became ready. */
+  transcoded_ms: Generated<number>;
+  /** Bytes sent from /hls. */
+  bandwidth_bytes: Generated<number>;
+};

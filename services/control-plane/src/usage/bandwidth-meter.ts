@@ -1,0 +1,72 @@
+import type { Logger } from '@framelane/service-kit/logger';
+import type { RequestHandler } from 'express';
+import type { Database } from '../db/database.ts';
+import { addBandwidth, type SentBytes } from './usage.store.ts';
+import { dayOf } from './usage-period.ts';
+import { whenSent } from './when-sent.ts';
+
+/**
+ * Counts the bytes sent of videos in memory and writes them down every few seconds, and when it stops: a process that
+ * is killed loses what it had not written yet, and a commit whose answer is lost with the connection counts twice.
+ */
+export class BandwidthMeter {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #flushSeconds: number;
+  /** By video and day. */
+  #unwritten = new Map<string, SentBytes>();
+  #writing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deps: { db: Database; logger: Logger; flushSeconds: number }) {
+    this.#db = deps.db;
+    this.#logger = deps.logger;
+    this.#flushSeconds = deps.flushSeconds;
+  }
+
+  /** Counts every answer below `/<workspace>/<video>/` that is not an error. */
+  readonly count: RequestHandler = (req, res, next) => {
+    const videoId = req.path.split('/')[2];
+    if (videoId !== undefined && req.method !== 'OPTIONS') {
+      whenSent(res, (bytes) => {
+        if (res.statusCode < 400) this.#add({ videoId, day: dayOf(new Date()), bytes });
+      });
+    }
+    next();
+  };
+
+  /** Begins to write. */
+  start(): void {
+    this.#timer = setInterval(() => this.#flush(), this.#flushSeconds * 1000);
+  }
+
+  /** Writes what is left. Call it when nothing is sent any more. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flush();
+  }
+
+  #add({ videoId, day, bytes }: SentBytes): void {
+    const key = `${videoId} ${day}`;
+    const before = this.#unwritten.get(key)?.bytes ?? 0;
+    this.#unwritten.set(key, { videoId, day, bytes: before + bytes });
+  }
+
+  /** One write at a time; resolves when all that was counted before the call has been tried. */
+  #flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const sent = [...this.#unwritten.values()];
+    if (sent.length === 0) return;
+    this.#unwritten = new Map();
+    try {
+      await addBandwidth(this.#db, sent);
+    } catch (error) {
+      for (const each of sent) this.#add(each);
+      this.#logger.warn('usage.bandwidth_not_written', { videos: sent.length, error });
+    }
+  }
+}

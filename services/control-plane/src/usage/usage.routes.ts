@@ -1,0 +1,25 @@
+import type { RequestHandler } from 'express';
+import { apiKeyOf } from '../auth/authentication.ts';
+import type { UsageService } from './usage.service.ts';
+import { usagePeriod } from './usage-period.ts';
+
+/** Query parameters, after the contract has checked them. */
+type UsageQuery = { from?: string; to?: string; environment?: 'live' | 'test'; groupBy?: 'day' };
+
+export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHandler> {
+  return {
+    getUsage: async (req, res) => {
+      const key = apiKeyOf(req);
+      const query = req.query as UsageQuery;
+      const period = usagePeriod({ from: momentOf(query.from), to: momentOf(query.to) }, new Date());
+      const environment = query.environment ?? key.environment;
+      const byDay = query.groupBy === 'day';
+      res.json(await usage.report(key.workspace_id, environment, period, { byDay }));
+    },
+  };
+}
+
+/** A date is its first moment in UTC. */
+function momentOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}

@@ -1,0 +1,64 @@
+import type { components } from '@framelane/openapi/types';
+import type { Database } from '../db/database.ts';
+import type { Environment, VideoRow } from '../db/schema.ts';
+import { addTranscoded, findStored, findUsage, type UsageOfDay } from './usage.store.ts';
+import { everyDay, outerDays, type UsagePeriod } from './usage-period.ts';
+
+/** What a workspace used in a period. */
+export type UsageReport = components['schemas']['Usage'];
+
+const UNUSED: Omit<UsageOfDay, 'day'> = { transcodedMs: 0, bandwidthBytes: 0 };
+
+/** Counts what workspaces use, and reports it. */
+export class UsageService {
+  readonly #db: Database;
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  /** Counts the source of a video, in the transaction that makes the video ready: a video becomes ready once. */
+  async countTranscode(
+    trx: Database,
+    video: Pick<VideoRow, 'workspace_id' | 'environment'>,
+    seconds: number,
+  ): Promise<void> {
+    await addTranscoded(trx, video.workspace_id, video.environment, Math.round(seconds * 1000));
+  }
+
+  /** What was used in a period, and what is stored now. Throws 400 when the days of it are asked for and too many. */
+  async report(
+    workspaceId: string,
+    environment: Environment,
+    period: UsagePeriod,
+    { byDay }: { byDay: boolean },
+  ): Promise<UsageReport> {
+    const shownDays = byDay ? everyDay(period) : [];
+    const [used, stored] = await Promise.all([
+      findUsage(this.#db, workspaceId, environment, outerDays(period)),
+      findStored(this.#db, workspaceId, environment),
+    ]);
+    const usageOf = new Map(used.map((each) => [each.day, each]));
+    return {
+      workspaceId,
+      environment,
+      period: { from: period.from.toISOString(), to: period.to.toISOString() },
+      storageBytes: stored.bytes,
+      videoCount: stored.videos,
+      ...measures(used),
+      ...(byDay && {
+        days: shownDays.map((day) => ({ date: day, ...measures([usageOf.get(day) ?? UNUSED]) })),
+      }),
+    };
+  }
+}
+
+/** The sum, in the units of the API: minutes to three places. */
+function measures(usage: readonly Omit<UsageOfDay, 'day'>[]) {
+  const sum = (measure: 'transcodedMs' | 'bandwidthBytes') =>
+    usage.reduce((total, each) => total + each[measure], 0);
+  return {
+    transcodedMinutes: Math.round(sum('transcodedMs') / 60) / 1000,
+    bandwidthBytes: sum('bandwidthBytes'),
+  };
+}

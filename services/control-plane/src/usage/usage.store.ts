@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Environment } from '../db/schema.ts';
+
+/** What is counted of one UTC day, e.g. `2026-11-21`. */
+export type UsageOfDay = { day: string; transcodedMs: number; bandwidthBytes: number };
+
+/** Bytes that were sent of one video on one UTC day. */
+export type SentBytes = { videoId: string; day: string; bytes: number };
+
+/** The days of a period on which there was anything, the earliest first; `first` and `last` included. */
+export async function findUsage(
+  db: Database,
+  workspaceId: string,
+  environment: Environment,
+  { first, last }: { first: string; last: string },
+): Promise<UsageOfDay[]> {
+  return db
+    .selectFrom('usage_daily')
+    .select([
+      sql<string>`day::text`.as('day'),
+      'transcoded_ms as transcodedMs',
+      'bandwidth_bytes as bandwidthBytes',
+    ])
+    .where('workspace_id', '=', workspaceId)
+    .where('environment', '=', environment)
+    .where(sql<boolean>`day between ${first} and ${last}`)
+    .orderBy('day')
+    .execute();
+}
+
+/** How many living videos there are now, and how much is stored for them. */
+export async function findStored(
+  db: Database,
+  workspaceId: string,
+  environment: Environment,
+): Promise<{ videos: number; bytes: number }> {
+  return db
+    .selectFrom('videos')
+    .select([
+      sql<number>`count(*)`.as('videos'),
+      sql<number>`coalesce(sum(storage_bytes), 0)::bigint`.as('bytes'),
+    ])
+    .where('workspace_id', '=', workspaceId)
+    .where('environment', '=', environment)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+}
+
+/** Adds to the time transcoded today. */
+export async function addTranscoded(
+  db: Database,
+  workspaceId: string,
+  environment: Environment,
+  milliseconds: number,
+): Promise<void> {
+  await sql`
+    insert into usage_daily as usage (workspace_id, environment, day, transcoded_ms)
+    values (${workspaceId}, ${environment}, (now() at time zone 'UTC')::date, ${milliseconds})
+    on conflict (workspace_id, environment, day)
+    do update set transcoded_ms = usage.transcoded_ms + excluded.transcoded_ms`.execute(db);
+}
+
+/**
+ * Adds to the bandwidth of the workspaces whose videos these are. Rows are taken in the order of their key, so that two
+ * control planes that do it at once do not wait for each other in a circle.
+ */
+export async function addBandwidth(db: Database, sent: readonly SentBytes[]): Promise<void> {
+  const videoIds = sent.map(({ videoId }) => videoId);
+  const days = sent.map(({ day }) => day);
+  const bytes = sent.map((each) => each.bytes);
+  await sql`
+    insert into usage_daily as usage (workspace_id, environment, day, bandwidth_bytes)
+    select workspace_id, environment, sent.day, sum(sent.bytes)
+    from unnest(${videoIds}::text[], ${days}::date[], ${bytes}::bigint[]) as sent (video_id, day, bytes)
+    join videos on videos.id = sent.video_id
+    group by workspace_id, environment, sent.day
+    order by workspace_id, environment, sent.day
+    on conflict (workspace_id, environment, day)
+    do update set bandwidth_bytes = usage.bandwidth_bytes + excluded.bandwidth_bytes`.execute(db);
+}
