@@ -278,6 +278,226 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description The webhooks of the workspace with the state of their deliveries, newest first. At most 20, so one page holds them all
+         *     unless a smaller `limit` is asked for.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Register a webhook
+         * @description From now on an event is sent to this address for everything that happens and that it wants to know. The `secret` in
+         *     the answer is shown only now: keep it, and verify the signature of whatever comes with it.
+         *
+         *     The address must be `https://` and lead to the public internet. Both are checked again whenever an event is sent.
+         *     The operator of an installation may allow further addresses, and `http://` for those.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description One webhook with the state of its deliveries.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Nothing is sent to it any more, and its deliveries are forgotten. There is no way back.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes what is given. Events that still wait go to the new address when `url` changes; `deliveryStatus` and
+         *     `consecutiveFailures` then begin anew, as they do when a disabled webhook is enabled again. Disabling gives up the
+         *     events that still wait. What happens while a webhook is disabled is not sent later.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook
+         * @description Makes a new secret, shown only in this answer. For 24 hours everything is signed with both, so that receivers can change
+         *     over in their own time. Rotating once more within that time ends the older one at once: do it twice when a secret has
+         *     leaked.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event of the type `webhook.test` to the webhook, whatever it is subscribed to. It is sent once and not
+         *     retried. The answer comes before the delivery; what became of it is in the list of deliveries.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description What was sent to the webhook in the last 30 days, and is still to be sent, newest event first, with every attempt.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{deliveryId}/redeliver": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description Sends the event once more, now, whatever became of it before, and with all the retries of a new one. It keeps its
+         *     `webhook-id`, so a receiver that has it already can tell.
+         */
+        post: operations["redeliverWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/upload": {
         parameters: {
             query?: never;
@@ -471,7 +691,88 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "video.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A video can be played
+         * @description Sent when a video becomes `ready`. `data` is its record at that moment.
+         */
+        post: operations["onVideoReady"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "video.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A video has failed
+         * @description Sent when a video becomes `failed`; `data.error` says why. `data` is its record at that moment.
+         */
+        post: operations["onVideoFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "video.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A video was deleted
+         * @description Sent when a video is deleted. Its record is gone, so `data` has no more than what is needed to recognise it.
+         */
+        post: operations["onVideoDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test
+         * @description Sent once when `POST /webhooks/{id}/test` asks for it.
+         */
+        post: operations["onWebhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -1003,6 +1304,187 @@ export interface components {
              */
             expiresAt: string;
         };
+        /**
+         * Format: uri
+         * @description Where events are sent. Begins with `https://`, carries no user name or password, and leads to the public internet.
+         * @example https://example.com/hooks/framelane
+         */
+        WebhookUrl: string;
+        /**
+         * @description A note of your own.
+         * @example Catalogue, production
+         */
+        WebhookDescription: string | null;
+        /**
+         * @description `video.ready`: a video can be played. `video.failed`: it will not become ready. `video.deleted`: it is gone.
+         * @enum {string}
+         */
+        WebhookEventType: "video.ready" | "video.failed" | "video.deleted";
+        /**
+         * @description What the webhook wants to know.
+         * @example [
+         *       "video.ready",
+         *       "video.failed",
+         *       "video.deleted"
+         *     ]
+         */
+        WebhookEvents: components["schemas"]["WebhookEventType"][];
+        WebhookDeliveryError: {
+            /**
+             * @description - `timeout`: the receiver did not answer within 15 seconds
+             *     - `host_not_found`: its host name has no address
+             *     - `address_not_allowed`: its host name stands for an address that events are not sent to
+             *     - `connection_refused`, `connection_failed`: it could not be reached, or hung up without an answer
+             *     - `tls_failed`: no secure connection came about, e.g. for want of a valid certificate
+             *     - `redirected`: it answered 3xx; redirects are not followed
+             *     - `unexpected_status`: it answered neither 2xx nor 3xx
+             *     - `gone`: it answered 410, so the webhook was disabled
+             *     - `webhook_disabled`: the webhook was disabled before the event was delivered
+             * @enum {string}
+             */
+            code: "timeout" | "host_not_found" | "address_not_allowed" | "connection_refused" | "connection_failed" | "tls_failed" | "redirected" | "unexpected_status" | "gone" | "webhook_disabled";
+            /** @description The same in a sentence. */
+            message: string;
+        };
+        WebhookDeliverySummary: {
+            id: string;
+            /** @description The event, and the `webhook-id` of the message. */
+            eventId: string;
+            /** @enum {string} */
+            eventType: "video.ready" | "video.failed" | "video.deleted" | "webhook.test";
+            /**
+             * @description `pending`: not attempted yet. `retrying`: attempted, and about to be again. `succeeded`: received. `failed`: given
+             *     up.
+             * @enum {string}
+             */
+            status: "pending" | "retrying" | "succeeded" | "failed";
+            /** @description Attempts made so far. */
+            attempts: number;
+            /** @description What the receiver answered to the last attempt; `null` when it did not. */
+            responseStatus: number | null;
+            /** @description Why the last attempt failed; otherwise `null`. */
+            error: components["schemas"]["WebhookDeliveryError"] | null;
+            /**
+             * Format: date-time
+             * @description When the last attempt was made.
+             */
+            at: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due. `null` when there will be none.
+             */
+            nextAttemptAt: string | null;
+        };
+        Webhook: {
+            id: string;
+            url: components["schemas"]["WebhookUrl"];
+            description: components["schemas"]["WebhookDescription"];
+            events: components["schemas"]["WebhookEvents"];
+            /** @description Whether events are sent to it. */
+            enabled: boolean;
+            /**
+             * @description `pending`: nothing has been sent to it yet. `healthy`: the last attempt succeeded. `failing`: the last attempt
+             *     failed. `disabled`: nothing is sent to it; see `disabledReason`.
+             * @enum {string}
+             */
+            deliveryStatus: "pending" | "healthy" | "failing" | "disabled";
+            /** @description The delivery that was last attempted. `null` when there is none. */
+            lastDelivery: components["schemas"]["WebhookDeliverySummary"] | null;
+            /** @description Attempts that have failed since one last succeeded. */
+            consecutiveFailures: number;
+            /**
+             * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it answered 410. `failing`:
+             *     for five days every attempt failed.
+             * @enum {string|null}
+             */
+            disabledReason: "manual" | "gone" | "failing" | null;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed, disabled or given a new secret. Deliveries do not change it.
+             */
+            updatedAt: string;
+        };
+        WebhookPage: {
+            data: components["schemas"]["Webhook"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
+        NewWebhook: {
+            url: components["schemas"]["WebhookUrl"];
+            /**
+             * @description What the webhook wants to know. Left out, everything.
+             * @default [
+             *       "video.ready",
+             *       "video.failed",
+             *       "video.deleted"
+             *     ]
+             */
+            events: components["schemas"]["WebhookEventType"][];
+            description?: components["schemas"]["WebhookDescription"];
+            /**
+             * @description Whether events are sent to it.
+             * @default true
+             */
+            enabled: boolean;
+        };
+        /**
+         * @description What signatures are made with, as libraries for Standard Webhooks take it.
+         * @example whsec_RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE=
+         */
+        WebhookSecret: string;
+        /** @description A webhook with its secret, which is shown nowhere else. */
+        WebhookWithSecret: components["schemas"]["Webhook"] & {
+            secret: components["schemas"]["WebhookSecret"];
+        };
+        /** @description What is left out stays as it is. */
+        WebhookPatch: {
+            url?: components["schemas"]["WebhookUrl"];
+            events?: components["schemas"]["WebhookEvents"];
+            description?: components["schemas"]["WebhookDescription"];
+            /** @description Whether events are sent to it. */
+            enabled?: boolean;
+        };
+        /** @description A webhook with its new secret, which is shown nowhere else. */
+        RotatedWebhook: components["schemas"]["Webhook"] & {
+            secret: components["schemas"]["WebhookSecret"];
+            /**
+             * Format: date-time
+             * @description Until then the secret before signs as well.
+             */
+            previousSecretExpiresAt: string;
+        };
+        WebhookAttempt: {
+            number: number;
+            /** Format: date-time */
+            at: string;
+            /** @description Milliseconds it took, from the look-up of the name to the end of the answer. */
+            durationMs: number;
+            /** @description What the receiver answered; `null` when it did not. */
+            responseStatus: number | null;
+            /** @description Why it failed; otherwise `null`. */
+            error: components["schemas"]["WebhookDeliveryError"] | null;
+        };
+        /** @description One event on its way to one webhook. */
+        WebhookDelivery: components["schemas"]["WebhookDeliverySummary"] & {
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
+            createdAt: string;
+            /** @description Every attempt, oldest first. */
+            attemptLog: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookDeliveryPage: {
+            data: components["schemas"]["WebhookDelivery"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
         UploadReceipt: {
             /** @example vid_01m7y5g5zqfqetgq1je8rn7s3t */
             videoId: string;
@@ -1025,6 +1507,51 @@ export interface components {
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
+        /** @description What every event has. */
+        WebhookEvent: {
+            /** @description The event, the same in every attempt to deliver it. */
+            id: string;
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Where it happened. */
+            workspaceId: string;
+            data: Record<string, never>;
+        };
+        VideoReadyEvent: components["schemas"]["WebhookEvent"] & {
+            /** @constant */
+            type?: "video.ready";
+            data?: components["schemas"]["Video"];
+        };
+        VideoFailedEvent: components["schemas"]["WebhookEvent"] & {
+            /** @constant */
+            type?: "video.failed";
+            data?: components["schemas"]["Video"];
+        };
+        DeletedVideo: {
+            id: string;
+            title: string;
+            /** @constant */
+            status: "deleted";
+            /** Format: date-time */
+            deletedAt: string;
+        };
+        VideoDeletedEvent: components["schemas"]["WebhookEvent"] & {
+            /** @constant */
+            type?: "video.deleted";
+            data?: components["schemas"]["DeletedVideo"];
+        };
+        WebhookTestEvent: components["schemas"]["WebhookEvent"] & {
+            /** @constant */
+            type?: "webhook.test";
+            data?: {
+                /** @description The webhook that is tested. */
+                webhookId: string;
+            };
+        };
     };
     responses: {
         /** @description The request is not as described here, or does not name the workspace. */
@@ -1265,6 +1792,89 @@ export interface components {
         };
         /** @description The video has not failed (`video_not_failed`), or its file is not kept (`source_not_available`). */
         NotRetryable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is not as described here, does not name the workspace, or the address cannot be a receiver. */
+        BadWebhook: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has as many webhooks as it can have. */
+        WebhookLimitReached: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:webhook_limit_reached",
+                 *       "title": "Conflict",
+                 *       "status": 409,
+                 *       "detail": "A workspace can have 20 webhooks. Delete one first.",
+                 *       "instance": "/v1/webhooks",
+                 *       "code": "webhook_limit_reached",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such webhook in the workspace. */
+        WebhookNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:webhook_not_found",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n in this workspace.",
+                 *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n",
+                 *       "code": "webhook_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The webhook is disabled. */
+        WebhookDisabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:webhook_disabled",
+                 *       "title": "Conflict",
+                 *       "status": 409,
+                 *       "detail": "Nothing is sent to a disabled webhook. Enable it first.",
+                 *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n/test",
+                 *       "code": "webhook_disabled",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such webhook in the workspace, or it has no such delivery. */
+        WebhookOrDeliveryNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1601,6 +2211,16 @@ export interface components {
          */
         VideoId: string;
         /**
+         * @description The webhook.
+         * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+         */
+        WebhookId: string;
+        /**
+         * @description The delivery.
+         * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+         */
+        DeliveryId: string;
+        /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
@@ -1629,6 +2249,22 @@ export interface components {
         Range: string;
         /** @description The `ETag` the range is meant for. Any other one is answered with the whole. */
         IfRange: string;
+        /**
+         * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+         * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+         */
+        MessageId: string;
+        /**
+         * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+         * @example 1795251902
+         */
+        MessageTimestamp: string;
+        /**
+         * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
+         *     space, while a secret is being replaced. One that fits is enough.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        MessageSignature: string;
     };
     requestBodies: never;
     headers: {
@@ -2263,6 +2899,395 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Most entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of webhooks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/webhooks?limit=1&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /**
+                     * @description The webhook.
+                     * @example http://localhost:8080/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                     */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            400: components["responses"]["BadWebhook"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["WebhookLimitReached"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is gone. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadWebhook"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, with its new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedWebhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event is on its way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            409: components["responses"]["WebhookDisabled"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Most entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n/deliveries?limit=1&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookNotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The webhook.
+                 * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+                 */
+                id: components["parameters"]["WebhookId"];
+                /**
+                 * @description The delivery.
+                 * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+                 */
+                deliveryId: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event is on its way. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["WebhookOrDeliveryNotFound"];
+            409: components["responses"]["WebhookDisabled"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadFile: {
         parameters: {
             query?: never;
@@ -2561,6 +3586,246 @@ export interface operations {
             };
             405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalError"];
+        };
+    };
+    onVideoReady: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
+                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoReadyEvent"];
+            };
+        };
+        responses: {
+            /** @description Nobody is interested any more. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
+                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Nobody is interested any more. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onVideoDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
+                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VideoDeletedEvent"];
+            };
+        };
+        responses: {
+            /** @description Nobody is interested any more. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onWebhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
+                 */
+                "webhook-id": components["parameters"]["MessageId"];
+                /**
+                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @example 1795251902
+                 */
+                "webhook-timestamp": components["parameters"]["MessageTimestamp"];
+                /**
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
+                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": components["parameters"]["MessageSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        responses: {
+            /** @description Nobody is interested any more. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received. The body is not read. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -19,6 +19,9 @@ const INTERNAL_HOST = '127.0.0.1';
 
 const DATABASE = 'framelane';
 
+/** A receiver of events may run on the same machine. */
+const LOOPBACK = '127.0.0.0/8,::1/128';
+
 /** Both services and the systems behind them, running in this process. */
 export type SingleNode = {
   workspaceId: string;
@@ -93,6 +96,7 @@ async function startAll(
       PUBLIC_URL: settings.publicUrl,
       ENGINE_PUBLIC_URL: settings.enginePublicUrl,
       DATABASE_URL: database.url,
+      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || LOOPBACK,
     }),
     {
       bus,

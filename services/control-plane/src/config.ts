@@ -1,7 +1,11 @@
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { type AddressRange, readRanges } from './webhooks/receiver-addresses.ts';
 
 const GIB = 1024 ** 3;
+
+/** Pause in seconds before each attempt to deliver an event: three days in all. */
+const RETRY_SCHEDULE = '0,5,300,1800,7200,18000,36000,50400,72000,86400';
 
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
@@ -25,6 +29,17 @@ const settings = z.object({
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   DELIVERY_MODE: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
+  WEBHOOK_ALLOW_CIDRS: setting
+    .text()
+    .transform(readRanges)
+    .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
+    .default([]),
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: setting
+    .text()
+    .regex(/^\d{1,7}(,\d{1,7}){0,49}$/, 'must be up to 50 whole numbers, separated by commas')
+    .default(RETRY_SCHEDULE)
+    .transform((list) => list.split(',').map(Number)),
+  WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
 /** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
@@ -61,6 +76,14 @@ export type ControlPlaneConfig = {
     /** Stands for `publicUrl` in the addresses of segments: a cache that fetches from there. */
     cdnUrl: string | undefined;
   };
+  webhooks: {
+    /** Receivers in these ranges get events although they are not on the public internet, and over http, too. */
+    allowedRanges: readonly AddressRange[];
+    /** Pause before each attempt to deliver an event. */
+    retryScheduleSeconds: readonly number[];
+    /** How long one attempt may take. */
+    timeoutSeconds: number;
+  };
   /** Check every answer against the OpenAPI document; for tests. */
   validateResponses: boolean;
   secrets: { service: string; contentKey: Uint8Array };
@@ -86,6 +109,11 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
     delivery: { mode: values.DELIVERY_MODE, cdnUrl: values.CDN_BASE_URL },
+    webhooks: {
+      allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
+      retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,
+      timeoutSeconds: values.WEBHOOK_TIMEOUT_SECONDS,
+    },
     validateResponses: false,
     secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
   };

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { deriveSealingSecret } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
@@ -25,7 +26,7 @@ import { controlPlanePart, loadContract, pairOperations } from './http/contract.
 import { requestValidation } from './http/request-validation.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner } from './jobs/job-runner.ts';
-import { createTasks } from './jobs/tasks.ts';
+import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -34,9 +35,20 @@ import { UsageService } from './usage/usage.service.ts';
 import { VideoTransitions } from './videos/video-transitions.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { VideosService } from './videos/videos.service.ts';
+import { Receivers } from './webhooks/receivers.ts';
+import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
+import { WebhookDeliveriesService } from './webhooks/webhook-deliveries.service.ts';
+import { WebhookEventsService } from './webhooks/webhook-events.service.ts';
+import { WebhookSender } from './webhooks/webhook-sender.ts';
+import { webhookRoutes } from './webhooks/webhooks.routes.ts';
+import { WebhooksService } from './webhooks/webhooks.service.ts';
 
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
+
+/** Background jobs one control plane works on at once, and webhooks it delivers to at once. */
+const JOBS_AT_ONCE = 4;
+const WEBHOOKS_AT_ONCE = 16;
 
 /** What lives outside the service and is handed in. */
 export type ControlPlaneDeps = {
@@ -45,6 +57,8 @@ export type ControlPlaneDeps = {
   logger: Logger;
   /** What else must be there before a video can be taken in, as far as the host knows. */
   checks?: ReadinessChecks;
+  /** How the names of webhook receivers are looked up, if not by asking the name servers. */
+  resolveHost?: ResolveHost;
 };
 
 /** The control plane: owns every state, serves the public API and the playlists, commands the engines. */
@@ -53,10 +67,12 @@ export class ControlPlane {
   readonly #deps: ControlPlaneDeps;
   readonly #db: Database;
   readonly #jobs: JobRunner;
+  readonly #webhookJobs: JobRunner;
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
   readonly #videos: VideosService;
   readonly #bandwidth: BandwidthMeter;
+  readonly #webhookDeliveries: WebhookDeliveriesService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   #events: Consumer | undefined;
@@ -75,11 +91,13 @@ export class ControlPlane {
     const pool = openPool(config.databaseUrl, logger);
     const db = openDatabase(pool);
 
-    const transitions = new VideoTransitions(logger);
+    const events = new WebhookEventsService(config.webhooks);
+    const transitions = new VideoTransitions({ logger, events, baseUrl });
     const videos = new VideosService({
       db,
       objects,
       transitions,
+      events,
       logger,
       settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
     });
@@ -102,6 +120,20 @@ export class ControlPlane {
       usage,
       logger,
       settings: { ...config.attempts, contentKeySecret },
+    });
+
+    const receivers = new Receivers({
+      allowedRanges: config.webhooks.allowedRanges,
+      resolveHost: deps.resolveHost ?? resolveHost,
+    });
+    const webhookSecrets = deriveSealingSecret(contentKeySecret, 'webhook secrets');
+    const webhooks = new WebhooksService({ db, receivers, sealingSecret: webhookSecrets });
+    const webhookDeliveries = new WebhookDeliveriesService({
+      db,
+      sender: new WebhookSender({ receivers, timeoutSeconds: config.webhooks.timeoutSeconds }),
+      logger,
+      sealingSecret: webhookSecrets,
+      settings: config.webhooks,
     });
 
     const keys = new ApiKeysService({ db, logger });
@@ -127,6 +159,7 @@ export class ControlPlane {
         ...usageRoutes(usage),
         ...uploadTicketRoutes(tickets, addresses),
         ...videoRoutes(videos, config.publicUrl),
+        ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }),
         ...deliveryRoutes({ delivery, playback, authenticate }),
       }),
     });
@@ -134,11 +167,13 @@ export class ControlPlane {
     this.#config = config;
     this.#deps = deps;
     this.#db = db;
-    this.#jobs = new JobRunner(pool, logger);
+    this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
+    this.#webhookJobs = new JobRunner({ pgPool: pool, logger, concurrency: WEBHOOKS_AT_ONCE });
     this.#tickets = tickets;
     this.#attempts = attempts;
     this.#videos = videos;
     this.#bandwidth = bandwidth;
+    this.#webhookDeliveries = webhookDeliveries;
     this.#publicServer = createServer(app);
     this.#internalServer = createServer(
       createInternalApp({ logger, tickets, attempts, secret: config.secrets.service }),
@@ -161,8 +196,17 @@ export class ControlPlane {
     const { http, internalHttp } = this.#config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
-    const work = { bus, objects, videos: this.#videos, tickets: this.#tickets, attempts: this.#attempts };
-    await this.#jobs.start(createTasks(work));
+    await this.#jobs.start(
+      createTasks({
+        bus,
+        objects,
+        videos: this.#videos,
+        tickets: this.#tickets,
+        attempts: this.#attempts,
+        webhookDeliveries: this.#webhookDeliveries,
+      }),
+    );
+    await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));
     this.#events = await bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
@@ -186,12 +230,20 @@ export class ControlPlane {
         { name: 'public listener', limitMs: 10_000, run: () => closeServer(this.#publicServer, 5000) },
         { name: 'engine events', limitMs: 10_000, run: async () => this.#events?.stop() },
         { name: 'internal listener', limitMs: 10_000, run: () => closeServer(this.#internalServer, 2000) },
+        { name: 'webhooks', limitMs: 10_000, run: () => this.#stopDelivering() },
         { name: 'jobs', limitMs: 15_000, run: () => this.#jobs.stop() },
         { name: 'bandwidth', limitMs: 5_000, run: () => this.#bandwidth.stop() },
         { name: 'database', limitMs: 10_000, run: () => this.#db.destroy() },
       ],
       this.#deps.logger,
     );
+  }
+
+  /** Slow receivers do not hold up a stop: what is under way to them is sent again later. */
+  async #stopDelivering(): Promise<void> {
+    const stopped = this.#webhookJobs.stop();
+    this.#webhookDeliveries.interrupt();
+    await stopped;
   }
 
   /** One reconcile job at a time, however many control planes ask for it. */

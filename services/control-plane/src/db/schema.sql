@@ -139,6 +139,81 @@ CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) 
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 
+create table webhook_attempts (
+  delivery_id text not null,
+  number integer not null,
+  at timestamp(3) with time zone not null,
+  duration_ms integer not null,
+  response_status integer,
+  failure text,
+  constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number),
+  constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE,
+  constraint webhook_attempts_number_check CHECK ((number > 0))
+);
+
+create table webhook_deliveries (
+  id text not null,
+  endpoint_id text not null,
+  event_id text not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  failures integer not null default 0,
+  next_attempt_at timestamp(3) with time zone,
+  last_attempt_at timestamp(3) with time zone,
+  response_status integer,
+  failure text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint an_event_is_delivered_once UNIQUE (event_id, endpoint_id),
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
+  constraint webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_events(id) ON DELETE CASCADE,
+  constraint attempted_at_some_time CHECK (((attempts > 0) = (last_attempt_at IS NOT NULL))),
+  constraint open_has_a_next_attempt CHECK (((status = ANY (ARRAY['pending'::text, 'retrying'::text])) = (next_attempt_at IS NOT NULL))),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_by_attempt ON public.webhook_deliveries USING btree (endpoint_id, last_attempt_at DESC) WHERE (last_attempt_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_by_endpoint ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_overdue ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+create table webhook_endpoints (
+  id text not null,
+  workspace_id text not null,
+  url text not null,
+  description text,
+  events text[] not null,
+  enabled boolean not null,
+  disabled_reason text,
+  secret text not null,
+  previous_secret text,
+  previous_secret_expires_at timestamp(3) with time zone,
+  consecutive_failures integer not null default 0,
+  failing_since timestamp(3) with time zone,
+  last_attempt_at timestamp(3) with time zone,
+  leased_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint disabled_for_a_reason CHECK ((enabled = (disabled_reason IS NULL))),
+  constraint events_are_known CHECK (((events <@ ARRAY['video.ready'::text, 'video.failed'::text, 'video.deleted'::text]) AND (events <> '{}'::text[]))),
+  constraint failures_began_at_some_time CHECK (((consecutive_failures > 0) = (failing_since IS NOT NULL))),
+  constraint previous_secret_expires CHECK (((previous_secret IS NULL) = (previous_secret_expires_at IS NULL))),
+  constraint webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text])))
+);
+CREATE INDEX webhook_endpoints_by_workspace ON public.webhook_endpoints USING btree (workspace_id, created_at DESC, id DESC);
+
+create table webhook_events (
+  id text not null,
+  workspace_id text not null,
+  type text not null,
+  payload text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint webhook_events_pkey PRIMARY KEY (id),
+  constraint webhook_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created_at);
+
 create table workspaces (
   id text not null,
   name text not null,

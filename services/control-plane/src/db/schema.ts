@@ -13,6 +13,10 @@ export type Schema = {
   attempts: AttemptsTable;
   renditions: RenditionsTable;
   usage_daily: UsageDailyTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_events: WebhookEventsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  webhook_attempts: WebhookAttemptsTable;
 };
 
 export type Environment = components['schemas']['Environment'];
@@ -153,3 +157,77 @@ type UsageDailyTable = {
   /** Bytes sent from /hls. */
   bandwidth_bytes: Generated<number>;
 };
+
+/** What an owner can subscribe to. */
+export type WebhookEventType = components['schemas']['WebhookEventType'];
+/** What can be delivered: those, and what an owner sends to try an endpoint out. */
+export type WebhookEventKind = components['schemas']['WebhookDelivery']['eventType'];
+export type DeliveryStatus = components['schemas']['WebhookDelivery']['status'];
+/** Why an attempt at a delivery failed. */
+export type DeliveryFailure = components['schemas']['WebhookDeliveryError']['code'];
+export type DisabledReason = NonNullable<components['schemas']['Webhook']['disabledReason']>;
+
+type WebhookEndpointsTable = {
+  id: string;
+  workspace_id: string;
+  url: string;
+  description: string | null;
+  events: WebhookEventType[];
+  enabled: boolean;
+  /** Null while enabled. */
+  disabled_reason: DisabledReason | null;
+  /** Sealed, as is the one it replaced, which signs beside it until it expires. */
+  secret: string;
+  previous_secret: string | null;
+  previous_secret_expires_at: Date | null;
+  /** Attempts that failed since the last one that did not, and when the first of them was. */
+  consecutive_failures: Generated<number>;
+  failing_since: Date | null;
+  /** Null until something was sent to where it is now. */
+  last_attempt_at: Date | null;
+  /** The endpoint is leased to a run of deliveries, until it is done or falls silent. */
+  leased_until: Date | null;
+  created_at: CreatedAt;
+  updated_at: Generated<Date>;
+};
+export type WebhookEndpointRow = Selectable<WebhookEndpointsTable>;
+export type NewWebhookEndpoint = Insertable<WebhookEndpointsTable>;
+
+type WebhookEventsTable = {
+  id: string;
+  workspace_id: string;
+  type: WebhookEventKind;
+  /** JSON, exactly as it is sent. */
+  payload: string;
+  created_at: CreatedAt;
+};
+
+type WebhookDeliveriesTable = {
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  status: Generated<DeliveryStatus>;
+  /** Attempts made so far. */
+  attempts: Generated<number>;
+  /** Attempts that failed since the event or the last redelivery: the place in the retry schedule. */
+  failures: Generated<number>;
+  /** Null when none is to come. */
+  next_attempt_at: Date | null;
+  /** When the last attempt began, and what came of it. */
+  last_attempt_at: Date | null;
+  response_status: number | null;
+  failure: DeliveryFailure | null;
+  created_at: CreatedAt;
+};
+export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
+
+type WebhookAttemptsTable = {
+  delivery_id: string;
+  number: number;
+  at: Date;
+  duration_ms: number;
+  response_status: number | null;
+  failure: DeliveryFailure | null;
+};
+export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
+export type NewWebhookAttempt = Insertable<WebhookAttemptsTable>;

@@ -2,8 +2,8 @@ import { readOpenApiDocument } from '@framelane/openapi/document';
 import type { operations } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 
-/** Every operation the control plane serves, by the name it has in the OpenAPI document. */
-export type OperationId = Exclude<keyof operations, 'uploadFile'>;
+/** Every operation the control plane serves, by the name it has in the OpenAPI document; `on…` are its webhooks. */
+export type OperationId = Exclude<keyof operations, 'uploadFile' | `on${string}`>;
 
 type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
 type PathItem = Record<string, Operation>;

@@ -7,25 +7,27 @@ import type { JobName, JobPayloads } from '../db/jobs.ts';
 /** A task does one job; when it throws, the job is tried again later. */
 export type Tasks = { [N in JobName]: (payload: JobPayloads[N]) => Promise<void> };
 
-/** Jobs one control plane works on at once. */
-const CONCURRENCY = 4;
-
 /** Pause before the worker is started again that gave up on the database. */
 const RESTART_MS = 1000;
 
-/** Works on the background jobs until it is stopped; a worker that loses the database is replaced. */
+/** Works on the background jobs it is given until it is stopped; a worker that loses the database is replaced. */
 export class JobRunner {
   readonly #pgPool: pg.Pool;
+  readonly #concurrency: number;
+  readonly #crontab: string;
   readonly #logger: Logger;
   readonly #jobLogger: JobLogger;
   readonly #stopping = new AbortController();
   #runner: Runner | undefined;
   #supervision: Promise<void> | undefined;
 
-  constructor(pgPool: pg.Pool, logger: Logger) {
-    this.#pgPool = pgPool;
-    this.#logger = logger;
-    this.#jobLogger = jobLogger(logger);
+  /** `concurrency` is how many jobs it works on at once; `crontab` names those that come by the clock. */
+  constructor(deps: { pgPool: pg.Pool; logger: Logger; concurrency: number; crontab?: string }) {
+    this.#pgPool = deps.pgPool;
+    this.#concurrency = deps.concurrency;
+    this.#crontab = deps.crontab ?? '';
+    this.#logger = deps.logger;
+    this.#jobLogger = jobLogger(deps.logger);
   }
 
   /** Makes or updates the tables of the job queue. */
@@ -49,7 +51,7 @@ export class JobRunner {
   }
 
   /** Begins to work. */
-  async start(tasks: Tasks): Promise<void> {
+  async start(tasks: Partial<Tasks>): Promise<void> {
     this.#runner = await this.#run(tasks);
     this.#supervision = this.#supervise(tasks);
   }
@@ -62,19 +64,19 @@ export class JobRunner {
     await this.#supervision;
   }
 
-  #run(tasks: Tasks): Promise<Runner> {
+  #run(tasks: Partial<Tasks>): Promise<Runner> {
     return run({
       pgPool: this.#pgPool,
       taskList: tasks as TaskList,
-      concurrency: CONCURRENCY,
+      concurrency: this.#concurrency,
       // The service stops it in its own order.
       noHandleSignals: true,
-      crontab: '17 * * * * abort-stale-uploads',
+      crontab: this.#crontab,
       logger: this.#jobLogger,
     });
   }
 
-  async #supervise(tasks: Tasks): Promise<void> {
+  async #supervise(tasks: Partial<Tasks>): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       await this.#runner?.promise.catch((error) => this.#logger.error('jobs.worker_lost', { error }));
       if (this.#stopping.signal.aborted) return;

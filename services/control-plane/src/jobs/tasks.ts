@@ -4,20 +4,25 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
+import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
 import type { Tasks } from './job-runner.ts';
 
 /** An unfinished upload this old belongs to no living transfer. */
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 
-/** What each background job does. */
+/** The jobs that come by the clock. */
+export const CRONTAB = '17 * * * * abort-stale-uploads\n41 3 * * * prune-webhook-events';
+
+/** What each background job does that is no delivery. */
 export function createTasks(deps: {
   bus: MessageBus;
   objects: ObjectStore;
   videos: VideosService;
   tickets: UploadTicketsService;
   attempts: AttemptsService;
-}): Tasks {
-  const { bus, objects, videos, tickets, attempts } = deps;
+  webhookDeliveries: WebhookDeliveriesService;
+}): Omit<Tasks, keyof DeliveryTasks> {
+  const { bus, objects, videos, tickets, attempts, webhookDeliveries } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
     'purge-objects': (purge) => videos.purge(purge),
@@ -25,9 +30,18 @@ export function createTasks(deps: {
       await tickets.expireUnused();
       await videos.removeOutdated();
       await attempts.reconcile();
+      await webhookDeliveries.reconcile();
     },
     'abort-stale-uploads': async () => {
       await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS));
     },
+    'prune-webhook-events': () => webhookDeliveries.prune(),
   };
+}
+
+type DeliveryTasks = Pick<Tasks, 'deliver-webhooks'>;
+
+/** Deliveries wait for receivers, so they get workers of their own and keep nothing else waiting. */
+export function createDeliveryTasks(webhookDeliveries: WebhookDeliveriesService): DeliveryTasks {
+  return { 'deliver-webhooks': ({ endpointId }) => webhookDeliveries.deliver(endpointId) };
 }

@@ -5,7 +5,10 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { Schema, VideoRow } from '../db/schema.ts';
+import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
+import { toVideoRecord } from './video-record.ts';
 import {
+  findVideo,
   lockVideo,
   moveToFailed,
   moveToRetry,
@@ -20,9 +23,13 @@ import {
  */
 export class VideoTransitions {
   readonly #logger: Logger;
+  readonly #events: WebhookEventsService;
+  readonly #baseUrl: string;
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
+  constructor(deps: { logger: Logger; events: WebhookEventsService; baseUrl: string }) {
+    this.#logger = deps.logger;
+    this.#events = deps.events;
+    this.#baseUrl = deps.baseUrl;
   }
 
   /** The living video, locked for the rest of the transaction. */
@@ -94,6 +101,7 @@ export class VideoTransitions {
     });
     if (!moved) return false;
     await this.#purge(trx, video);
+    await this.#announce(trx, 'video.ready', video);
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
     this.#logger.info('video.ready', {
       videoId: video.id,
@@ -114,6 +122,7 @@ export class VideoTransitions {
     const moved = await moveToFailed(trx, video.id, error);
     if (!moved) return false;
     await this.#purge(trx, video);
+    await this.#announce(trx, 'video.failed', video);
     const { code, message: reason } = error;
     this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason });
     return true;
@@ -126,6 +135,14 @@ export class VideoTransitions {
     await this.issueTranscode(trx, video, 0);
     this.#logger.info('video.retried', { videoId: video.id, title: video.title, after: video.error_code });
     return true;
+  }
+
+  /** Tells the webhooks of the workspace, with the record as it is now. */
+  async #announce(trx: Database, type: 'video.ready' | 'video.failed', video: VideoRow): Promise<void> {
+    const row = await findVideo(trx, video.workspace_id, video.id);
+    if (row !== undefined) {
+      await this.#events.record(trx, type, video.workspace_id, toVideoRecord(row, this.#baseUrl));
+    }
   }
 
   async #purge(trx: Database, video: VideoRow): Promise<void> {

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
+import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
 import { prefixesToPurge } from './leftovers.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
@@ -33,6 +34,7 @@ export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
   readonly #transitions: VideoTransitions;
+  readonly #events: WebhookEventsService;
   readonly #logger: Logger;
   readonly #settings: { baseUrl: string; stragglerSeconds: number };
 
@@ -40,12 +42,14 @@ export class VideosService {
     db: Database;
     objects: ObjectStore;
     transitions: VideoTransitions;
+    events: WebhookEventsService;
     logger: Logger;
     settings: { baseUrl: string; stragglerSeconds: number };
   }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#transitions = deps.transitions;
+    this.#events = deps.events;
     this.#logger = deps.logger;
     this.#settings = deps.settings;
   }
@@ -139,8 +143,15 @@ export class VideosService {
 
   async #bury(workspaceId: string, videoId: string): Promise<boolean> {
     const buried = await this.#db.transaction().execute(async (trx) => {
-      if (!(await buryVideo(trx, workspaceId, videoId))) return false;
+      const tombstone = await buryVideo(trx, workspaceId, videoId);
+      if (tombstone === undefined) return false;
       await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
+      await this.#events.record(trx, 'video.deleted', workspaceId, {
+        id: videoId,
+        title: tombstone.title,
+        status: 'deleted',
+        deletedAt: tombstone.deleted_at.toISOString(),
+      });
       return true;
     });
     if (buried) this.#logger.info('video.deleted', { videoId });

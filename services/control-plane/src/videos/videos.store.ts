@@ -194,16 +194,20 @@ export async function findVideosToRemove(
     .execute();
 }
 
-/** Turns a living video of this workspace into a tombstone without a key. Resolves with whether there was one. */
-export async function buryVideo(db: Database, workspaceId: string, videoId: string): Promise<boolean> {
-  const result = await db
+/** Turns a living video of this workspace into a tombstone without a key, and resolves with it if there was one. */
+export async function buryVideo(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<{ title: string; deleted_at: Date } | undefined> {
+  return db
     .updateTable('videos')
     .set({ deleted_at: sql`now()`, updated_at: sql`now()`, content_key: null })
     .where('id', '=', videoId)
     .where('workspace_id', '=', workspaceId)
     .where('deleted_at', 'is', null)
+    .returning(['title', (eb) => eb.ref('deleted_at').$castTo<Date>().as('deleted_at')])
     .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
 }
 
 /** When the ticket of the video at hand expires. */

@@ -7,7 +7,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type ControlPlaneConfig, readControlPlaneConfig } from '../../src/config.ts';
-import { ControlPlane } from '../../src/control-plane.ts';
+import { ControlPlane, type ControlPlaneDeps } from '../../src/control-plane.ts';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import { createTestDatabase } from './database.ts';
 import { HandPlayedEngine } from './engine.ts';
@@ -29,6 +29,8 @@ export type TestControlPlane = {
   startAnotherAlone(): Promise<void>;
   /** Starts another one on the same database. */
   startAnother(): Promise<{ url: string; stop(): Promise<void> }>;
+  /** Stops it, with everything around it left as it is. */
+  stopAlone(): Promise<void>;
   /** Requests a ticket and resolves with the answer. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
   /** A video that is ready, as far as the database knows: its segments are not stored. */
@@ -36,10 +38,14 @@ export type TestControlPlane = {
   stop(): Promise<void>;
 };
 
-/** Starts one. `settings` overrides single values of the configuration, `store` adds to what the object store can do. */
+/**
+ * Starts one. `settings` overrides single values of the configuration, `store` adds to what the object store can do,
+ * `deps` replaces what else is handed in.
+ */
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
   store: Pick<ObjectStore, 'presign'> = {},
+  deps: Pick<Partial<ControlPlaneDeps>, 'logger' | 'resolveHost'> = {},
 ): Promise<TestControlPlane> {
   const database = await createTestDatabase();
   const storage = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));
@@ -57,7 +63,7 @@ export async function startControlPlane(
     RETRY_BACKOFF_SECONDS: '0',
   });
   const create = () =>
-    ControlPlane.create(settings({ ...config, validateResponses: true }), { bus, objects, logger });
+    ControlPlane.create(settings({ ...config, validateResponses: true }), { bus, objects, logger, ...deps });
   const controlPlane = create();
   const running = [controlPlane];
   const { port, internalPort } = await controlPlane.start();
@@ -101,6 +107,10 @@ export async function startControlPlane(
       running.push(another);
       const { port: itsPort } = await another.start();
       return { url: `http://127.0.0.1:${itsPort}`, stop: () => another.stop() };
+    },
+    stopAlone: async () => {
+      running.splice(running.indexOf(controlPlane), 1);
+      await controlPlane.stop();
     },
     ticket,
     readyVideo: async () => {

@@ -1,0 +1,144 @@
+import { sql, type UpdateObject } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { NewWebhookEndpoint, Schema, WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
+import type { Position } from '../http/pagination.ts';
+
+/** Lets one transaction at a time add to the webhooks of a workspace. */
+export async function lockWebhooksOf(trx: Database, workspaceId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${workspaceId}`}, 0))`.execute(trx);
+}
+
+export async function countEndpoints(db: Database, workspaceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('webhook_endpoints')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function insertEndpoint(
+  db: Database,
+  endpoint: NewWebhookEndpoint,
+): Promise<WebhookEndpointRow> {
+  return db.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function findEndpoint(
+  db: Database,
+  workspaceId: string,
+  id: string,
+): Promise<WebhookEndpointRow | undefined> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+}
+
+/** An endpoint, its row locked until the transaction ends. Whatever changes it begins here. */
+export async function lockEndpoint(trx: Database, id: string): Promise<WebhookEndpointRow | undefined> {
+  return trx
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+/** Up to `limit` endpoints of a workspace after `position`, newest first. */
+export async function listEndpoints(
+  db: Database,
+  workspaceId: string,
+  { after, limit }: { after: Position | undefined; limit: number },
+): Promise<WebhookEndpointRow[]> {
+  return db
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(created_at, id) < (${after?.createdAt}, ${after?.id})`),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Ids of the enabled endpoints that want this event. They stay enabled until the transaction ends, so that none is left
+ * with a delivery after it was disabled.
+ */
+export async function findSubscribers(
+  trx: Database,
+  workspaceId: string,
+  type: WebhookEventType,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('enabled', '=', true)
+    .where(sql<boolean>`${type} = any(events)`)
+    .orderBy('id')
+    .forShare()
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+export async function updateEndpoint(
+  db: Database,
+  id: string,
+  values: UpdateObject<Schema, 'webhook_endpoints'>,
+): Promise<WebhookEndpointRow> {
+  return db
+    .updateTable('webhook_endpoints')
+    .set(values)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Deletes an endpoint with its deliveries. Resolves with whether there was one. */
+export async function deleteEndpoint(db: Database, workspaceId: string, id: string): Promise<boolean> {
+  const result = await db
+    .deleteFrom('webhook_endpoints')
+    .where('id', '=', id)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst();
+  return result.numDeletedRows === 1n;
+}
+
+/**
+ * Leases an enabled endpoint for one run of deliveries. Resolves with nothing when it is gone, disabled or leased. The
+ * end of the lease is also its token.
+ */
+export async function leaseEndpoint(
+  db: Database,
+  id: string,
+  leaseSeconds: number,
+): Promise<LeasedEndpoint | undefined> {
+  const row = await db
+    .updateTable('webhook_endpoints')
+    .set({ leased_until: sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})` })
+    .where('id', '=', id)
+    .where('enabled', '=', true)
+    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', sql<Date>`now()`)]))
+    .returningAll()
+    .executeTakeFirst();
+  return row?.leased_until ? { ...row, leased_until: row.leased_until } : undefined;
+}
+
+export type LeasedEndpoint = WebhookEndpointRow & { leased_until: Date };
+
+/** Ends a lease. Resolves with whether it was still held. */
+export async function releaseEndpoint(trx: Database, endpoint: LeasedEndpoint): Promise<boolean> {
+  const result = await trx
+    .updateTable('webhook_endpoints')
+    .set({ leased_until: null })
+    .where('id', '=', endpoint.id)
+    .where('leased_until', '=', endpoint.leased_until)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}

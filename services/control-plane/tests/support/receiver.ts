@@ -1,0 +1,62 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+
+/** One request as it came in. */
+export type Received = { path: string; headers: Record<string, string>; body: string };
+
+/** How a receiver answers its `nth` request, counted from 1. */
+export type Respond = (res: ServerResponse, nth: number, req: IncomingMessage) => void;
+
+/** An HTTP server that keeps what it gets and answers as it is told; 204 unless told otherwise. */
+export class Receiver {
+  readonly received: Received[] = [];
+  /** Change it at any time. */
+  respond: Respond;
+  readonly #server: Server;
+
+  static async start(respond: Respond = (res) => res.writeHead(204).end()): Promise<Receiver> {
+    const receiver = new Receiver(respond);
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  private constructor(respond: Respond) {
+    this.respond = respond;
+    this.#server = createServer((req, res) => void this.#take(req, res));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hooks`;
+  }
+
+  /** What came in of one type of event. */
+  ofType(type: string): Received[] {
+    return this.received.filter(({ body }) => JSON.parse(body).type === type);
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString('utf8');
+    this.received.push({ path: req.url ?? '', headers: req.headers as Record<string, string>, body });
+    this.respond(res, this.received.length, req);
+  }
+}
+
+/** A port of 127.0.0.1 at which nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

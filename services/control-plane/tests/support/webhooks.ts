@@ -1,0 +1,93 @@
+import { newId } from '@framelane/contracts/ids';
+import type { components } from '@framelane/openapi/types';
+import request from 'supertest';
+import type { ControlPlaneConfig } from '../../src/config.ts';
+import { readRanges } from '../../src/webhooks/receiver-addresses.ts';
+import type { TestControlPlane } from './control-plane.ts';
+import { until } from './until.ts';
+
+export type Webhook = components['schemas']['Webhook'];
+export type Delivery = components['schemas']['WebhookDelivery'];
+
+/** Receivers on loopback, and a schedule without pauses. */
+export function localWebhooks(config: ControlPlaneConfig): ControlPlaneConfig {
+  const allowedRanges = readRanges('127.0.0.0/8') ?? [];
+  return {
+    ...config,
+    webhooks: { ...config.webhooks, allowedRanges, retryScheduleSeconds: [0, 0, 0], timeoutSeconds: 10 },
+  };
+}
+
+/** The webhook operations of one workspace. */
+export class WebhookClient {
+  readonly #plane: TestControlPlane;
+  readonly #credentials: Record<string, string>;
+
+  constructor(plane: TestControlPlane, credentials = plane.credentials) {
+    this.#plane = plane;
+    this.#credentials = credentials;
+  }
+
+  call(method: 'get' | 'post' | 'patch' | 'delete', path: string) {
+    return request(this.#plane.url)[method](`/v1/webhooks${path}`).set(this.#credentials);
+  }
+
+  async create(body: Record<string, unknown>): Promise<Webhook & { secret: string }> {
+    const answer = await this.call('post', '').send(body);
+    if (answer.status !== 201) throw new Error(`Not registered: ${answer.text}`);
+    return answer.body;
+  }
+
+  async get(id: string): Promise<Webhook> {
+    return (await this.call('get', `/${id}`)).body;
+  }
+
+  async deliveries(id: string): Promise<Delivery[]> {
+    return (await this.call('get', `/${id}/deliveries?limit=100`)).body.data;
+  }
+
+  /** Sends a test event; resolves with the id of its delivery. */
+  async test(id: string): Promise<string> {
+    const answer = await this.call('post', `/${id}/test`);
+    if (answer.status !== 202) throw new Error(`Not tested: ${answer.text}`);
+    return answer.body.id;
+  }
+
+  /** The only delivery of this webhook, once it is there and done with. */
+  async settled(id: string): Promise<Delivery> {
+    return until(async () => {
+      const [delivery] = await this.deliveries(id);
+      return delivery?.nextAttemptAt === null && delivery;
+    });
+  }
+}
+
+/** Deletes a video as its owner does. */
+export async function deleteVideo(plane: TestControlPlane, videoId: string): Promise<void> {
+  const answer = await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+  if (answer.status !== 204) throw new Error(`Not deleted: ${answer.text}`);
+}
+
+/** A video that waits for its upload, in a workspace; deleting it is the shortest way to an event. */
+export async function anyVideo(plane: TestControlPlane): Promise<string> {
+  return (await plane.ticket()).videoId;
+}
+
+/** Another workspace with a webhook of its own; resolves with the id of that. */
+export async function foreignWebhook(plane: TestControlPlane): Promise<string> {
+  const workspaceId = newId('ws');
+  await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+  const id = newId('whk');
+  await plane.db
+    .insertInto('webhook_endpoints')
+    .values({
+      id,
+      workspace_id: workspaceId,
+      url: 'https://example.com/',
+      events: ['video.ready'],
+      enabled: true,
+      secret: 'sealed',
+    })
+    .execute();
+  return id;
+}

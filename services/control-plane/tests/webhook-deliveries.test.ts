@@ -1,0 +1,511 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { addJob } from '../src/db/jobs.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { Receiver, type Respond } from './support/receiver.ts';
+import { until } from './support/until.ts';
+import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
+
+let plane: TestControlPlane;
+let webhooks: WebhookClient;
+const receivers: Receiver[] = [];
+beforeAll(async () => {
+  plane = await startControlPlane(localWebhooks);
+  webhooks = new WebhookClient(plane);
+});
+afterEach(async () => {
+  await plane.db.deleteFrom('webhook_endpoints').execute();
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+});
+afterAll(() => plane.stop());
+
+/** A receiver that answers like this, and a webhook that leads to it. */
+async function register(respond?: Respond, body: Record<string, unknown> = {}) {
+  const receiver = await Receiver.start(respond);
+  receivers.push(receiver);
+  return { receiver, ...(await webhooks.create({ url: receiver.url, ...body })) };
+}
+
+async function deleteSomeVideo(): Promise<string> {
+  const videoId = await anyVideo(plane);
+  await deleteVideo(plane, videoId);
+  return videoId;
+}
+
+describe('events', () => {
+  test('video.ready carries the record of that moment, signed', async () => {
+    const { receiver, id, secret } = await register();
+    const { videoId } = await plane.readyVideo();
+    const [message] = await until(async () => receiver.received.length === 1 && receiver.received);
+    const event = new Verifier(secret).verify(message?.body ?? '', message?.headers ?? {});
+    const record = await fetch(`${plane.url}/v1/videos/${videoId}`, { headers: plane.credentials });
+    expect(event).toEqual({
+      id: message?.headers['webhook-id'],
+      type: 'video.ready',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      workspaceId: plane.workspaceId,
+      data: await record.json(),
+    });
+    expect(event).toMatchObject({ data: { id: videoId, status: 'ready', progress: 100 } });
+    expect(message?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^Framelane/),
+    });
+    expect(await webhooks.settled(id)).toMatchObject({
+      status: 'succeeded',
+      eventType: 'video.ready',
+      eventId: message?.headers['webhook-id'],
+      attempts: 1,
+      responseStatus: 204,
+      error: null,
+    });
+    expect(await webhooks.get(id)).toMatchObject({
+      deliveryStatus: 'healthy',
+      consecutiveFailures: 0,
+      lastDelivery: { eventType: 'video.ready', status: 'succeeded' },
+    });
+  });
+
+  test('video.failed carries the error', async () => {
+    const { receiver } = await register();
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.report('transcode.failed', {
+      videoId,
+      attempt,
+      code: 'not_a_video',
+      message: 'Not a video.',
+      retryable: false,
+    });
+    await until(async () => receiver.received.length === 1);
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+      type: 'video.failed',
+      data: { id: videoId, status: 'failed', error: { code: 'not_a_video', message: 'Not a video.' } },
+    });
+  });
+
+  test('a ticket that expires is a video.failed as well', async () => {
+    const { receiver } = await register();
+    const { videoId } = await plane.ticket();
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at: new Date() })
+      .where('video_id', '=', videoId)
+      .execute();
+    await addJob(plane.db, 'reconcile', {});
+    await until(async () => receiver.received.length === 1);
+    expect(JSON.parse(receiver.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
+  });
+
+  test('video.deleted outlives the video', async () => {
+    const { receiver } = await register((res, nth) => res.writeHead(nth === 1 ? 500 : 200).end());
+    const { videoId } = await plane.readyVideo();
+    await until(async () => receiver.ofType('video.ready').length === 2);
+    await deleteVideo(plane, videoId);
+    await until(async () => receiver.ofType('video.deleted').length === 1);
+    const [message] = receiver.ofType('video.deleted');
+    expect(JSON.parse(message?.body ?? '').data).toEqual({
+      id: videoId,
+      title: 'holiday',
+      status: 'deleted',
+      deletedAt: expect.stringMatching(/Z$/),
+    });
+  });
+
+  test('go to every enabled webhook that wants them, once each, however often the engine reports', async () => {
+    const all = await register();
+    const failedOnly = await register(undefined, { events: ['video.failed'] });
+    const disabled = await register(undefined, { enabled: false });
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await Promise.all([1, 2, 3].map(() => plane.engine.complete(videoId, attempt)));
+    await plane.engine.complete(videoId, attempt);
+    await until(async () => all.receiver.received.length === 1);
+    const events = await plane.db
+      .selectFrom('webhook_events')
+      .select('id')
+      .where('payload', 'like', `%${videoId}%`)
+      .execute();
+    expect(events).toHaveLength(1);
+    expect(await webhooks.deliveries(all.id)).toHaveLength(1);
+    expect(await webhooks.deliveries(failedOnly.id)).toEqual([]);
+    expect(await webhooks.deliveries(disabled.id)).toEqual([]);
+  });
+
+  test('are not made where nobody is subscribed, nor when the change is rolled back', async () => {
+    await plane.db.deleteFrom('webhook_events').execute();
+    await deleteSomeVideo();
+    const { id } = await register();
+    const videoId = await anyVideo(plane);
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
+      plane.db,
+    );
+    await sql`
+      create constraint trigger refuse after update on videos
+      deferrable initially deferred for each row execute function refuse()`.execute(plane.db);
+    await expect(deleteVideo(plane, videoId)).rejects.toThrow('internal_error');
+    await sql`drop function refuse cascade`.execute(plane.db);
+    expect(await plane.db.selectFrom('webhook_events').select('id').execute()).toEqual([]);
+    expect(await webhooks.deliveries(id)).toEqual([]);
+  });
+});
+
+describe('retries', () => {
+  test('send the same bytes under the same id until it succeeds', async () => {
+    const { receiver, id, secret } = await register((res, nth) => res.writeHead(nth < 3 ? 503 : 200).end());
+    const videoId = await deleteSomeVideo();
+    const delivery = await until(async () => {
+      const settled = await webhooks.settled(id);
+      return settled.status === 'succeeded' && settled;
+    });
+    expect(receiver.received).toHaveLength(3);
+    for (const { body, headers } of receiver.received) {
+      expect(body).toBe(receiver.received[0]?.body);
+      expect(headers['webhook-id']).toBe(delivery.eventId);
+      expect(new Verifier(secret).verify(body, headers)).toMatchObject({ data: { id: videoId } });
+    }
+    const error = { code: 'unexpected_status', message: expect.any(String) };
+    const entry = { at: expect.any(String), durationMs: expect.any(Number) };
+    expect(delivery).toMatchObject({
+      attempts: 3,
+      attemptLog: [
+        { ...entry, number: 1, responseStatus: 503, error },
+        { ...entry, number: 2, responseStatus: 503, error },
+        { ...entry, number: 3, responseStatus: 200, error: null },
+      ],
+    });
+    expect((await webhooks.get(id)).deliveryStatus).toBe('healthy');
+  });
+
+  test('end with the schedule', async () => {
+    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    await deleteSomeVideo();
+    expect(await webhooks.settled(id)).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      responseStatus: 500,
+      nextAttemptAt: null,
+      error: { code: 'unexpected_status' },
+    });
+    expect(receiver.received).toHaveLength(3);
+    expect(await webhooks.get(id)).toMatchObject({
+      deliveryStatus: 'failing',
+      consecutiveFailures: 3,
+      enabled: true,
+      lastDelivery: { status: 'failed' },
+    });
+  });
+
+  test.each([
+    [429, '3600', 3600],
+    [503, '7200', 7200],
+    [429, new Date(Date.now() + 1_800_000).toUTCString(), 1800],
+    [429, '99999999', 86_400],
+  ])('%d with Retry-After %s', async (status, header, seconds) => {
+    const { id } = await register((res) => res.writeHead(status, { 'Retry-After': header }).end());
+    await deleteSomeVideo();
+    const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
+    expect(delivery.status).toBe('retrying');
+    const wait = Date.parse(delivery.nextAttemptAt ?? '') - Date.parse(delivery.at ?? '');
+    expect(Math.abs(wait / 1000 - seconds)).toBeLessThan(30);
+  });
+});
+
+describe('disabling', () => {
+  test('410 does, and what waits is given up', async () => {
+    const { receiver, id } = await register((res, nth) =>
+      nth === 1 ? res.writeHead(429, { 'Retry-After': '3600' }).end() : res.writeHead(410).end(),
+    );
+    await deleteSomeVideo();
+    await until(async () => receiver.received.length === 1);
+    await deleteSomeVideo();
+    const webhook = await until(async () => {
+      const now = await webhooks.get(id);
+      return !now.enabled && now;
+    });
+    expect(webhook).toMatchObject({
+      deliveryStatus: 'disabled',
+      disabledReason: 'gone',
+      lastDelivery: { status: 'failed', error: { code: 'gone' }, responseStatus: 410 },
+    });
+    const [gone, waiting] = await webhooks.deliveries(id);
+    expect(gone).toMatchObject({ status: 'failed', error: { code: 'gone' }, attempts: 1 });
+    expect(waiting).toMatchObject({ status: 'failed', error: { code: 'webhook_disabled' }, attempts: 1 });
+    await deleteSomeVideo();
+    expect(await webhooks.deliveries(id)).toHaveLength(2);
+  });
+
+  test('five days of failure do, less do not', async () => {
+    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    const failingFor = async (hours: number) => {
+      await plane.db
+        .updateTable('webhook_endpoints')
+        .set({ consecutive_failures: 1, failing_since: new Date(Date.now() - hours * 3_600_000) })
+        .where('id', '=', id)
+        .execute();
+      await webhooks.test(id);
+      await until(async () => (await webhooks.get(id)).consecutiveFailures === 2);
+      return webhooks.get(id);
+    };
+    expect(await failingFor(119)).toMatchObject({ enabled: true, deliveryStatus: 'failing' });
+    expect(await failingFor(121)).toMatchObject({ enabled: false, disabledReason: 'failing' });
+
+    // Enabled again, it begins anew.
+    const { body } = await webhooks.call('patch', `/${id}`).send({ enabled: true });
+    expect(body).toMatchObject({ deliveryStatus: 'pending', consecutiveFailures: 0, disabledReason: null });
+    receiver.respond = (res) => res.writeHead(200).end();
+    await webhooks.test(id);
+    await until(async () => (await webhooks.get(id)).deliveryStatus === 'healthy');
+  });
+
+  test('by hand gives up what waits', async () => {
+    const { id } = await register((res) => res.writeHead(429, { 'Retry-After': '3600' }).end());
+    await deleteSomeVideo();
+    await until(async () => (await webhooks.get(id)).deliveryStatus === 'failing');
+    const { body } = await webhooks.call('patch', `/${id}`).send({ enabled: false });
+    expect(body).toMatchObject({ deliveryStatus: 'disabled', disabledReason: 'manual' });
+    expect(await webhooks.settled(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'webhook_disabled' },
+    });
+  });
+
+  test('during an attempt: the outcome counts, a retry does not follow', async () => {
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register((res) => {
+      void answer.promise.then(() => res.writeHead(500).end());
+    });
+    await deleteSomeVideo();
+    await until(async () => receiver.received.length === 1);
+    await webhooks.call('patch', `/${id}`).send({ enabled: false });
+    answer.resolve();
+    const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
+    expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
+  });
+
+  test('deleting during an attempt leaves nothing', async () => {
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register((res) => {
+      void answer.promise.then(() => res.writeHead(200).end());
+    });
+    await deleteSomeVideo();
+    await until(async () => receiver.received.length === 1);
+    expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
+    answer.resolve();
+    await until(noJobs);
+    expect(await plane.db.selectFrom('webhook_deliveries').select('id').execute()).toEqual([]);
+  });
+});
+
+describe('redelivery', () => {
+  test('sends the event again under its id, with a whole round of attempts', async () => {
+    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    await deleteSomeVideo();
+    const failed = await webhooks.settled(id);
+    expect(failed.attempts).toBe(3);
+    receiver.respond = (res, nth) => res.writeHead(nth < 6 ? 500 : 200).end();
+    const again = await webhooks.call('post', `/${id}/deliveries/${failed.id}/redeliver`);
+    expect([again.status, again.body.id, again.body.status]).toEqual([202, failed.id, 'retrying']);
+    const delivery = await until(async () => {
+      const settled = await webhooks.settled(id);
+      return settled.attempts === 6 && settled;
+    });
+    expect(delivery).toMatchObject({ status: 'succeeded', eventId: failed.eventId });
+    expect(delivery.attemptLog.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([failed.eventId]),
+    );
+
+    // One that was received can be sent again, too.
+    await webhooks.call('post', `/${id}/deliveries/${delivery.id}/redeliver`);
+    await until(async () => receiver.received.length === 7);
+  });
+});
+
+describe('a test event', () => {
+  test('comes signed, is sent once and shows in the list', async () => {
+    const { receiver, id, secret } = await register((res) => res.writeHead(500).end(), {
+      events: ['video.ready'],
+    });
+    const deliveryId = await webhooks.test(id);
+    expect(await webhooks.settled(id)).toMatchObject({
+      id: deliveryId,
+      eventType: 'webhook.test',
+      status: 'failed',
+      attempts: 1,
+    });
+    const [message] = receiver.received;
+    expect(new Verifier(secret).verify(message?.body ?? '', message?.headers ?? {})).toMatchObject({
+      type: 'webhook.test',
+      data: { webhookId: id },
+    });
+  });
+});
+
+describe('secrets', () => {
+  test('a replaced one signs beside the new one for a day, the one before no more', async () => {
+    const { receiver, id, secret: first } = await register();
+    const rotate = async () => (await webhooks.call('post', `/${id}/rotate-secret`)).body;
+    const rotated = await rotate();
+    const inADay = Date.now() + 24 * 3_600_000;
+    expect(Math.abs(Date.parse(rotated.previousSecretExpiresAt) - inADay)).toBeLessThan(60_000);
+    const { secret: second } = rotated;
+    expect(new Set([first, second]).size).toBe(2);
+    await webhooks.test(id);
+    await until(async () => receiver.received.length === 1);
+    const verifies = (secret: string) => {
+      const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
+      try {
+        return new Verifier(secret).verify(body, headers) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    expect([verifies(first), verifies(second)]).toEqual([true, true]);
+
+    const { secret: third } = await rotate();
+    await webhooks.test(id);
+    await until(async () => receiver.received.length === 2);
+    expect([verifies(first), verifies(second), verifies(third)]).toEqual([false, true, true]);
+
+    await plane.db.updateTable('webhook_endpoints').set({ previous_secret_expires_at: new Date() }).execute();
+    await webhooks.test(id);
+    await until(async () => receiver.received.length === 3);
+    expect([verifies(second), verifies(third)]).toEqual([false, true]);
+  });
+
+  test('are nowhere in the database in clear', async () => {
+    const { id, secret } = await register();
+    await webhooks.call('post', `/${id}/rotate-secret`);
+    const row = JSON.stringify(await plane.db.selectFrom('webhook_endpoints').selectAll().execute());
+    expect(row).toContain(id);
+    expect(row).not.toContain(secret.replace('whsec_', ''));
+    expect(JSON.stringify(await webhooks.get(id))).not.toContain('whsec_');
+  });
+});
+
+describe('isolation', () => {
+  test('receivers that take their time keep no other waiting', async () => {
+    const answer = Promise.withResolvers<void>();
+    const holdOn: Respond = (res) => void answer.promise.then(() => res.writeHead(200).end());
+    const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(holdOn)));
+    for (let n = 0; n < 3; n++) await deleteSomeVideo();
+    await until(async () => slow.every(({ receiver }) => receiver.received.length > 0));
+    const quick = await register();
+    await webhooks.test(quick.id);
+    expect((await webhooks.settled(quick.id)).status).toBe('succeeded');
+    expect(await plane.db.selectFrom('webhook_attempts').select('number').execute()).toHaveLength(1);
+    answer.resolve();
+    for (const { id } of slow) {
+      await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
+    }
+  });
+
+  test('one webhook gets a bounded number of requests at once, and all of its events', async () => {
+    let open = 0;
+    let most = 0;
+    const { receiver, id } = await register((res) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        res.writeHead(200).end();
+      });
+    });
+    const videos = await Promise.all(Array.from({ length: 35 }, () => anyVideo(plane)));
+    await Promise.all(videos.map((videoId) => deleteVideo(plane, videoId)));
+    await until(async () => receiver.received.length === 35);
+    expect(most).toBeLessThanOrEqual(10);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
+    await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
+  });
+});
+
+describe('crashes', () => {
+  test('a delivery whose process died is made when the lease has run out', async () => {
+    const { receiver, id } = await register();
+    await plane.db
+      .updateTable('webhook_endpoints')
+      .set({ leased_until: new Date(Date.now() + 60_000) })
+      .execute();
+    await webhooks.test(id);
+    await until(noJobs);
+    // Nobody delivers while the lease holds, the reconciler included.
+    const overdue = { next_attempt_at: new Date(Date.now() - 60_000) };
+    await plane.db.updateTable('webhook_deliveries').set(overdue).execute();
+    await addJob(plane.db, 'reconcile', {});
+    await until(noJobs);
+    expect(receiver.received).toEqual([]);
+
+    await plane.db.updateTable('webhook_endpoints').set({ leased_until: new Date() }).execute();
+    await addJob(plane.db, 'reconcile', {});
+    expect((await webhooks.settled(id)).status).toBe('succeeded');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('a stop does not wait for a receiver; the event is sent after the next start', async () => {
+    const other = await startControlPlane((config) => {
+      const local = localWebhooks(config);
+      return { ...local, webhooks: { ...local.webhooks, timeoutSeconds: 60 } };
+    });
+    const receiver = await Receiver.start(() => {});
+    receivers.push(receiver);
+    const client = new WebhookClient(other);
+    const { id } = await client.create({ url: receiver.url });
+    await client.test(id);
+    await until(async () => receiver.received.length === 1);
+    const asked = Date.now();
+    await other.stopAlone();
+    expect(Date.now() - asked).toBeLessThan(8000);
+    receiver.respond = (res) => res.writeHead(200).end();
+    await other.startAnotherAlone();
+    const delivery = await until(() =>
+      other.db
+        .selectFrom('webhook_deliveries')
+        .selectAll()
+        .where('status', '=', 'succeeded')
+        .executeTakeFirst(),
+    );
+    expect(delivery.attempts).toBe(1);
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([
+      delivery.event_id,
+      delivery.event_id,
+    ]);
+    await other.stop();
+  });
+});
+
+describe('old events', () => {
+  test('are removed after thirty days, unless one still waits', async () => {
+    const { id } = await register((res, nth) =>
+      nth === 1 ? res.writeHead(200).end() : res.writeHead(429, { 'Retry-After': '86400' }).end(),
+    );
+    await deleteSomeVideo();
+    await until(async () => (await webhooks.deliveries(id))[0]?.status === 'succeeded');
+    await deleteSomeVideo();
+    await until(async () => (await webhooks.deliveries(id))[0]?.status === 'retrying');
+    await deleteSomeVideo();
+    await until(async () => (await webhooks.deliveries(id))[0]?.status === 'retrying');
+    const [, waiting, done] = await webhooks.deliveries(id);
+    const age = (days: number) => ({ created_at: new Date(Date.now() - days * 86_400_000) });
+    await sql`update webhook_events set created_at = ${age(31).created_at} where id in (${waiting?.eventId}, ${done?.eventId})`.execute(
+      plane.db,
+    );
+    await addJob(plane.db, 'prune-webhook-events', {});
+    const left = await until(async () => {
+      const deliveries = await webhooks.deliveries(id);
+      return deliveries.length === 2 && deliveries;
+    });
+    expect(left.map((delivery) => delivery.id)).not.toContain(done?.id);
+  });
+});
+
+/** Whether no job waits or runs. */
+async function noJobs(): Promise<boolean> {
+  const { rows } = await sql`select from graphile_worker.jobs where run_at <= now()`.execute(plane.db);
+  return rows.length === 0;
+}

@@ -1,0 +1,347 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { Receiver } from './support/receiver.ts';
+import { until } from './support/until.ts';
+import { anyVideo, deleteVideo, foreignWebhook, localWebhooks, WebhookClient } from './support/webhooks.ts';
+
+const PUBLIC_ADDRESS = '93.184.215.14';
+
+/** What names stand for; tests change it. */
+const names = new Map<string, string[]>();
+const log: Record<string, unknown>[] = [];
+let plane: TestControlPlane;
+let webhooks: WebhookClient;
+beforeAll(async () => {
+  const logger = createLogger({ service: 'control-plane' });
+  for (const transport of logger.transports) transport.silent = true;
+  logger.on('data', (event) => log.push(event));
+  plane = await startControlPlane(localWebhooks, undefined, {
+    logger,
+    resolveHost: async (hostname) => {
+      const addresses = names.get(hostname);
+      if (addresses === undefined) throw new HostNotFoundError(hostname);
+      return addresses;
+    },
+  });
+  webhooks = new WebhookClient(plane);
+});
+afterEach(async () => {
+  await plane.db.deleteFrom('webhook_endpoints').execute();
+  names.clear();
+});
+afterAll(() => plane.stop());
+
+const URL = 'https://hooks.example/framelane';
+
+describe('POST /webhooks', () => {
+  test('answers with the record, the secret and where it is', async () => {
+    const answer = await webhooks.call('post', '').send({ url: URL });
+    expect(answer.status).toBe(201);
+    const { id, secret, ...record } = answer.body;
+    expect(id).toMatch(/^whk_[0-9a-z]{26}$/);
+    expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
+    expect(answer.headers.location).toBe(`http://framelane.test/v1/webhooks/${id}`);
+    expect(record).toEqual({
+      url: URL,
+      description: null,
+      events: ['video.ready', 'video.failed', 'video.deleted'],
+      enabled: true,
+      deliveryStatus: 'pending',
+      lastDelivery: null,
+      consecutiveFailures: 0,
+      disabledReason: null,
+      createdAt: expect.stringMatching(/Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+    });
+    expect(await webhooks.get(id)).toEqual({ id, ...record });
+  });
+
+  test('takes everything an owner may choose', async () => {
+    const chosen = { url: URL, events: ['video.deleted'], description: 'Catalogue', enabled: false };
+    expect(await webhooks.create(chosen)).toMatchObject({
+      ...chosen,
+      deliveryStatus: 'disabled',
+      disabledReason: 'manual',
+    });
+  });
+
+  test.each([
+    [{}, 'body/url'],
+    [{ url: 'hooks' }, 'body/url'],
+    [{ url: `https://hooks.example/${'x'.repeat(2048)}` }, 'body/url'],
+    [{ url: 'http://hooks.example/' }, 'body/url'],
+    [{ url: 'https://user:password@hooks.example/' }, 'body/url'],
+    [{ url: 'https://10.0.0.1/' }, 'body/url'],
+    [{ url: 'https://0xa9fea9fe/' }, 'body/url'],
+    [{ url: 'https://[::ffff:169.254.169.254]/' }, 'body/url'],
+    [{ url: 'https://inside.example/' }, 'body/url'],
+    [{ url: URL, events: [] }, 'body/events'],
+    [{ url: URL, events: ['video.ready', 'video.ready'] }, 'body/events'],
+    [{ url: URL, events: ['webhook.test'] }, 'body/events/0'],
+    [{ url: URL, description: 'x'.repeat(513) }, 'body/description'],
+    [{ url: URL, description: 'NUL \u0000' }, 'body/description'],
+    [{ url: URL, enabled: 'yes' }, 'body/enabled'],
+  ])('400 for %j', async (body, field) => {
+    names.set('hooks.example', [PUBLIC_ADDRESS]);
+    names.set('inside.example', [PUBLIC_ADDRESS, '10.0.0.1']);
+    const answer = await webhooks.call('post', '').send(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+    expect(answer.text).not.toContain('10.0.0.1');
+  });
+
+  test('415 for a form, 413 for a huge body', async () => {
+    const form = await webhooks.call('post', '').type('form').send(`url=${URL}`);
+    expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
+    const huge = await webhooks.call('post', '').send({ url: URL, x: 'x'.repeat(300_000) });
+    expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('409 beyond twenty, also when many come at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 23 }, () => webhooks.call('post', '').send({ url: URL })),
+    );
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
+      Array(3).fill([409, 'webhook_limit_reached']),
+    );
+    await webhooks.call('delete', `/${answers.find(({ status }) => status === 201)?.body.id}`);
+    await webhooks.create({ url: URL });
+  });
+});
+
+describe('GET /webhooks', () => {
+  test('newest first, a page at a time', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await webhooks.create({ url: URL, description: String(n) })).id);
+    const whole = await webhooks.call('get', '');
+    expect(whole.body).toMatchObject({ nextCursor: null, hasMore: false });
+    expect(whole.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
+
+    const seen: string[] = [];
+    let path = '?limit=2';
+    while (path !== '') {
+      const { body, headers } = await webhooks.call('get', path);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      path = /\/v1\/webhooks(\?.*)>; rel="next"/.exec(headers.link ?? '')?.[1] ?? '';
+      expect(body.hasMore).toBe(path !== '');
+    }
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  test.each(['limit=0', 'limit=101', 'cursor=nonsense'])('400 for %s', async (query) => {
+    expect((await webhooks.call('get', `?${query}`)).body.code).toBe('validation_failed');
+  });
+});
+
+describe('PATCH /webhooks/:id', () => {
+  test('changes what is given and nothing else', async () => {
+    const { secret: _, ...before } = await webhooks.create({ url: URL, description: 'Old' });
+    const patched = await webhooks.call('patch', `/${before.id}`).send({ events: ['video.ready'] });
+    expect([patched.status, patched.body]).toEqual([
+      200,
+      { ...before, events: ['video.ready'], updatedAt: patched.body.updatedAt },
+    ]);
+    expect(Date.parse(patched.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+    const noted = await webhooks.call('patch', `/${before.id}`).send({ description: null });
+    expect(noted.body).toMatchObject({ description: null, events: ['video.ready'], url: URL });
+    expect((await webhooks.call('patch', `/${before.id}`).send({})).status).toBe(200);
+  });
+
+  test('another address begins anew, and must be one that may receive', async () => {
+    const { id } = await webhooks.create({ url: URL });
+    await plane.db
+      .updateTable('webhook_endpoints')
+      .set({ consecutive_failures: 7, failing_since: new Date(), last_attempt_at: new Date() })
+      .execute();
+    const same = await webhooks.call('patch', `/${id}`).send({ url: URL, enabled: true });
+    expect(same.body).toMatchObject({ deliveryStatus: 'failing', consecutiveFailures: 7 });
+    const refused = await webhooks.call('patch', `/${id}`).send({ url: 'https://10.1/' });
+    expect([refused.status, refused.body.errors[0].field]).toEqual([400, 'body/url']);
+    const moved = await webhooks.call('patch', `/${id}`).send({ url: `${URL}/2` });
+    expect(moved.body).toMatchObject({ url: `${URL}/2`, deliveryStatus: 'pending', consecutiveFailures: 0 });
+  });
+
+  test('disables and enables', async () => {
+    const { id } = await webhooks.create({ url: URL });
+    const patch = async (enabled: boolean) => (await webhooks.call('patch', `/${id}`).send({ enabled })).body;
+    expect(await patch(false)).toMatchObject({ enabled: false, disabledReason: 'manual' });
+    await plane.db.updateTable('webhook_endpoints').set({ disabled_reason: 'gone' }).execute();
+    expect(await patch(false)).toMatchObject({ enabled: false, disabledReason: 'gone' });
+    expect(await patch(true)).toMatchObject({ enabled: true, disabledReason: null });
+  });
+
+  test.each([[{ url: 'hooks' }], [{ events: [] }], [{ enabled: null }], [[]]])('400 for %j', async (body) => {
+    const { id } = await webhooks.create({ url: URL });
+    const answer = await webhooks.call('patch', `/${id}`).send(body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+  });
+});
+
+describe('DELETE /webhooks/:id', () => {
+  test('once', async () => {
+    const { id } = await webhooks.create({ url: URL });
+    expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
+    expect((await webhooks.call('delete', `/${id}`)).body.code).toBe('webhook_not_found');
+    expect((await webhooks.call('get', `/${id}`)).body.code).toBe('webhook_not_found');
+  });
+});
+
+describe('another workspace', () => {
+  test('its webhooks and deliveries do not exist, and stay as they are', async () => {
+    const own = await webhooks.create({ url: URL });
+    const foreign = await foreignWebhook(plane);
+    const before = await plane.db
+      .selectFrom('webhook_endpoints')
+      .selectAll()
+      .where('id', '=', foreign)
+      .execute();
+    for (const id of [foreign, newId('whk'), 'nonsense', randomBytes(2000).toString('hex')]) {
+      const answers = [
+        await webhooks.call('get', `/${id}`),
+        await webhooks.call('patch', `/${id}`).send({ enabled: false }),
+        await webhooks.call('delete', `/${id}`),
+        await webhooks.call('post', `/${id}/test`),
+        await webhooks.call('post', `/${id}/rotate-secret`),
+        await webhooks.call('get', `/${id}/deliveries`),
+        await webhooks.call('post', `/${id}/deliveries/${newId('dlv')}/redeliver`),
+      ];
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
+        Array(answers.length).fill([404, 'webhook_not_found']),
+      );
+    }
+    const list = (await webhooks.call('get', '')).body.data;
+    expect(list.map(({ id }: { id: string }) => id)).toEqual([own.id]);
+    const after = await plane.db
+      .selectFrom('webhook_endpoints')
+      .selectAll()
+      .where('id', '=', foreign)
+      .execute();
+    expect(after).toEqual(before);
+  });
+
+  test('a delivery is found at its own webhook alone', async () => {
+    const [one, other] = [await webhooks.create({ url: URL }), await webhooks.create({ url: URL })];
+    const deliveryId = await webhooks.test(one.id);
+    const answer = await webhooks.call('post', `/${other.id}/deliveries/${deliveryId}/redeliver`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
+  });
+});
+
+describe('permissions', () => {
+  test.each([
+    ['get', '', 'webhooks:read'],
+    ['get', '/whk_x', 'webhooks:read'],
+    ['get', '/whk_x/deliveries', 'webhooks:read'],
+    ['post', '', 'webhooks:write'],
+    ['patch', '/whk_x', 'webhooks:write'],
+    ['delete', '/whk_x', 'webhooks:write'],
+    ['post', '/whk_x/test', 'webhooks:write'],
+    ['post', '/whk_x/rotate-secret', 'webhooks:write'],
+    ['post', '/whk_x/deliveries/dlv_x/redeliver', 'webhooks:write'],
+  ] as const)('%s /webhooks%s asks for %s', async (method, path, permission) => {
+    const keep = [
+      'videos:read',
+      permission === 'webhooks:read' ? 'webhooks:write' : 'webhooks:read',
+    ] as const;
+    const all = await plane.db.selectFrom('api_keys').select('permissions').executeTakeFirstOrThrow();
+    await plane.db
+      .updateTable('api_keys')
+      .set({ permissions: [...keep] })
+      .execute();
+    const answer = await webhooks.call(method, path);
+    await plane.db.updateTable('api_keys').set(all).execute();
+    expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_permissions']);
+    expect(answer.body.detail).toContain(permission);
+    const anonymous = await new WebhookClient(plane, {}).call(method, path);
+    expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
+  });
+});
+
+describe('a disabled webhook', () => {
+  test('takes neither tests nor redeliveries', async () => {
+    const { id } = await webhooks.create({ url: URL });
+    const deliveryId = await webhooks.test(id);
+    await webhooks.call('patch', `/${id}`).send({ enabled: false });
+    for (const path of ['test', `deliveries/${deliveryId}/redeliver`]) {
+      const answer = await webhooks.call('post', `/${id}/${path}`);
+      expect([answer.status, answer.body.code]).toEqual([409, 'webhook_disabled']);
+    }
+    expect((await webhooks.call('post', `/${id}/rotate-secret`)).status).toBe(200);
+  });
+});
+
+describe('GET /webhooks/:id/deliveries', () => {
+  test('newest first, a page at a time', async () => {
+    const { id } = await webhooks.create({ url: URL });
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push(await webhooks.test(id));
+    const seen: string[] = [];
+    let path = `/${id}/deliveries?limit=2`;
+    while (path !== '') {
+      const { body, headers } = await webhooks.call('get', path);
+      seen.push(...body.data.map((delivery: { id: string }) => delivery.id));
+      path = /\/v1\/webhooks(\/.*)>; rel="next"/.exec(headers.link ?? '')?.[1] ?? '';
+      expect(body.hasMore).toBe(path !== '');
+    }
+    expect(seen).toEqual(ids.toReversed());
+    const bad = await webhooks.call('get', `/${id}/deliveries?cursor=x`);
+    expect([bad.status, bad.body.code]).toEqual([400, 'validation_failed']);
+  });
+});
+
+describe('names', () => {
+  test('one that stands for something else by the time of the delivery is not connected to', async () => {
+    const receiver = await Receiver.start();
+    names.set('hooks.example', [PUBLIC_ADDRESS]);
+    const { id } = await webhooks.create({ url: `https://hooks.example:${receiver.port}/` });
+    names.set('hooks.example', ['10.0.0.1']);
+    await webhooks.test(id);
+    expect(await webhooks.settled(id)).toMatchObject({
+      status: 'failed',
+      responseStatus: null,
+      error: { code: 'address_not_allowed' },
+    });
+    await receiver.stop();
+  });
+
+  test('one that is not known is taken, and tells at the delivery', async () => {
+    const { id } = await webhooks.create({ url: 'https://soon.example/' });
+    await webhooks.test(id);
+    expect((await webhooks.settled(id)).error?.code).toBe('host_not_found');
+  });
+});
+
+describe('the log', () => {
+  test('tells of every delivery, without what could be a secret', async () => {
+    const receiver = await Receiver.start((res, nth) => res.writeHead(nth === 1 ? 500 : 410).end());
+    const url = `${receiver.url}/path-secret?token=query-secret`;
+    const { id, secret } = await webhooks.create({ url });
+    await deleteVideo(plane, await anyVideo(plane));
+    await until(async () => !(await webhooks.get(id)).enabled);
+    await until(async () => log.some(({ message }) => message === 'webhook.disabled'));
+    const facts = { webhookId: id, eventType: 'video.deleted', host: `127.0.0.1:${receiver.port}` };
+    expect(log).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ...facts,
+          message: 'webhook.delivery_failed',
+          attempt: 1,
+          responseStatus: 500,
+          failure: 'unexpected_status',
+          retryInSeconds: 0,
+        }),
+        expect.objectContaining({ ...facts, message: 'webhook.delivery_failed', retryInSeconds: null }),
+        expect.objectContaining({ message: 'webhook.disabled', webhookId: id, reason: 'gone' }),
+      ]),
+    );
+    const lines = JSON.stringify(log);
+    for (const hidden of [secret.slice(6), 'path-secret', 'query-secret'])
+      expect(lines).not.toContain(hidden);
+    await receiver.stop();
+  });
+});
