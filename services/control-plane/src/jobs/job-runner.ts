@@ -73,6 +73,9 @@ export class JobRunner {
       noHandleSignals: true,
       crontab: this.#crontab,
       logger: this.#jobLogger,
+      // Without a batch, however short, the worker does not wait until the end of a job is written: a stop would leave
+      // the job behind as taken, and a database that is away would end the process with a rejection nobody handles.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     });
   }
 

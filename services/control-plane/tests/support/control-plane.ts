@@ -28,7 +28,7 @@ export type TestControlPlane = {
   /** Starts another one beside it that believes to be alone. */
   startAnotherAlone(): Promise<void>;
   /** Starts another one on the same database. */
-  startAnother(): Promise<{ url: string; stop(): Promise<void> }>;
+  startAnother(changes?: Partial<ControlPlaneConfig>): Promise<{ url: string; stop(): Promise<void> }>;
   /** Stops it, with everything around it left as it is. */
   stopAlone(): Promise<void>;
   /** Requests a ticket and resolves with the answer. */
@@ -62,8 +62,11 @@ export async function startControlPlane(
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
     RETRY_BACKOFF_SECONDS: '0',
   });
-  const create = () =>
-    ControlPlane.create(settings({ ...config, validateResponses: true }), { bus, objects, logger, ...deps });
+  const create = (changes: Partial<ControlPlaneConfig> = {}) =>
+    ControlPlane.create(
+      { ...settings({ ...config, validateResponses: true }), ...changes },
+      { bus, objects, logger, ...deps },
+    );
   const controlPlane = create();
   const running = [controlPlane];
   const { port, internalPort } = await controlPlane.start();
@@ -102,8 +105,8 @@ export async function startControlPlane(
       running.push(another);
       await another.start({ alone: true });
     },
-    startAnother: async () => {
-      const another = create();
+    startAnother: async (changes) => {
+      const another = create(changes);
       running.push(another);
       const { port: itsPort } = await another.start();
       return { url: `http://127.0.0.1:${itsPort}`, stop: () => another.stop() };
