@@ -435,16 +435,51 @@ describe('crashes', () => {
     await webhooks.test(id);
     await until(noJobs);
     // Nobody delivers while the lease holds, the reconciler included.
-    const overdue = { next_attempt_at: new Date(Date.now() - 60_000) };
-    await plane.db.updateTable('webhook_deliveries').set(overdue).execute();
+    await makeOverdue();
     await addJob(plane.db, 'reconcile', {});
     await until(noJobs);
     expect(receiver.received).toEqual([]);
 
-    await plane.db.updateTable('webhook_endpoints').set({ leased_until: new Date() }).execute();
-    await addJob(plane.db, 'reconcile', {});
+    await giveUpRun();
     expect((await webhooks.settled(id)).status).toBe('succeeded');
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test('an attempt that was made twice counts once', async () => {
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register(
+      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+    );
+    await webhooks.test(id);
+    await until(async () => receiver.received.length === 1);
+    // The first run is given up although it lives.
+    await giveUpRun();
+    await until(async () => receiver.received.length === 2);
+    answer.resolve();
+    expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    await until(noJobs);
+    expect((await webhooks.deliveries(id))[0]?.attemptLog).toHaveLength(1);
+  });
+
+  test('an outcome that cannot be noted is forgotten, and the attempt made again later, not at once', async () => {
+    const { receiver, id } = await register();
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
+      plane.db,
+    );
+    await sql`
+      create trigger refuse before insert on webhook_attempts execute function refuse()`.execute(plane.db);
+    await webhooks.test(id);
+    await until(async () => {
+      const { rows } = await sql`select from graphile_worker.jobs where last_error = 'no'`.execute(plane.db);
+      return rows.length === 1;
+    });
+    expect(receiver.received).toHaveLength(1);
+    expect((await webhooks.deliveries(id))[0]).toMatchObject({ status: 'pending', attempts: 0 });
+    await sql`drop function refuse cascade`.execute(plane.db);
+    await giveUpRun();
+    expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(receiver.received).toHaveLength(2);
   });
 
   test('a stop does not wait for a receiver; the event is sent after the next start', async () => {
@@ -476,7 +511,7 @@ describe('crashes', () => {
       delivery.event_id,
     ]);
     await other.stop();
-  });
+  }, 30_000);
 });
 
 describe('old events', () => {
@@ -503,6 +538,22 @@ describe('old events', () => {
     expect(left.map((delivery) => delivery.id)).not.toContain(done?.id);
   });
 });
+
+/** Everything that waits has been waiting for a minute. */
+async function makeOverdue(): Promise<void> {
+  await plane.db
+    .updateTable('webhook_deliveries')
+    .set({ next_attempt_at: new Date(Date.now() - 60_000) })
+    .where('next_attempt_at', 'is not', null)
+    .execute();
+}
+
+/** The lease of whoever delivers now runs out, and the reconciler comes by. */
+async function giveUpRun(): Promise<void> {
+  await makeOverdue();
+  await plane.db.updateTable('webhook_endpoints').set({ leased_until: new Date() }).execute();
+  await addJob(plane.db, 'reconcile', {});
+}
 
 /** Whether no job waits or runs. */
 async function noJobs(): Promise<boolean> {

@@ -50,6 +50,7 @@ describe('refused', () => {
     'https://224.0.0.1/',
     'https://255.255.255.255/',
     'http://example.com/',
+    'http://soon.example/',
     'https://user@example.com/',
     'https://user:password@example.com/',
     'https://@127.0.0.1/',

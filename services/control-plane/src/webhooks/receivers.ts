@@ -22,8 +22,10 @@ export class Receivers {
 
   /** Refuses an address that cannot be a receiver with a ReceiverRefusedError. A name may still be unknown. */
   async check(url: string): Promise<void> {
+    const receiver = readUrl(url);
+    if (receiver.protocol === 'http:' && this.#allowedRanges.length === 0) throw refused(receiver);
     try {
-      await this.addressesOf(readUrl(url), AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
+      await this.addressesOf(receiver, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
     } catch (error) {
       if (!(error instanceof HostNotFoundError)) throw error;
     }
@@ -37,14 +39,18 @@ export class Receivers {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const addresses = isIP(host) === 0 ? await this.#resolveHost(host, signal) : [host];
     if (!addresses.every((address) => mayReceive(address, url.protocol, this.#allowedRanges))) {
-      throw new ReceiverRefusedError(
-        url.protocol === 'https:'
-          ? 'must be an address on the public internet'
-          : 'must begin with https://; http:// is only for addresses the operator has allowed',
-      );
+      throw refused(url);
     }
     return addresses;
   }
+}
+
+function refused(url: URL): ReceiverRefusedError {
+  return new ReceiverRefusedError(
+    url.protocol === 'https:'
+      ? 'must be an address on the public internet'
+      : 'must begin with https://; http:// is only for addresses the operator has allowed',
+  );
 }
 
 /** Reads the address of a receiver; the parser turns every spelling of an IPv4 address into the usual one. */

@@ -75,12 +75,17 @@ export class WebhookDeliveriesService {
     if (endpoint === undefined) return;
     const secrets = await this.#signingSecrets(endpoint);
     const due = await findDueDeliveries(this.#db, endpointId, ATTEMPTS_AT_ONCE);
-    const attempts = await Promise.allSettled(
-      due.map((delivery) => this.#attempt(endpoint, delivery, secrets)),
-    );
-    const broken = attempts.find((attempt) => attempt.status === 'rejected');
-    // An outcome that could not be noted is not followed by the next attempt before the lease runs out.
-    if (broken !== undefined) throw broken.reason;
+    // Outcomes are noted one after the other: each locks the endpoint, and together they would only hold connections.
+    let noted = Promise.resolve();
+    const attempts = due.map(async (delivery) => {
+      const message = { url: endpoint.url, id: delivery.event_id, body: delivery.payload, secrets };
+      const attempt = await this.#sender.send(message);
+      if (attempt === null) return;
+      noted = noted.then(() => this.#note(endpoint, delivery, attempt));
+      await noted;
+    });
+    // Rejects when an outcome could not be noted; the next attempt then has to wait until the lease runs out.
+    await Promise.all(attempts);
     await this.#release(endpoint);
   }
 
@@ -101,16 +106,6 @@ export class WebhookDeliveriesService {
     let removed: number;
     do removed = await deleteOldEvents(this.#db, RETENTION_DAYS, BATCH);
     while (removed === BATCH);
-  }
-
-  async #attempt(endpoint: LeasedEndpoint, delivery: DueDelivery, secrets: readonly Buffer[]): Promise<void> {
-    const attempt = await this.#sender.send({
-      url: endpoint.url,
-      id: delivery.event_id,
-      body: delivery.payload,
-      secrets,
-    });
-    if (attempt !== null) await this.#note(endpoint, delivery, attempt);
   }
 
   /** Notes how an attempt went and has what follows from it done, all or nothing. */
