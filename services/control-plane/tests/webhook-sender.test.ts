@@ -43,6 +43,11 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
     (res) => res.socket?.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     { failure: 'connection_failed', responseStatus: null },
   ],
+  [
+    'a status there is not',
+    (res) => res.socket?.end('HTTP/1.1 042 Answer\r\nContent-Length: 0\r\n\r\n'),
+    { failure: 'unexpected_status', responseStatus: 42 },
+  ],
   ['a cut connection', (res) => res.destroy(), { failure: 'connection_failed', responseStatus: null }],
   ['no HTTP', (res) => res.socket?.end('hello\r\n'), { failure: 'connection_failed', responseStatus: null }],
   [

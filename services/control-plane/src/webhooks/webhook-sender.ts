@@ -57,12 +57,13 @@ export class WebhookSender {
    */
   async send(event: OutgoingEvent): Promise<Attempt | null> {
     const at = new Date();
+    const begun = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
     const result = (attempt: Pick<Attempt, 'responseStatus' | 'failure'>, retryAfter?: string): Attempt => ({
       ...attempt,
       at,
-      durationMs: Date.now() - at.getTime(),
+      durationMs: Math.round(performance.now() - begun),
       retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
     });
     try {
