@@ -9,15 +9,13 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
-import { ensureDatabase } from './postgres/ensure-database.ts';
+import { DATABASE, ensureDatabase } from './postgres/ensure-database.ts';
 import { makeSampleVideo } from './sample-video.ts';
 import { keepSecrets } from './secrets.ts';
 import type { SingleNodeSettings } from './settings.ts';
 
 /** The control plane's internal listener is for the engine in the same process, on whatever port is free. */
 const INTERNAL_HOST = '127.0.0.1';
-
-const DATABASE = 'framelane';
 
 /** A receiver of events may run on the same machine. */
 const LOOPBACK = '127.0.0.0/8,::1/128';

@@ -49,8 +49,7 @@ export async function startEmbeddedPostgres(options: {
   await createClusterOnce(directory, { password, durable });
   await stopOrphan(directory);
   const port = await freePort();
-  const url = (database: string) =>
-    `postgresql://${SUPERUSER}:${encodeURIComponent(password)}@${HOST}:${port}/${database}`;
+  const url = (database: string) => embeddedPostgresUrl({ port, password, database });
   const server = await spawnServer(directory, port, durable ? [] : NOT_DURABLE);
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   const stop = () => stopServer(server, ended);
@@ -61,6 +60,11 @@ export async function startEmbeddedPostgres(options: {
     throw error;
   }
   return { url, ended, stop };
+}
+
+/** The address of a database of an embedded PostgreSQL. */
+export function embeddedPostgresUrl(to: { port: number; password: string; database: string }): string {
+  return `postgresql://${SUPERUSER}:${encodeURIComponent(to.password)}@${HOST}:${to.port}/${to.database}`;
 }
 
 async function spawnServer(

@@ -1,5 +1,8 @@
 import { Client } from 'pg';
 
+/** The database of a single node. */
+export const DATABASE = 'framelane';
+
 /** Creates the database unless it is there. `server` is the address of any database beside it. */
 export async function ensureDatabase(server: string, name: string): Promise<void> {
   const client = new Client({ connectionString: server });

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import type { WorkspaceRow } from '../db/schema.ts';
 
 /** The workspace made first, if any. */
 export async function firstWorkspace(db: Database): Promise<{ id: string } | undefined> {
@@ -12,4 +13,16 @@ export async function ensureWorkspace(db: Database, workspace: { id: string; nam
     .values(workspace)
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
+}
+
+export async function insertWorkspace(
+  db: Database,
+  workspace: { id: string; name: string },
+): Promise<WorkspaceRow> {
+  return db.insertInto('workspaces').values(workspace).returningAll().executeTakeFirstOrThrow();
+}
+
+/** Every workspace, the oldest first. */
+export async function listWorkspaces(db: Database): Promise<WorkspaceRow[]> {
+  return db.selectFrom('workspaces').selectAll().orderBy('created_at').orderBy('id').execute();
 }

@@ -116,17 +116,15 @@ export class ApiKeysService {
 
   /**
    * Revokes a key: no request that comes in after this resolved is served with it. Throws 404 `api_key_not_found`, and
-   * 409 `last_admin_key` when the workspace could make no key any more; `evenTheLast` is for those who can all the same.
+   * 409 `last_admin_key` when no key of the workspace could make another any more.
    */
-  async revoke(workspaceId: string, keyId: string, { evenTheLast = false } = {}): Promise<void> {
+  async revoke(workspaceId: string, keyId: string): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       // Two at once could otherwise each take the other's key for the one that stays.
       await lockKeysOf(trx, workspaceId);
-      const key = await revokeKey(trx, workspaceId, keyId);
-      if (key === undefined) {
-        throw new Problem(404, 'api_key_not_found', `There is no key ${keyId} to revoke in this workspace.`);
-      }
-      if (!evenTheLast && couldWriteKeys(key) && !(await hasKeyWith(trx, workspaceId, 'api_keys:write'))) {
+      const key = await revokeKey(trx, keyId, workspaceId);
+      if (key === undefined) throw keyNotFound(`There is no key ${keyId} to revoke in this workspace.`);
+      if (couldWriteKeys(key) && !(await hasKeyWith(trx, workspaceId, 'api_keys:write'))) {
         throw new Problem(
           409,
           'last_admin_key',
@@ -135,6 +133,13 @@ export class ApiKeysService {
       }
     });
     this.#logger.info('api_key.revoked', { keyId, workspaceId });
+  }
+
+  /** Revokes a key of any workspace, its last one too: for those who can make keys without a key. */
+  async revokeAny(keyId: string): Promise<void> {
+    const key = await revokeKey(this.#db, keyId);
+    if (key === undefined) throw keyNotFound(`There is no key ${keyId} to revoke.`);
+    this.#logger.info('api_key.revoked', { keyId, workspaceId: key.workspace_id });
   }
 }
 
@@ -172,6 +177,10 @@ async function storeKey(
 function couldWriteKeys(key: ApiKeyRow): boolean {
   const expired = key.expires_at !== null && key.expires_at <= new Date();
   return key.permissions.includes('api_keys:write') && !expired;
+}
+
+function keyNotFound(detail: string): Problem {
+  return new Problem(404, 'api_key_not_found', detail);
 }
 
 function unauthorized(code: string, detail: string): Problem {

@@ -63,17 +63,17 @@ export async function lockKeysOf(db: Database, workspaceId: string): Promise<voi
     .executeTakeFirst();
 }
 
-/** Revokes a key that is not. Resolves with the row if there was one. */
+/** Revokes a key that is not, of one workspace or of any. Resolves with the row if there was one. */
 export async function revokeKey(
   db: Database,
-  workspaceId: string,
   keyId: string,
+  workspaceId?: string,
 ): Promise<ApiKeyRow | undefined> {
   return db
     .updateTable('api_keys')
     .set({ revoked_at: sql`now()` })
     .where('id', '=', keyId)
-    .where('workspace_id', '=', workspaceId)
+    .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as string))
     .where('revoked_at', 'is', null)
     .returningAll()
     .executeTakeFirst();

@@ -31,6 +31,7 @@ export type Metadata = components['schemas']['Metadata'];
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 type WorkspacesTable = { id: string; name: string; created_at: CreatedAt };
+export type WorkspaceRow = Selectable<WorkspacesTable>;
 
 type ApiKeysTable = {
   id: string;

@@ -21,6 +21,7 @@ export type TestControlPlane = {
   apiKey: string;
   /** Headers of an authenticated request. */
   credentials: Record<string, string>;
+  databaseUrl: string;
   db: Database;
   bus: InProcessBus;
   objects: FileObjectStore;
@@ -96,6 +97,7 @@ export async function startControlPlane(
     workspaceId,
     apiKey,
     credentials,
+    databaseUrl: database.url,
     db,
     bus,
     objects,

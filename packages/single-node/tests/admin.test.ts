@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { processesUsing, SingleNodeProcess } from './support/single-node-process.ts';
+
+jest.setTimeout(120_000);
+
+const ADMIN = join(import.meta.dirname, '../src/cli/admin.ts');
+
+type Key = { id: string; secret: string; name: string; status: string };
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'framelane-admin-'));
+});
+afterAll(() => rm(dataDir, { recursive: true }));
+
+/** Runs a command of the command line, told of nothing but the data directory. */
+async function admin<T>(...args: string[]): Promise<T> {
+  const { stdout } = await promisify(execFile)(process.execPath, [ADMIN, ...args, '--json'], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+  });
+  return JSON.parse(stdout);
+}
+
+test('the command line finds the database of a node that runs, and of one that does not', async () => {
+  await expect(admin('key', 'list')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/There is no Framelane in .* npm start/),
+  });
+  expect(await readdir(dataDir)).toEqual([]);
+
+  const node = await SingleNodeProcess.start(dataDir);
+  try {
+    const key = await admin<Key>('key', 'create', '--name', 'Made beside it');
+    const whoami = () =>
+      fetch(`${node.baseUrl}/auth/whoami`, {
+        headers: { authorization: `Bearer ${key.secret}`, 'x-svc-workspace': node.fact('Workspace') },
+      });
+    expect((await whoami()).status).toBe(200);
+    await admin('key', 'revoke', key.id);
+    expect((await whoami()).status).toBe(401);
+  } finally {
+    await node.stop();
+  }
+
+  const keys = await admin<Key[]>('key', 'list');
+  expect(keys.map(({ name, status }) => [name, status])).toEqual([
+    ['Made beside it', 'revoked'],
+    ['First key', 'active'],
+  ]);
+  expect(await processesUsing(dataDir)).toEqual([]);
+});

@@ -1,0 +1,139 @@
+import { type Command, Option } from 'commander';
+import type { WorkspacesService } from '../account/workspaces.service.ts';
+import type { ApiKeyRecord } from '../api-keys/api-key-record.ts';
+import type { ApiKeysService, CreatedApiKey } from '../api-keys/api-keys.service.ts';
+import { PERMISSIONS } from '../auth/permissions.ts';
+import type { Environment, Permission } from '../db/schema.ts';
+import { readCursor } from '../http/pagination.ts';
+import type { RunCommand } from './admin.ts';
+import { AdminError } from './admin-error.ts';
+import { parseFuture, parseName, parsePermissions } from './arguments.ts';
+import { textTable } from './text-table.ts';
+
+const PAGE = 100;
+
+type Options = { json?: boolean; workspace?: string };
+type CreateOptions = Options & {
+  name: string;
+  environment: Environment;
+  permissions?: Permission[];
+  expiresAt?: Date;
+};
+
+/** `key create`, `key list` and `key revoke`. */
+export function addKeyCommands(program: Command, run: RunCommand): void {
+  const key = program.command('key').description('make, list and revoke API keys');
+  const workspaceOption = ['--workspace <id>', 'the workspace (default: the only one there is)'] as const;
+
+  key
+    .command('create')
+    .description('make an API key and print it: the only time it is shown')
+    .requiredOption('--name <name>', 'what it is for', parseName)
+    .option(...workspaceOption)
+    .addOption(
+      new Option('--environment <kind>', 'a label for what is made with it')
+        .choices(['live', 'test'])
+        .default('live'),
+    )
+    .option('--permissions <list>', `some of ${PERMISSIONS.join(',')} (default: all)`, parsePermissions)
+    .option('--expires-at <time>', 'from when it is refused (default: never)', parseFuture)
+    .option('--json', 'print JSON')
+    .action((options: CreateOptions) =>
+      run(
+        options,
+        async ({ workspaces, keys }) => {
+          const workspaceId = await chosenWorkspace(workspaces, options.workspace);
+          const { name, environment, permissions = PERMISSIONS, expiresAt = null } = options;
+          const created = await keys.create({ workspaceId, name, environment, permissions, expiresAt });
+          return { workspaceId, ...created };
+        },
+        describeCreated,
+      ),
+    );
+
+  key
+    .command('list')
+    .description('list the API keys of a workspace, the newest first')
+    .option(...workspaceOption)
+    .option('--json', 'print JSON')
+    .action((options: Options) =>
+      run(
+        options,
+        async ({ workspaces, keys }) => everyKey(keys, await chosenWorkspace(workspaces, options.workspace)),
+        describeKeys,
+      ),
+    );
+
+  key
+    .command('revoke')
+    .description('revoke an API key at once, be it the last one')
+    .argument('<id>', 'its id, as in the list')
+    .option('--json', 'print JSON')
+    .action((id: string, options: Options) =>
+      run(
+        options,
+        async ({ keys }) => {
+          await keys.revokeAny(id);
+          return { id, status: 'revoked' };
+        },
+        () => `Revoked ${id}.\n`,
+      ),
+    );
+}
+
+/** The id of the workspace that was named, or of the only one. */
+async function chosenWorkspace(workspaces: WorkspacesService, named: string | undefined): Promise<string> {
+  const all = await workspaces.list();
+  const [first] = all;
+  if (named !== undefined) {
+    if (all.some(({ id }) => id === named)) return named;
+    throw new AdminError(`There is no workspace ${named}. "workspace list" shows them all.`);
+  }
+  if (first === undefined)
+    throw new AdminError('There is no workspace yet. Make one: workspace create --name …');
+  if (all.length > 1) {
+    throw new AdminError(
+      'There are several workspaces: say which one with --workspace. "workspace list" shows them.',
+    );
+  }
+  return first.id;
+}
+
+async function everyKey(keys: ApiKeysService, workspaceId: string): Promise<ApiKeyRecord[]> {
+  const all: ApiKeyRecord[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const page = await keys.list(workspaceId, { after, limit: PAGE });
+    all.push(...page.data);
+    cursor = page.nextCursor;
+  }
+  return all;
+}
+
+function describeCreated(key: CreatedApiKey & { workspaceId: string }): string {
+  return `
+  API key      ${key.secret}   (keep it: it is shown only this once)
+  Id           ${key.id}
+  Workspace    ${key.workspaceId}
+  Environment  ${key.environment}
+  Permissions  ${key.permissions.join(', ')}
+  Expires      ${key.expiresAt ?? 'never'}
+
+`;
+}
+
+function describeKeys(keys: readonly ApiKeyRecord[]): string {
+  return textTable(
+    ['ID', 'KEY', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME', 'PERMISSIONS'],
+    keys.map((key) => [
+      key.id,
+      `${key.prefix}…${key.last4}`,
+      key.status,
+      key.createdAt,
+      key.expiresAt ?? 'never',
+      key.lastUsedAt ?? 'never',
+      key.name,
+      key.permissions.length === PERMISSIONS.length ? 'all' : key.permissions.join(','),
+    ]),
+  );
+}

@@ -1,0 +1,19 @@
+import { SettingsError } from '@framelane/service-kit/settings';
+import { runAdmin } from './admin.ts';
+
+process.exitCode = await runAdmin(process.argv.slice(2), {
+  calledAs: 'admin',
+  note: 'Works on the PostgreSQL that DATABASE_URL names, and brings it to the newest schema first.',
+  provideDatabase: async () => {
+    const url = process.env.DATABASE_URL;
+    if (!url) {
+      throw new SettingsError(
+        'DATABASE_URL is not set. Give it the address of the PostgreSQL of the control plane, ' +
+          'such as postgres://user:password@host:5432/framelane.',
+      );
+    }
+    return { url, release: async () => {} };
+  },
+  write: (text) => void process.stdout.write(text),
+  writeError: (text) => void process.stderr.write(text),
+});

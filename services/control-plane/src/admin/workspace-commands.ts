@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { RunCommand } from './admin.ts';
+import { parseName } from './arguments.ts';
+import { textTable } from './text-table.ts';
+
+type Options = { json?: boolean };
+
+/** `workspace create` and `workspace list`. */
+export function addWorkspaceCommands(program: Command, run: RunCommand): void {
+  const workspace = program.command('workspace').description('make and list workspaces');
+
+  workspace
+    .command('create')
+    .description('make a workspace; give it a key next')
+    .requiredOption('--name <name>', 'a name for people', parseName)
+    .option('--json', 'print JSON')
+    .action((options: Options & { name: string }) =>
+      run(
+        options,
+        ({ workspaces }) => workspaces.create(options.name),
+        ({ id, name }) => `Made the workspace ${name}: ${id}\n`,
+      ),
+    );
+
+  workspace
+    .command('list')
+    .description('list all workspaces, the oldest first')
+    .option('--json', 'print JSON')
+    .action((options: Options) =>
+      run(
+        options,
+        ({ workspaces }) => workspaces.list(),
+        (all) =>
+          textTable(
+            ['ID', 'NAME', 'CREATED'],
+            all.map(({ id, name, createdAt }) => [id, name, createdAt]),
+          ),
+      ),
+    );
+}

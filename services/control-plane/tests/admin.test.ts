@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { newId } from '@framelane/contracts/ids';
+import { SettingsError } from '@framelane/service-kit/settings';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runAdmin } from '../src/admin/admin.ts';
+import { PERMISSIONS } from '../src/auth/permissions.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { createTestDatabase } from './support/database.ts';
+
+const MAIN = join(import.meta.dirname, '../src/admin/main.ts');
+
+type Ran = { code: number; output: string; errors: string };
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+/** Runs one command on a database; `undefined` is none. */
+async function run(databaseUrl: string | undefined, ...args: string[]): Promise<Ran> {
+  let output = '';
+  let errors = '';
+  const code = await runAdmin(args, {
+    calledAs: 'admin',
+    note: 'A note.',
+    provideDatabase: async () => {
+      if (databaseUrl === undefined) throw new SettingsError('There is no database');
+      return { url: databaseUrl, release: async () => {} };
+    },
+    write: (text) => {
+      output += text;
+    },
+    writeError: (text) => {
+      errors += text;
+    },
+  });
+  return { code, output, errors };
+}
+
+const admin = (...args: string[]) => run(plane.databaseUrl, ...args);
+
+async function json<T>(...args: string[]): Promise<T> {
+  const { code, output } = await admin(...args, '--json');
+  expect(code).toBe(0);
+  return JSON.parse(output);
+}
+
+function whoami(secret: string, workspaceId: string): Promise<Response> {
+  return fetch(`${plane.url}/v1/auth/whoami`, {
+    headers: { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId },
+  });
+}
+
+describe('from nothing to a key that works', () => {
+  test('in JSON', async () => {
+    const workspace = await json<{ id: string; name: string }>('workspace', 'create', '--name', 'Acme');
+    expect(workspace).toEqual({
+      id: expect.stringMatching(/^ws_/),
+      name: 'Acme',
+      createdAt: expect.any(String),
+    });
+    expect(await json('workspace', 'list')).toContainEqual(workspace);
+    expect(await json('key', 'list', '--workspace', workspace.id)).toEqual([]);
+
+    const key = await json<{ id: string; secret: string; workspaceId: string }>(
+      ...['key', 'create', '--workspace', workspace.id, '--name', 'CI', '--environment', 'test'],
+      ...['--permissions', 'videos:read, usage:read', '--expires-at', '2999-01-01'],
+    );
+    expect(key).toMatchObject({
+      workspaceId: workspace.id,
+      environment: 'test',
+      permissions: ['videos:read', 'usage:read'],
+      expiresAt: '2999-01-01T00:00:00.000Z',
+    });
+    const { secret, workspaceId, ...listed } = key;
+    expect(workspaceId).toBe(workspace.id);
+    expect(await json('key', 'list', '--workspace', workspace.id)).toEqual([listed]);
+
+    expect((await whoami(secret, workspace.id)).status).toBe(200);
+    expect(await json('key', 'revoke', key.id)).toEqual({ id: key.id, status: 'revoked' });
+    expect((await whoami(secret, workspace.id)).status).toBe(401);
+  });
+
+  test('in words, on a database where nothing is yet', async () => {
+    const database = await createTestDatabase();
+    const on = (...args: string[]) => run(database.url, ...args);
+    expect((await on('key', 'create', '--name', 'First')).errors).toMatch(/no workspace yet/);
+    const made = await on('workspace', 'create', '--name', 'Acme Media');
+    const id = /ws_\w+/.exec(made.output)?.[0] ?? '';
+    expect((await on('workspace', 'list')).output).toMatch(
+      new RegExp(`^ID +NAME +CREATED\\n${id}  Acme Media`),
+    );
+
+    const { output } = await on('key', 'create', '--name', 'First');
+    const secret = /svc_live_\w+/.exec(output)?.[0] ?? '';
+    expect(secret).toHaveLength(52);
+    expect(output).toContain(id);
+    const list = await on('key', 'list');
+    expect(list.output).toMatch(new RegExp(`svc_live_…${secret.slice(-4)} +active .* First +all\\n$`));
+    expect(list.output).not.toContain(secret);
+    await database.drop();
+  });
+});
+
+test('many keys are all listed', async () => {
+  const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Busy');
+  const template = await plane.db.selectFrom('api_keys').selectAll().limit(1).executeTakeFirstOrThrow();
+  const rows = Array.from({ length: 205 }, (_, index) => ({
+    ...{ ...template, id: newId('key'), workspace_id: id, name: `Key ${index}` },
+    secret_hash: Buffer.from(`hash ${index}`),
+  }));
+  await plane.db.insertInto('api_keys').values(rows).execute();
+  const listed = await json<{ name: string }[]>('key', 'list', '--workspace', id);
+  expect(new Set(listed.map(({ name }) => name)).size).toBe(205);
+});
+
+test('revokes also the last key of a workspace', async () => {
+  const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Leaked');
+  const key = await json<{ id: string }>('key', 'create', '--workspace', id, '--name', 'Only');
+  expect(await admin('key', 'revoke', key.id)).toMatchObject({ code: 0, output: `Revoked ${key.id}.\n` });
+  expect(await admin('key', 'revoke', key.id)).toMatchObject({
+    code: 1,
+    errors: expect.stringMatching(/no key/),
+  });
+});
+
+describe('what cannot be', () => {
+  beforeAll(() => json('workspace', 'create', '--name', 'Second'));
+
+  test.each([
+    ['no name', ['key', 'create'], /--name/],
+    ['an empty name', ['workspace', 'create', '--name', ' '], /1 to 100 characters/],
+    ['an unknown workspace', ['key', 'list', '--workspace', newId('ws')], /no workspace ws_/],
+    ['an unknown permission', ['key', 'create', '--name', 'x', '--permissions', 'videos'], /videos:read/],
+    ['another environment', ['key', 'create', '--name', 'x', '--environment', 'dev'], /live, test/],
+    ['an end that is over', ['key', 'create', '--name', 'x', '--expires-at', '2020-01-01'], /over/],
+    ['no such day', ['key', 'create', '--name', 'x', '--expires-at', '2999-02-30'], /2027-01-01/],
+    ['an unknown key', ['key', 'revoke', newId('key')], /no key key_/],
+    ['an unknown command', ['keys'], /unknown command/],
+    ['one of several workspaces', ['key', 'list'], /--workspace/],
+  ])('%s: exit code 1 and a reason', async (_, args, reason) => {
+    const { code, output, errors } = await admin(...args);
+    expect([code, output]).toEqual([1, '']);
+    expect(errors).toMatch(reason);
+    expect(errors).not.toMatch(/^ +at /m);
+  });
+
+  test('a database that is away, or refuses', async () => {
+    const away = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
+    expect(away).toMatchObject({ code: 1, errors: expect.stringMatching(/cannot be reached: ECONNREFUSED/) });
+    const other = new URL(plane.databaseUrl);
+    other.pathname = '/nowhere';
+    const refused = await run(other.href, 'workspace', 'list');
+    expect(refused).toMatchObject({ code: 1, errors: expect.stringMatching(/"nowhere" does not exist/) });
+    expect(`${away.errors}${refused.errors}`).not.toContain(other.password);
+    expect(away.errors).not.toContain('hidden');
+  });
+});
+
+test('the help needs no database and names all there is', async () => {
+  const help = await run(undefined, '--help');
+  expect(help).toMatchObject({ code: 0, errors: '' });
+  for (const text of ['workspace', 'key', 'A note.']) expect(help.output).toContain(text);
+  const { output } = await run(undefined, 'key', 'create', '--help');
+  for (const permission of PERMISSIONS) expect(output).toContain(permission);
+  expect((await run(undefined, 'key', 'list')).errors).toBe('There is no database\n');
+});
+
+describe('as a program', () => {
+  const program = (env: Record<string, string>, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+
+  test('takes the database from DATABASE_URL', async () => {
+    const { stdout } = await program({ DATABASE_URL: plane.databaseUrl }, 'workspace', 'list', '--json');
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ id: plane.workspaceId }));
+  });
+
+  test('asks for DATABASE_URL', async () => {
+    await expect(program({}, 'workspace', 'list')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('DATABASE_URL is not set'),
+    });
+  });
+});
