@@ -132,6 +132,14 @@ describe('creating', () => {
     expect(answer.body.errors[0].field).toBe(field);
   });
 
+  test('413 for a huge body, 415 for a form, 400 for broken JSON', async () => {
+    expect(code(await post({ name: 'x', more: 'x'.repeat(300_000) }))).toEqual([413, 'body_too_large']);
+    const raw = (type: string, body: string) =>
+      request(plane.url).post('/v1/api-keys').set(plane.credentials).type(type).send(body);
+    expect(code(await raw('form', 'name=x'))).toEqual([415, 'unsupported_media_type']);
+    expect(code(await raw('json', '{"name":'))).toEqual([400, 'invalid_json']);
+  });
+
   test('names are counted in characters', async () => {
     expect((await createKey({ name: '🎬'.repeat(100) })).name).toHaveLength(200);
   });
