@@ -15,7 +15,9 @@ afterEach(async () => {
 });
 
 test('an engine whose port is taken names the variable to change', async () => {
-  await expect(startTestEngine({ env: { ENGINE_PORT: String(engine.port) } })).rejects.toThrow(/Set ENGINE_PORT/);
+  await expect(startTestEngine({ env: { ENGINE_PORT: String(engine.port) } })).rejects.toThrow(
+    /Set ENGINE_PORT/,
+  );
 });
 
 describe('an engine that stops', () => {
