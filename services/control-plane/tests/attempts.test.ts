@@ -3,6 +3,7 @@ import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures'
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { until } from './support/until.ts';
@@ -171,6 +172,21 @@ describe('results', () => {
     await plane.engine.complete(videoId, 2);
     expect((await video(videoId)).status).toBe('ready');
   });
+});
+
+test('what a deleted video still gets is purged when its engine reports it', async () => {
+  const videoId = await processingVideo();
+  await plane.engine.claim(videoId);
+  await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+  const purges = () =>
+    sql`select from graphile_worker.jobs where task_identifier = 'purge-objects' and run_at <= now()`
+      .execute(plane.db)
+      .then(({ rows }) => rows.length);
+  await until(async () => (await purges()) === 0);
+  const late = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
+  await plane.objects.put(late, Buffer.from('x'), 'video/mp2t');
+  await plane.engine.complete(videoId, 1);
+  await until(async () => (await plane.objects.head(late)) === null);
 });
 
 describe('engines that fall silent', () => {

@@ -185,6 +185,7 @@ export class AttemptsService {
     const video = await this.#transitions.lock(trx, videoId);
     if (video?.status === 'processing' && video.attempt === attempt) return video;
     this.#logger.info('attempt.result_ignored', { videoId, attempt });
+    await this.#transitions.discard(trx, videoId);
     return undefined;
   }
 

@@ -144,6 +144,7 @@ export class UploadTicketsService {
       const video = await this.#transitions.lock(trx, upload.videoId);
       if (video === undefined || !(await spendTicket(trx, upload))) {
         this.#logger.info('upload.completion_ignored', { ...upload });
+        await this.#transitions.discard(trx, upload.videoId);
         return;
       }
       await this.#transitions.beginProcessing(trx, video, upload);

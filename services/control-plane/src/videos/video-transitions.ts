@@ -9,6 +9,7 @@ import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts
 import { toVideoRecord } from './video-record.ts';
 import {
   findVideo,
+  findVideoOrTombstone,
   lockVideo,
   moveToFailed,
   moveToRetry,
@@ -88,8 +89,7 @@ export class VideoTransitions {
   /** How far the transcode is, 0..1; shown as 0..99 until ready. */
   async progress(trx: Database, videoId: string, fraction: number): Promise<void> {
     const percent = Math.floor(fraction * 99);
-    await raiseProgress(trx, videoId, percent);
-    this.#logger.info('video.progress', { videoId, percent });
+    if (await raiseProgress(trx, videoId, percent)) this.#logger.info('video.progress', { videoId, percent });
   }
 
   /** processing → ready. What older attempts left is purged. */
@@ -135,6 +135,15 @@ export class VideoTransitions {
     await this.issueTranscode(trx, video, 0);
     this.#logger.info('video.retried', { videoId: video.id, title: video.title, after: video.error_code });
     return true;
+  }
+
+  /**
+   * An engine made something that changes nothing any more: it is purged as far as the state of the video has no use for
+   * it. It may have come after the purge of a deleted video.
+   */
+  async discard(trx: Database, videoId: string): Promise<void> {
+    const video = await findVideoOrTombstone(trx, videoId);
+    if (video !== undefined) await this.#purge(trx, video);
   }
 
   /** Tells the webhooks of the workspace, with the record as it is now. */

@@ -168,15 +168,17 @@ export async function updateVideo(
     .execute();
 }
 
-/** Raises the progress; it never falls. */
-export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<void> {
-  await db
+/** Raises the progress; it never falls. Resolves with whether it rose. */
+export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<boolean> {
+  const result = await db
     .updateTable('videos')
     .set({ progress: percent, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .where('status', '=', 'processing')
     .where('progress', '<', percent)
-    .execute();
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }
 
 /** Living videos whose time is over. */
