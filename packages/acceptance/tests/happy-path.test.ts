@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -149,6 +150,29 @@ describe('a video that is deleted', () => {
     if (objectsDir === null) return;
     await until('the storage to be emptied', async () =>
       (await storedObjects(objectsDir, id)).length === 0 ? true : undefined,
+    );
+  });
+});
+
+describe('a video that is deleted while it is transcoded', () => {
+  /** An engine has learnt by then that nobody wants its work. */
+  const QUIET_MS = 8_000;
+
+  whereStorageCanBeSeen('leaves nothing in storage, not even what was being made', async () => {
+    const stored = () => storedObjects(target.objectsDir ?? '', ticket.videoId);
+    const ticket = await client.requestTicket({ filename: 'short-lived.mp4' });
+    expect((await client.upload(ticket, await openAsBlob(clip))).status).toBe(202);
+    await until('the first segment', async () => ((await stored()).length > 1 ? true : undefined));
+    expect((await client.delete(ticket.videoId)).status).toBe(204);
+
+    let seen = performance.now();
+    await until(
+      'the storage to stay empty',
+      async () => {
+        if ((await stored()).length > 0) seen = performance.now();
+        return performance.now() - seen > QUIET_MS ? true : undefined;
+      },
+      30_000,
     );
   });
 });
