@@ -246,7 +246,7 @@ export class ControlPlane {
     await stopped;
   }
 
-  /** One reconcile job at a time, however many control planes ask for it. */
+  /** At most one reconcile job waits, however many control planes ask for it. */
   #reconcileSoon(): void {
     addJob(this.#db, 'reconcile', {}, { key: 'reconcile' }).catch((error) =>
       this.#deps.logger.warn('reconcile.not_scheduled', { error }),

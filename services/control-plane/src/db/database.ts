@@ -23,7 +23,9 @@ export function openPool(connectionString: string, logger: Logger): pg.Pool {
   });
   // A connection that breaks is replaced by the pool, and a query under way on it rejects; but an error event that
   // nobody hears, of an idle connection or of one in use, ends the process.
-  const onLost = (error: Error) => logger.warn('database.connection_lost', { error });
+  const onLost = (error: Error) => {
+    if (!pool.ending) logger.warn('database.connection_lost', { error });
+  };
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));
   return pool;

@@ -86,7 +86,9 @@ export class JobRunner {
       await pause(RESTART_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
       if (this.#stopping.signal.aborted) return;
       try {
-        this.#runner = await this.#run(tasks);
+        const runner = await this.#run(tasks);
+        this.#runner = runner;
+        if (this.#stopping.signal.aborted) return void (await runner.stop());
         this.#logger.warn('jobs.worker_replaced');
       } catch (error) {
         this.#runner = undefined;

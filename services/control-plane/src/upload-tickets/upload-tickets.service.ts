@@ -13,6 +13,7 @@ import {
   findTicketByHash,
   holdsLease,
   insertTicket,
+  isTicketExpired,
   leaseTicket,
   releaseTicket,
   renewLease,
@@ -147,7 +148,9 @@ export class UploadTicketsService {
         await this.#transitions.discard(trx, upload.videoId);
         return;
       }
-      await this.#transitions.beginProcessing(trx, video, upload);
+      const begun = await this.#transitions.beginProcessing(trx, video, upload);
+      // It failed meanwhile: the file came after its purge.
+      if (!begun) await this.#transitions.discard(trx, video.id);
     });
   }
 
@@ -156,7 +159,8 @@ export class UploadTicketsService {
     for (const videoId of await findExpiredTickets(this.#db, EXPIRY_BATCH)) {
       await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
-        if (video?.status !== 'uploading') return;
+        // A transfer may have reported since.
+        if (video?.status !== 'uploading' || !(await isTicketExpired(trx, videoId))) return;
         await this.#transitions.fail(trx, video, {
           code: 'upload_expired',
           message: 'No file arrived before the upload ticket expired.',

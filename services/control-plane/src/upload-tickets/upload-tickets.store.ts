@@ -108,7 +108,17 @@ export async function holdsLease(
 
 /** Living videos whose ticket ran out unused, with no transfer under way. */
 export async function findExpiredTickets(db: Database, limit: number): Promise<string[]> {
-  const rows = await db
+  const rows = await expiredTickets(db).limit(limit).execute();
+  return rows.map((row) => row.video_id);
+}
+
+/** Whether the ticket of a video has run out like that. */
+export async function isTicketExpired(db: Database, videoId: string): Promise<boolean> {
+  return (await expiredTickets(db).where('video_id', '=', videoId).executeTakeFirst()) !== undefined;
+}
+
+function expiredTickets(db: Database) {
+  return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
     .select('video_id')
@@ -116,10 +126,7 @@ export async function findExpiredTickets(db: Database, limit: number): Promise<s
     .where('upload_tickets.expires_at', '<=', sql<Date>`now()`)
     .where((eb) => eb.or([eb('transfer_id', 'is', null), eb('lease_expires_at', '<=', sql<Date>`now()`)]))
     .where('videos.status', '=', 'uploading')
-    .where('videos.deleted_at', 'is', null)
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.video_id);
+    .where('videos.deleted_at', 'is', null);
 }
 
 function inSeconds(seconds: number) {

@@ -62,5 +62,6 @@ function readUrl(text: string): URL {
   if (url.username !== '' || url.password !== '') {
     throw new ReceiverRefusedError('must not carry a user name or password');
   }
+  if (url.port === '0') throw new ReceiverRefusedError('must name a port from 1 to 65535');
   return url;
 }

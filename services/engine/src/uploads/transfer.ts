@@ -10,7 +10,7 @@ import type { Request, Response } from 'express';
 import type { UploadLimits } from '../config.ts';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
 import { repeat } from '../repeat.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { TimeLimitError, withTimeLimit } from '../time-limit.ts';
 import { Pace } from './pace.ts';
 import { readForm } from './read-form.ts';
 import { SourceStorage, type StoredSource } from './source-storage.ts';
@@ -56,6 +56,7 @@ export class Transfer {
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   readonly #storage: SourceStorage;
+  #mayBeRegistered = false;
 
   /** `stop` breaks the transfer off; its reason is what the client is told. */
   constructor(deps: TransferDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
@@ -126,7 +127,12 @@ export class Transfer {
         'The confirm of upload.completed',
       );
     } catch (error) {
-      throw unavailable('The upload could not be registered. The token can be used again.', error);
+      // Unconfirmed in time is not refused: the file may be registered yet, and has to be there then.
+      this.#mayBeRegistered = error instanceof TimeLimitError;
+      throw unavailable(
+        'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
+        error,
+      );
     }
   }
 
@@ -182,7 +188,7 @@ export class Transfer {
   async #undo(reason: string): Promise<void> {
     try {
       const kept = await withTimeLimit(this.#storage.settled(), ABORT_LIMIT_MS, 'Breaking off the upload');
-      if (kept !== null) await this.#removeSource();
+      if (kept !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
       this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
     }
