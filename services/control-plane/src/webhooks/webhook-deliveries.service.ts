@@ -41,7 +41,8 @@ const RETENTION_DAYS = 30;
 
 /**
  * Sends what is due, one endpoint at a time. The rows say what is due and when; a job is only the call to look. One run
- * at a time has the lease on an endpoint, so a slow receiver occupies one worker, and no other endpoint waits for it.
+ * at a time has the lease on an endpoint, so a slow receiver occupies one worker, and no other endpoint waits for it
+ * as long as another worker is free (ADR 9).
  */
 export class WebhookDeliveriesService {
   readonly #db: Database;
