@@ -12,6 +12,8 @@ const shared = {
 
 export default {
   maxWorkers: 2,
+  // Tests wait for conditions, on machines that are busy at times; a hang is all this is to find.
+  testTimeout: 60_000,
   projects: [
     {
       ...shared,

@@ -9,9 +9,10 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  */
 export function run(command, args, env = process.env) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: 'inherit', env });
+    // Listened for before the program can begin: a signal in between would end us and leave it behind.
     const handOn = (signal) => child.kill(signal);
     for (const signal of STOP_SIGNALS) process.on(signal, handOn);
+    const child = spawn(command, args, { stdio: 'inherit', env });
     const finish = (code) => {
       for (const signal of STOP_SIGNALS) process.off(signal, handOn);
       resolve(code);
