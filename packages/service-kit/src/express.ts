@@ -10,6 +10,10 @@ declare global {
       /** The request id: on the answer, in every log line, in every problem. */
       id: string;
     }
+    interface Locals {
+      /** Code of the problem the request was answered with, if it was. */
+      problemCode?: string;
+    }
   }
 }
 
@@ -38,6 +42,7 @@ export function problemHandler(
 ): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const problem = error instanceof Problem ? error : (translate(error, req) ?? internalError(error));
+    res.locals.problemCode = problem.code;
     if (problem.status >= 500) {
       logger.error('request.failed', {
         requestId: req.id,
