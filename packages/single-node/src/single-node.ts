@@ -20,6 +20,9 @@ const INTERNAL_HOST = '127.0.0.1';
 /** A receiver of events may run on the same machine. */
 const LOOPBACK = '127.0.0.0/8,::1/128';
 
+/** No limit on a node that serves its owner. */
+const UNLIMITED = '0';
+
 /** Both services and the systems behind them, running in this process. */
 export type SingleNode = {
   workspaceId: string;
@@ -94,6 +97,8 @@ async function startAll(
       PUBLIC_URL: settings.publicUrl,
       ENGINE_PUBLIC_URL: settings.enginePublicUrl,
       DATABASE_URL: database.url,
+      RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
+      RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || UNLIMITED,
       WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || LOOPBACK,
     }),
     {

@@ -10,12 +10,14 @@ import { translateHttpError } from './http/problems.ts';
 export function createApp(deps: {
   logger: Logger;
   checks: ReadinessChecks;
+  trustedProxies: readonly string[];
   countBandwidth: RequestHandler;
   validation: (RequestHandler | ErrorRequestHandler)[];
   routes: Route[];
 }): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.set('trust proxy', [...deps.trustedProxies]);
   app.use(requestId);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));

@@ -1,5 +1,6 @@
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { readProxies } from './rate-limits/client-network.ts';
 import { type AddressRange, readRanges } from './webhooks/receiver-addresses.ts';
 
 const GIB = 1024 ** 3;
@@ -29,6 +30,13 @@ const settings = z.object({
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   DELIVERY_MODE: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
+  RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
+  RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
+  TRUST_PROXY: setting
+    .text()
+    .transform(readProxies)
+    .refine((proxies) => proxies !== null, 'must be addresses or ranges like 10.0.0.0/8, separated by commas')
+    .default([]),
   WEBHOOK_ALLOW_CIDRS: setting
     .text()
     .transform(readRanges)
@@ -70,6 +78,14 @@ export type ControlPlaneConfig = {
   usageFlushSeconds: number;
   /** How long a video made with a test key is kept. */
   testVideoHours: number;
+  rateLimits: {
+    /** Requests one API key may make a minute, to each control plane; 0: any number. */
+    requestsPerMinute: number;
+    /** Refused keys one network may send a minute, to each control plane; 0: any number. */
+    failuresPerMinute: number;
+  };
+  /** Proxies whose word on the client's address is taken: addresses and ranges. */
+  trustedProxies: readonly string[];
   delivery: {
     /** Segments come from the control plane, or it sends players on to the object store. */
     mode: 'proxy' | 'redirect';
@@ -108,6 +124,11 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     stragglerSeconds: values.STRAGGLER_SECONDS,
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
+    rateLimits: {
+      requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
+      failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,
+    },
+    trustedProxies: values.TRUST_PROXY ?? [],
     delivery: { mode: values.DELIVERY_MODE, cdnUrl: values.CDN_BASE_URL },
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],

@@ -27,6 +27,8 @@ import { requestValidation } from './http/request-validation.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner } from './jobs/job-runner.ts';
 import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
+import { FailureLimit } from './rate-limits/failure-limit.ts';
+import { RequestLimit } from './rate-limits/request-limit.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -137,7 +139,10 @@ export class ControlPlane {
     });
 
     const keys = new ApiKeysService({ db, logger });
-    const authenticate = authentication(keys);
+    const authenticate = authentication(keys, {
+      requests: new RequestLimit(config.rateLimits.requestsPerMinute),
+      failures: new FailureLimit(config.rateLimits.failuresPerMinute),
+    });
     const contract = loadContract(addresses);
     const served = controlPlanePart(contract);
     const app = createApp({
@@ -148,6 +153,7 @@ export class ControlPlane {
         storage: () => objects.check(),
         ...checks,
       },
+      trustedProxies: config.trustedProxies,
       countBandwidth: bandwidth.count,
       validation: requestValidation(served, authenticate, {
         validateResponses: config.validateResponses,

@@ -2,6 +2,9 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import type { ApiKeysService, VerifiedKey } from '../api-keys/api-keys.service.ts';
 import { type Authenticate, missingApiKey } from '../http/request-validation.ts';
+import { clientNetwork } from '../rate-limits/client-network.ts';
+import type { FailureLimit } from '../rate-limits/failure-limit.ts';
+import type { RequestLimit } from '../rate-limits/request-limit.ts';
 
 declare global {
   namespace Express {
@@ -12,12 +15,19 @@ declare global {
   }
 }
 
-/** Authenticates a request: key (401), then workspace header (400) and membership (403), then permissions (403). */
-export function authentication(keys: ApiKeysService): Authenticate {
+/**
+ * Authenticates a request: key (401), then its rate limit (429), workspace header (400) and membership (403), then
+ * permissions (403). Too many refused keys make a 429 of the 401.
+ */
+export function authentication(
+  keys: ApiKeysService,
+  limits: { requests: RequestLimit; failures: FailureLimit },
+): Authenticate {
   return async (req, permissions) => {
     const secret = /^Bearer +(\S+)$/i.exec(req.get('authorization') ?? '')?.[1];
     if (secret === undefined) throw missingApiKey();
-    const key = await keys.verify(secret);
+    const key = await limits.failures.guard(clientNetwork(req), secret, () => keys.verify(secret));
+    limits.requests.count(key.id, req);
     requireWorkspace(req.get('x-svc-workspace'), key);
     requirePermissions(permissions, key);
     req.apiKey = key;

@@ -25,7 +25,16 @@ type RenditionPath = VideoPath & { rendition: RenditionName };
 export const deliveryCors: RequestHandler = cors({
   origin: '*',
   methods: ['GET', 'HEAD'],
-  exposedHeaders: ['Accept-Ranges', 'Content-Length', 'Content-Range', 'ETag', 'X-Request-Id'],
+  exposedHeaders: [
+    'Accept-Ranges',
+    'Content-Length',
+    'Content-Range',
+    'ETag',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Retry-After',
+    'X-Request-Id',
+  ],
   maxAge: 86_400,
 });
 

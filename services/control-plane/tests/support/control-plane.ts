@@ -62,6 +62,8 @@ export async function startControlPlane(
     SERVICE_SECRET,
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
     RETRY_BACKOFF_SECONDS: '0',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
+    RATE_LIMIT_FAILURES_PER_MINUTE: '0',
   });
   const create = (changes: Partial<ControlPlaneConfig> = {}) =>
     ControlPlane.create(

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { WindowCounter } from './window-counter.ts';
+
+function counterWithClock(names = 10) {
+  const clock = { ms: 5000 };
+  return { clock, counter: new WindowCounter({ seconds: 60, names }, () => clock.ms) };
+}
+
+test('counts each name for itself', () => {
+  const { counter } = counterWithClock();
+  counter.add('a');
+  expect(counter.add('a')).toEqual({ count: 2, secondsLeft: 60 });
+  expect(counter.add('b').count).toBe(1);
+  expect(counter.get('a').count).toBe(2);
+  expect(counter.get('c').count).toBe(0);
+});
+
+test('a window ends its time after the first count, however often is counted', () => {
+  const { clock, counter } = counterWithClock();
+  counter.add('a');
+  clock.ms += 59_001;
+  expect(counter.add('a')).toEqual({ count: 2, secondsLeft: 1 });
+  clock.ms += 1_000;
+  expect(counter.add('a')).toEqual({ count: 1, secondsLeft: 60 });
+});
+
+test('remembers no more names than it may, and forgets the one not heard of for longest', () => {
+  const { counter } = counterWithClock(2);
+  counter.add('a');
+  counter.add('b');
+  counter.add('a');
+  counter.add('c');
+  expect([counter.get('a').count, counter.get('b').count, counter.get('c').count]).toEqual([2, 0, 1]);
+});

@@ -1,0 +1,145 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+const REQUESTS = 4;
+const FAILURES = 3;
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    rateLimits: { requestsPerMinute: REQUESTS, failuresPerMinute: FAILURES },
+    trustedProxies: ['127.0.0.0/8'],
+  }));
+});
+afterAll(() => plane.stop());
+
+/** A key nobody has used yet. */
+async function newCredentials(): Promise<Record<string, string>> {
+  const secret = newApiKeySecret('live');
+  await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': plane.workspaceId };
+}
+
+const whoami = (headers: Record<string, string>) => request(plane.url).get('/v1/auth/whoami').set(headers);
+const from = (address: string) => ({ 'x-forwarded-for': address });
+const unknownKey = () => ({ authorization: `Bearer ${newApiKeySecret('live')}` });
+
+async function failOften(address: string): Promise<void> {
+  for (let attempt = 0; attempt < FAILURES; attempt++) {
+    const answer = await whoami({ ...unknownKey(), ...from(address) });
+    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_api_key']);
+  }
+}
+
+describe('requests of a key', () => {
+  test('every answer to it says what is left, also when it is refused for something else', async () => {
+    const credentials = await newCredentials();
+    const answers = [
+      await whoami(credentials),
+      await whoami({ ...credentials, 'x-svc-workspace': newId('ws') }),
+      await request(plane.url)
+        .get(`/v1/videos/${newId('vid')}`)
+        .set(credentials),
+      await request(plane.url).get('/v1/videos?limit=0').set(credentials),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 403, 404, 400]);
+    for (const { headers } of answers) expect(headers['ratelimit-policy']).toBe(`"key";q=${REQUESTS};w=60`);
+    expect(answers.map(({ headers }) => /r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1])).toEqual([
+      '3',
+      '2',
+      '1',
+      '0',
+    ]);
+  });
+
+  test('what is too much is 429, before anything but the key is looked at; other keys are not concerned', async () => {
+    const credentials = await newCredentials();
+    for (let n = 0; n < REQUESTS; n++) await whoami(credentials);
+    const answer = await request(plane.url)
+      .get('/v1/videos?limit=0')
+      .set({ authorization: credentials.authorization ?? '' });
+    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limited']);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+    expect(answer.headers.ratelimit).toMatch(/^"key";r=0;t=\d+$/);
+    const wait = Number(answer.headers['retry-after']);
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect((await whoami(await newCredentials())).status).toBe(200);
+  });
+
+  test('without a key nothing is counted', async () => {
+    const { headers } = await request(plane.url).get('/v1/openapi.json');
+    expect(headers).not.toHaveProperty('ratelimit');
+  });
+});
+
+describe('refused keys', () => {
+  test('too many from one address make a 429 of the 401, for keys not seen before', async () => {
+    await failOften('203.0.113.1');
+    const limited = await whoami({ ...unknownKey(), ...from('203.0.113.1') });
+    expect([limited.status, limited.body.code]).toEqual([429, 'rate_limited']);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await whoami({ ...(await newCredentials()), ...from('203.0.113.1') })).status).toBe(429);
+    expect((await whoami({ ...unknownKey(), ...from('203.0.113.2') })).status).toBe(401);
+  });
+
+  test('a key in use is not shut out by others at its address', async () => {
+    const credentials = await newCredentials();
+    await whoami({ ...credentials, ...from('203.0.113.3') });
+    await failOften('203.0.113.3');
+    expect((await whoami({ ...credentials, ...from('203.0.113.3') })).status).toBe(200);
+  });
+
+  test('requests without a key are not counted', async () => {
+    for (let n = 0; n <= FAILURES; n++) expect((await whoami(from('203.0.113.4'))).status).toBe(401);
+    expect((await whoami({ ...unknownKey(), ...from('203.0.113.4') })).status).toBe(401);
+  });
+
+  test('addresses of one IPv6 network are one', async () => {
+    await failOften('2001:db8:0:1::1');
+    expect((await whoami({ ...unknownKey(), ...from('2001:db8:0:1:ffff::2') })).status).toBe(429);
+    expect((await whoami({ ...unknownKey(), ...from('2001:db8:0:2::1') })).status).toBe(401);
+  });
+
+  test('nobody is believed who says to be a proxy', async () => {
+    const distrustful = await plane.startAnother({ trustedProxies: [] });
+    const ask = (address: string) =>
+      request(distrustful.url)
+        .get('/v1/auth/whoami')
+        .set({ ...unknownKey(), ...from(address) });
+    for (let n = 0; n < FAILURES; n++) await ask(`198.51.100.${n}`);
+    expect((await ask('198.51.100.200')).status).toBe(429);
+    await distrustful.stop();
+  });
+});
+
+test('players in web pages can read a 429', async () => {
+  const credentials = await newCredentials();
+  const { videoId } = await plane.readyVideo();
+  await plane.db.updateTable('videos').set({ playback_policy: 'signed' }).where('id', '=', videoId).execute();
+  const playlist = (headers: Record<string, string>) =>
+    request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`).set(headers);
+  for (let n = 0; n < REQUESTS; n++) await playlist(credentials);
+  await failOften('203.0.113.9');
+  for (const answer of [
+    await playlist(credentials),
+    await playlist({ ...unknownKey(), ...from('203.0.113.9') }),
+  ]) {
+    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limited']);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
+  }
+});
+
+test('a service without limits says nothing of them', async () => {
+  const unlimited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 0 } });
+  const answer = await request(unlimited.url).get('/v1/auth/whoami').set(plane.credentials);
+  expect(answer.status).toBe(200);
+  expect(answer.headers).not.toHaveProperty('ratelimit');
+  await unlimited.stop();
+});
