@@ -1,6 +1,7 @@
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
+import { embeddableAnywhere, securityHeaders } from '@framelane/service-kit/security-headers';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { deliveryCors, playlistCompression } from './delivery/delivery.routes.ts';
 import type { Route } from './http/contract.ts';
@@ -18,10 +19,10 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(requestId);
+  app.use(requestId, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
-  app.use('/v1/hls', deps.countBandwidth, deliveryCors, playlistCompression);
+  app.use('/v1/hls', deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression);
   app.use('/v1', noStore, refuseNul, ...deps.validation);
   app.use('/v1', toRouter(deps.routes));
   app.use(routeNotFound);

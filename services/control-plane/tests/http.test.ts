@@ -8,6 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
+/** Arrays in arrays. */
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
 const ticketRequest = () => request(plane.url).post('/v1/videos/upload-ticket').set(plane.credentials);
 
 describe('problems', () => {
@@ -16,6 +19,14 @@ describe('problems', () => {
     ['a path outside /v1', () => request(plane.url).get('/films'), 404, 'route_not_found'],
     ['another method', () => request(plane.url).put('/v1/videos'), 405, 'method_not_allowed'],
     ['bad JSON', () => ticketRequest().type('json').send('{"filename":'), 400, 'invalid_json'],
+    ['deep JSON', () => ticketRequest().type('json').send(nested(21)), 400, 'json_too_deep'],
+    [
+      'JSON as deep as it gets',
+      () => ticketRequest().type('json').send(nested(120_000)),
+      400,
+      'json_too_deep',
+    ],
+    ['JSON just not too deep', () => ticketRequest().type('json').send(nested(20)), 400, 'validation_failed'],
     ['JSON that is no object', () => ticketRequest().type('json').send('[]'), 400, 'validation_failed'],
     ['no body', () => ticketRequest(), 415, 'unsupported_media_type'],
     ['a form', () => ticketRequest().type('form').send('filename=a.mp4'), 415, 'unsupported_media_type'],
@@ -36,6 +47,12 @@ describe('problems', () => {
       () => request(plane.url).get('/v1/videos/%00').set(plane.credentials),
       404,
       'route_not_found',
+    ],
+    [
+      'deep JSON without a key',
+      () => ticketRequest().unset('authorization').type('json').send(nested(21)),
+      401,
+      'missing_api_key',
     ],
     [
       'bad JSON without a key',

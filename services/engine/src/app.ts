@@ -3,6 +3,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import { readiness } from '@framelane/service-kit/readiness';
+import { securityHeaders } from '@framelane/service-kit/security-headers';
 import express, { type Express } from 'express';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import { refuseUnreadBody } from './refuse-body.ts';
@@ -21,7 +22,7 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(requestId);
+  app.use(requestId, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get(
     '/readyz',

@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler } 
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
+import { refuseDeepJson } from './json-depth.ts';
 
 /** Largest JSON body taken. */
 const BODY_LIMIT = '256kb';
@@ -50,6 +51,7 @@ export function requestValidation(
 
   return [
     express.json({ limit: BODY_LIMIT }),
+    refuseDeepJson,
     deferBodyError,
     validatedAsGet(
       OpenApiValidator.middleware({

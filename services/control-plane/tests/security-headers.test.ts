@@ -1,0 +1,40 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const master = () => `/v1/hls/${newId('ws')}/${newId('vid')}/master.m3u8`;
+
+test.each([
+  ['an answer', () => request(plane.url).get('/v1/auth/whoami').set(plane.credentials), 200, 'same-origin'],
+  ['a refusal', () => request(plane.url).get('/v1/auth/whoami'), 401, 'same-origin'],
+  ['a path that does not exist', () => request(plane.url).get('/nowhere'), 404, 'same-origin'],
+  ['a health check', () => request(plane.url).get('/healthz'), 200, 'same-origin'],
+  ['a stream that does not exist', () => request(plane.url).get(master()), 404, 'cross-origin'],
+])('%s says what browsers may do with it', async (_, call, status, resourcePolicy) => {
+  const answer = await call();
+  expect(answer.status).toBe(status);
+  expect(answer.headers).toMatchObject({
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': resourcePolicy,
+  });
+  expect(answer.headers).not.toHaveProperty('x-powered-by');
+});
+
+test('a stream may be played in any page, also one that isolates itself', async () => {
+  const { videoId } = await plane.readyVideo();
+  const answer = await request(plane.url)
+    .get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`)
+    .set('Origin', 'https://player.example');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['access-control-allow-origin']).toBe('*');
+  expect(answer.headers['cross-origin-resource-policy']).toBe('cross-origin');
+});
