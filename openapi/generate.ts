@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addCurlSamples } from './curl-samples.ts';
 
 /**
- * Makes the bundle and its types: `node generate.ts` writes them to dist/, `node generate.ts --check` fails when those
+ * Makes the bundle, with curl lines for its examples, and its types: `node generate.ts` writes them to dist/, `node generate.ts --check` fails when those
  * in dist/ are not what would be written.
  */
 
@@ -15,6 +16,9 @@ const GENERATED = ['openapi.json', 'types.ts'] as const;
 function generateInto(directory: string): void {
   const bundle = join(directory, 'openapi.json');
   run('redocly', ['bundle', 'openapi.yaml', '--output', bundle]);
+  const document = JSON.parse(readFileSync(bundle, 'utf8'));
+  addCurlSamples(document);
+  writeFileSync(bundle, `${JSON.stringify(document, null, 2)}\n`);
   run('openapi-typescript', [bundle, '--output', join(directory, 'types.ts')]);
 }
 

@@ -1,0 +1,144 @@
+type Reference = { $ref: string };
+type Example = { summary?: string; value?: unknown };
+type MediaType = {
+  schema?: Schema | Reference;
+  example?: unknown;
+  examples?: Record<string, Example | Reference>;
+};
+type Schema = { format?: string; example?: unknown; properties?: Record<string, Schema> };
+type Parameter = { name: string; in: string; example?: unknown; allowReserved?: boolean };
+type Server = { url: string; variables?: Record<string, { default: string }> };
+type Response = { content?: Record<string, unknown> };
+type CodeSample = { lang: string; label: string; source: string };
+type Operation = {
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { content: Record<string, MediaType> };
+  responses: Record<string, Response | Reference>;
+  security?: Record<string, string[]>[];
+  servers?: Server[];
+  'x-codeSamples'?: CodeSample[];
+};
+type PathItem = { parameters?: (Parameter | Reference)[]; servers?: Server[] } & {
+  [method in (typeof METHODS)[number]]?: Operation;
+};
+type Document = { servers: Server[]; paths: Record<string, PathItem> };
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Credentials are taken from the shell, so that nobody has to write them into a line. */
+const CREDENTIALS: Record<string, string[]> = {
+  apiKey: ['-H "Authorization: Bearer $KEY"', '-H "X-Svc-Workspace: $WORKSPACE"'],
+  uploadToken: ['-H "X-Upload-Token: $TOKEN"'],
+};
+
+/**
+ * Gives every operation of a bundled document a curl line for each example of its request, in `x-codeSamples`. All of it
+ * comes from the examples of parameters and bodies; optional parameters without an example are left out.
+ */
+export function addCurlSamples(document: object): void {
+  const { servers, paths } = document as Document;
+  for (const [path, item] of Object.entries(paths)) {
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (operation === undefined) continue;
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) =>
+        resolve<Parameter>(document, parameter),
+      );
+      const [server] = operation.servers ?? item.servers ?? servers;
+      const address = addressOf(server) + withExamples(path, parameters) + queryOf(parameters);
+      operation['x-codeSamples'] = bodiesOf(document, operation).map(({ label, lines, implied }) => ({
+        lang: 'Shell',
+        label,
+        source: [
+          ['curl', ...methodOf(method, implied), ...outputOf(document, operation), `"${address}"`].join(' '),
+          ...credentialsOf(operation),
+          ...lines,
+        ].join(' \\\n  '),
+      }));
+    }
+  }
+}
+
+/** The first server, with the defaults of its variables. */
+function addressOf(server: Server | undefined): string {
+  const { url = '', variables = {} } = server ?? {};
+  return url.replace(/\{(\w+)\}/g, (_, name) => variables[name]?.default ?? '');
+}
+
+function withExamples(path: string, parameters: Parameter[]): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => {
+    const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
+    return encodeURIComponent(String(parameter?.example));
+  });
+}
+
+/** Arrays are repeated, as `style: form` with `explode` has it. */
+function queryOf(parameters: Parameter[]): string {
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
+    .flatMap(({ name, example, allowReserved = false }) =>
+      [example].flat().map((value) => `${name}=${encoded(String(value), allowReserved)}`),
+    );
+  return query.length === 0 ? '' : `?${query.join('&')}`;
+}
+
+/** Where it may, a value stays readable: only what would end it or mean something else is encoded. */
+function encoded(value: string, allowReserved: boolean): string {
+  return allowReserved ? encodeURI(value).replace(/[&+#]/g, encodeURIComponent) : encodeURIComponent(value);
+}
+
+/** The lines that carry the body, once for each example, and the method curl takes them for. */
+function bodiesOf(
+  document: object,
+  { requestBody }: Operation,
+): { label: string; lines: string[]; implied: string }[] {
+  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
+  if (json !== undefined) {
+    return Object.values(json.examples ?? {}).map((reference) => {
+      const { summary = '', value } = resolve<Example>(document, reference);
+      return {
+        label: summary,
+        lines: [`-H "Content-Type: application/json"`, `-d ${quoted(value)}`],
+        implied: 'post',
+      };
+    });
+  }
+  if (form?.schema !== undefined) {
+    const { properties = {} } = resolve<Schema>(document, form.schema);
+    const files = Object.entries(properties).filter(([, { format }]) => format === 'binary');
+    return [
+      {
+        label: 'curl',
+        lines: files.map(([name, { example }]) => `-F "${name}=@${example}"`),
+        implied: 'post',
+      },
+    ];
+  }
+  return [{ label: 'curl', lines: [], implied: 'get' }];
+}
+
+function quoted(value: unknown): string {
+  return `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
+}
+
+function methodOf(method: string, implied: string): string[] {
+  return method === implied ? [] : ['-X', method.toUpperCase()];
+}
+
+/** What is not text goes to a file. */
+function outputOf(document: object, { responses }: Operation): string[] {
+  const types = Object.keys(resolve<Response>(document, responses['200'] ?? {}).content ?? {});
+  return types.some((type) => /octet-stream|mp2t/.test(type)) ? ['-O'] : [];
+}
+
+/** Nothing, where the first way to be let in asks for nothing. */
+function credentialsOf({ security: [first = {}] = [] }: Operation): string[] {
+  return Object.keys(first).flatMap((scheme) => CREDENTIALS[scheme] ?? []);
+}
+
+/** What a reference inside of the document stands for, or the thing itself. */
+function resolve<T extends object>(document: object, thing: T | Reference): T {
+  if (!('$ref' in thing)) return thing;
+  const names = thing.$ref.replace(/^#\//, '').split('/');
+  return names.reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document) as T;
+}
