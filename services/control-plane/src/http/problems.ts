@@ -2,9 +2,7 @@ import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
 import { isDatabaseAway } from '../db/database-away.ts';
-
-/** What was wrong with one field, as the validator reports it. */
-type ValidatorIssue = { path: string; message: string; errorCode?: string };
+import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './field-errors.ts';
 
 /** An input that breaks the contract; `field` as in the OpenAPI document, e.g. `query/limit` or `body/filename`. */
 export function invalidField(field: string, code: string, message: string): Problem {
@@ -29,12 +27,18 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   if (error instanceof validatorErrors.UnsupportedMediaType) {
     return new Problem(415, 'unsupported_media_type', 'Send the body as application/json.');
   }
-  if (error instanceof validatorErrors.BadRequest) {
-    return isAboutPath(error) ? notHere(req) : validationFailed(error.errors.map(toFieldError));
-  }
   if (isDatabaseAway(error))
     return unavailable('The service cannot reach its database. Try again soon.', error);
   return translateBodyParserError(error);
+}
+
+/** Turns what the validator finds wrong with the input into a Problem. */
+export function invalidInput(
+  error: { errors: ValidatorIssue[]; message: string },
+  req: Request,
+  patterns: PatternMessages,
+): Problem {
+  return isAboutPath(error) ? notHere(req) : validationFailed(toFieldErrors(error.errors, patterns));
 }
 
 /** A path that cannot be, such as segment `-1.ts` or a broken escape, is just another place where nothing is. */
@@ -54,25 +58,12 @@ function methodNotAllowed(req: Request, documented: string): Problem {
   });
 }
 
-function toFieldError({ path, message, errorCode }: ValidatorIssue) {
-  return {
-    field: path.replace(/^\//, ''),
-    // The validator marks its own keywords, e.g. "x-eov-type".
-    code:
-      errorCode
-        ?.split('.')
-        .at(0)
-        ?.replace(/^x-eov-/, '') ?? 'invalid',
-    message,
-  };
-}
-
 /** Errors of express.json() carry a `type`. */
 function translateBodyParserError(error: unknown): Problem | undefined {
   if (!(error instanceof Error) || !('type' in error)) return undefined;
   switch (error.type) {
     case 'entity.parse.failed':
-      return new Problem(400, 'invalid_json', 'The body is not valid JSON.');
+      return new Problem(400, 'invalid_json', 'The body is not a valid JSON object.');
     case 'entity.too.large':
       return new Problem(413, 'body_too_large', 'The JSON body is larger than this API takes.', {
         closeConnection: true,

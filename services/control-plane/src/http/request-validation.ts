@@ -3,7 +3,9 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler } 
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
+import { patternMessagesOf } from './field-errors.ts';
 import { refuseDeepJson } from './json-depth.ts';
+import { invalidInput } from './problems.ts';
 
 /** Largest JSON body taken. */
 const BODY_LIMIT = '256kb';
@@ -20,6 +22,8 @@ export function requestValidation(
   authenticate: Authenticate,
   options: { validateResponses: boolean },
 ): (RequestHandler | ErrorRequestHandler)[] {
+  const patterns = patternMessagesOf(contract);
+
   // The validator flattens what a security handler throws to a status and a text; the Problem itself waits here.
   const refusals = new WeakMap<Request, unknown>();
 
@@ -46,6 +50,7 @@ export function requestValidation(
     if (refusals.has(req)) next(refusals.get(req));
     // The validator refuses a missing Authorization header before it asks the security handler.
     else if (error?.status === 401) next(missingApiKey());
+    else if (error instanceof OpenApiValidator.error.BadRequest) next(invalidInput(error, req, patterns));
     else next(error);
   };
 

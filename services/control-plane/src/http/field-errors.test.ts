@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import { patternMessagesOf, toFieldErrors } from './field-errors.ts';
+
+const patterns = patternMessagesOf({
+  schemas: [{ Day: { pattern: '^\\d"x$', 'x-pattern-message': 'must be a day' } }, { pattern: '^other$' }],
+});
+
+function messageFor(keyword: string, message: string): string | undefined {
+  const issue = { path: '/body/x', message, errorCode: `${keyword}.openapi.validation` };
+  return toFieldErrors([issue], patterns)[0]?.message;
+}
+
+test.each([
+  ['required', "must have required property 'x'", 'is missing'],
+  ['x-eov-type', 'must be integer', 'must be an integer'],
+  ['type', 'must be string,null', 'must be a string or null'],
+  ['minLength', 'must NOT have fewer than 1 characters', 'must not be empty'],
+  ['minLength', 'must NOT have fewer than 3 characters', 'must have at least 3 characters'],
+  ['maxLength', 'must NOT have more than 255 characters', 'must have at most 255 characters'],
+  ['minItems', 'must NOT have fewer than 1 items', 'must not be empty'],
+  ['maxItems', 'must NOT have more than 20 items', 'must have at most 20 entries'],
+  ['maxProperties', 'must NOT have more than 50 properties', 'must have at most 50 pairs'],
+  [
+    'uniqueItems',
+    'must NOT have duplicate items (items ## 1 and 0 are identical)',
+    'must not have an entry twice',
+  ],
+  ['minimum', 'must be >= 60', 'must be at least 60'],
+  ['maximum', 'must be <= 100', 'must be at most 100'],
+  ['enum', 'must be equal to one of the allowed values: live, test', 'must be one of live, test'],
+  ['format', 'must match format "date"', 'must be a day that exists, such as 2026-11-21'],
+  ['format', 'must match format "unheard-of"', 'must match format "unheard-of"'],
+  ['pattern', 'must match pattern "^\\d"x$"', 'must be a day'],
+  ['pattern', 'must match pattern "^other$"', 'has a form or a character that is not taken here'],
+  ['not', 'must NOT be valid', 'must NOT be valid'],
+])('%s: %s', (keyword, message, words) => {
+  expect(messageFor(keyword, message)).toBe(words);
+});
+
+test('a field is named once, with the forms it may have', () => {
+  const at = (path: string, keyword: string, message: string) => ({
+    path,
+    message,
+    errorCode: `${keyword}.openapi.validation`,
+  });
+  expect(
+    toFieldErrors(
+      [
+        at('/query/from', 'pattern', 'must match pattern "^\\d"x$"'),
+        at('/query/from', 'format', 'must match format "date-time"'),
+        at('/query/from', 'anyOf', 'must match a schema in anyOf'),
+        at('/body/tags', 'uniqueItems', 'must NOT have duplicate items (items ## 1 and 0 are identical)'),
+        at('/body/tags', 'type', 'must be null'),
+        at('/body/tags', 'oneOf', 'must match exactly one schema in oneOf'),
+        at('/body/metadata', 'maxLength', 'must NOT have more than 40 characters'),
+        at('/body/metadata', 'propertyNames', 'property name must be valid'),
+      ],
+      patterns,
+    ),
+  ).toEqual([
+    {
+      field: 'query/from',
+      code: 'pattern',
+      message: 'must be a day or must be a time that exists, such as 2026-11-21T09:00:00Z',
+    },
+    { field: 'body/tags', code: 'uniqueItems', message: 'must not have an entry twice' },
+    { field: 'body/metadata', code: 'maxLength', message: 'has a name that must have at most 40 characters' },
+  ]);
+});

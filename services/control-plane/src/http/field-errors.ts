@@ -1,0 +1,95 @@
+import type { FieldError } from '@framelane/service-kit/problem';
+
+/** One rule that a field breaks, as the validator reports it. */
+export type ValidatorIssue = { path: string; message: string; errorCode?: string };
+
+/** What each pattern of the contract asks for, in words. */
+export type PatternMessages = ReadonlyMap<string, string>;
+
+/** Issues that only sum others up. */
+const SUMMARIES: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'propertyNames']);
+
+/** Finds every `pattern` in the contract that has an `x-pattern-message` beside it. */
+export function patternMessagesOf(contract: unknown): PatternMessages {
+  const found = new Map<string, string>();
+  const search = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('pattern' in value && 'x-pattern-message' in value) {
+      found.set(String(value.pattern), String(value['x-pattern-message']));
+    }
+    Object.values(value).forEach(search);
+  };
+  search(contract);
+  return found;
+}
+
+/** What is wrong with each field, in words for whoever sent it: one error a field. */
+export function toFieldErrors(issues: readonly ValidatorIssue[], patterns: PatternMessages): FieldError[] {
+  const fields = Map.groupBy(issues, ({ path }) => path.replace(/^\//, ''));
+  return [...fields].map(([field, itsIssues]) => {
+    const rules = itsIssues.map((issue) => toRule(issue, patterns));
+    // Where a field may have one of several forms, each that it has not is reported, and the sum of them.
+    const telling = rules.filter(({ code, message }) => !SUMMARIES.has(code) && message !== 'must be null');
+    const code = telling[0]?.code ?? rules[0]?.code ?? 'invalid';
+    const message = [...new Set((telling.length > 0 ? telling : rules).map((rule) => rule.message))].join(
+      ' or ',
+    );
+    const aboutNames = rules.some((rule) => rule.code === 'propertyNames');
+    return { field, code, message: aboutNames ? message.replace(/^must/, 'has a name that must') : message };
+  });
+}
+
+function toRule({ message, errorCode = 'invalid' }: ValidatorIssue, patterns: PatternMessages) {
+  // The validator marks its own keywords, e.g. "x-eov-type.openapi.validation".
+  const code = errorCode.replace(/\..*$/, '').replace(/^x-eov-/, '');
+  return { code, message: inWords(code, message, patterns) };
+}
+
+/** The validator's message without the words of JSON Schema. What is not known here stays as it is. */
+function inWords(code: string, message: string, patterns: PatternMessages): string {
+  const number = /-?\d+(\.\d+)?/.exec(message)?.[0];
+  const quoted = /"(.*)"$/s.exec(message)?.[1] ?? '';
+  switch (code) {
+    case 'required':
+      return 'is missing';
+    case 'type':
+      return `must be ${message.replace('must be ', '').split(',').map(withArticle).join(' or ')}`;
+    case 'minLength':
+    case 'minItems':
+      return number === '1' ? 'must not be empty' : `must have at least ${number} ${unitOf(code)}`;
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${number} ${unitOf(code)}`;
+    case 'uniqueItems':
+      return 'must not have an entry twice';
+    case 'minimum':
+      return `must be at least ${number}`;
+    case 'maximum':
+      return `must be at most ${number}`;
+    case 'enum':
+      return message.replace('equal to one of the allowed values:', 'one of');
+    case 'format':
+      return FORMATS[quoted] ?? message;
+    case 'pattern':
+      return patterns.get(quoted) ?? 'has a form or a character that is not taken here';
+    default:
+      return message;
+  }
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'must be a time that exists, such as 2026-11-21T09:00:00Z',
+  date: 'must be a day that exists, such as 2026-11-21',
+  uri: 'must be a whole address, such as https://example.com/',
+};
+
+function withArticle(type: string): string {
+  if (type === 'null') return type;
+  return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
+}
+
+function unitOf(code: string): string {
+  if (code.endsWith('Length')) return 'characters';
+  return code.endsWith('Items') ? 'entries' : 'pairs';
+}
