@@ -780,22 +780,37 @@ export interface components {
          * @enum {string}
          */
         Environment: "live" | "test";
-        /** @enum {string} */
+        /**
+         * @description What a key may be used for. Each operation names those it asks for.
+         * @enum {string}
+         */
         Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
+        /** @description The key a request was made with, and what it may do. */
         Whoami: {
+            /** @description The workspace the key belongs to. */
             workspace: {
                 /**
                  * @description The workspace, as in `X-Svc-Workspace`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 id: string;
-                /** @example Acme Media */
+                /**
+                 * @description Its name, for people.
+                 * @example Acme Media
+                 */
                 name: string;
             };
+            /** @description The key itself, without its secret. */
             apiKey: {
-                /** @example key_01m7y5g5zrfqetgq284dgbj6sj */
+                /**
+                 * @description The key, as in `DELETE /api-keys/{id}`.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
                 id: string;
-                /** @example Website back end */
+                /**
+                 * @description What the key is for, for people.
+                 * @example Website back end
+                 */
                 name: string;
                 /**
                  * @description How the secret begins.
@@ -882,6 +897,7 @@ export interface components {
          * @description Bytes sent to players in this time, headers included. Behind by a few seconds.
          */
         BandwidthBytes: number;
+        /** @description What was used on one day. */
         UsageDay: {
             /**
              * Format: date
@@ -891,6 +907,7 @@ export interface components {
             transcodedMinutes: components["schemas"]["TranscodedMinutes"];
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
         };
+        /** @description What a workspace used, of one environment. */
         Usage: {
             /** @description The workspace, as in `X-Svc-Workspace`. */
             workspaceId: string;
@@ -925,7 +942,9 @@ export interface components {
         };
         /** @description A key as lists show it, without its secret. */
         ApiKey: {
+            /** @description The key, as in `DELETE /api-keys/{id}`. */
             id: string;
+            /** @description What the key is for, for people. */
             name: string;
             /**
              * @description How the secret begins.
@@ -942,7 +961,10 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "revoked" | "expired";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -960,7 +982,9 @@ export interface components {
              */
             lastUsedAt: string | null;
         };
+        /** @description One page of keys. */
         ApiKeyPage: {
+            /** @description The keys, newest first. */
             data: components["schemas"]["ApiKey"][];
             /** @description Send it as `cursor` to get the next page; `null` on the last one. */
             nextCursor: string | null;
@@ -972,6 +996,7 @@ export interface components {
          * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
          */
         Time: string;
+        /** @description The key to make. */
         ApiKeyRequest: {
             /**
              * @description What the key is for, for people.
@@ -994,6 +1019,7 @@ export interface components {
              */
             expiresAt?: components["schemas"]["Time"] | null;
         };
+        /** @description A key with its secret, which is shown nowhere else. */
         CreatedApiKey: components["schemas"]["ApiKey"] & {
             /**
              * @description The API key itself. It is not kept and cannot be shown again; the replay of an answer (`Idempotency-Replayed`)
@@ -1031,6 +1057,7 @@ export interface components {
          * @enum {string}
          */
         PlaybackPolicy: "public" | "signed";
+        /** @description The video to create. */
         UploadTicketRequest: {
             /**
              * @description Name of the file with its extension; no path separators, no control characters. Kept for the record only: what
@@ -1059,6 +1086,7 @@ export interface components {
              */
             expiresIn: number;
         };
+        /** @description Where to send the file of a new video, and what to show there. */
         UploadTicket: {
             /**
              * @description The video that was created.
@@ -1088,6 +1116,11 @@ export interface components {
              * @example 10737418240
              */
             maxBytes: number;
+        };
+        /** @description An error about an upload ticket. */
+        TicketProblem: components["schemas"]["Problem"] & {
+            /** @description The video of the ticket, with the code `upload_ticket_closed`. */
+            videoId?: string;
         };
         /** @description An error about size. */
         TooLargeProblem: components["schemas"]["Problem"] & {
@@ -1122,11 +1155,13 @@ export interface components {
          * @enum {string}
          */
         FailureCode: "upload_expired" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
             /** @description The same in a sentence. */
             message: string;
         };
+        /** @description Something that was wrong with the file and has been repaired. */
         InputIssue: {
             /**
              * @description What was found, e.g. `interlaced`.
@@ -1139,13 +1174,17 @@ export interface components {
              */
             message: string;
         };
+        /** @description What the uploaded file is. */
         VideoSource: {
             /**
              * @description File format.
              * @example mov,mp4,m4a,3gp,3g2,mj2
              */
             container: string;
-            /** @example h264 */
+            /**
+             * @description How its picture is coded, in the words of ffmpeg.
+             * @example h264
+             */
             videoCodec: string;
             /**
              * @description `null` when the file has no sound.
@@ -1160,11 +1199,13 @@ export interface components {
          *     exactly while `status` is `ready`.
          */
         Video: {
+            /** @description The video. Ids sort by time of creation. */
             id: string;
             /** @description The workspace it belongs to. */
             workspaceId: string;
             environment: components["schemas"]["Environment"];
             status: components["schemas"]["VideoStatus"];
+            /** @description Its name, for people. */
             title: string;
             /** @description As told when the ticket was made. */
             filename: string;
@@ -1219,7 +1260,10 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description What the uploaded file is; `null` until it has been looked at. */
             source: components["schemas"]["VideoSource"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its upload ticket was made.
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -1243,7 +1287,9 @@ export interface components {
              */
             expiresAt: string | null;
         };
+        /** @description One page of videos. */
         VideoPage: {
+            /** @description The videos, in the order asked for. */
             data: components["schemas"]["Video"][];
             /** @description Send it as `cursor` to get the next page; `null` on the last one. */
             nextCursor: string | null;
@@ -1279,6 +1325,7 @@ export interface components {
              */
             playbackPolicy?: "public" | "signed";
         };
+        /** @description How long the token is to be good. */
         PlaybackTokenRequest: {
             /**
              * @description Seconds for which the token is good. Choose more than the video lasts.
@@ -1286,6 +1333,7 @@ export interface components {
              */
             expiresIn: number;
         };
+        /** @description What lets one player play one video. */
         PlaybackToken: {
             /**
              * @description A JWT. Whoever has it can play this one video, and nothing else, until it expires.
@@ -1300,6 +1348,7 @@ export interface components {
             url: string;
             /**
              * Format: date-time
+             * @description When the token stops being good.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
@@ -1436,9 +1485,12 @@ export interface components {
          * @example whsec_RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE=
          */
         WebhookSecret: string;
-        /** @description A webhook with its secret, which is shown nowhere else. */
+        /**
+         * @description A webhook with its secret, which is shown nowhere else. The replay of an answer (`Idempotency-Replayed`) comes without
+         *     it.
+         */
         WebhookWithSecret: components["schemas"]["Webhook"] & {
-            secret: components["schemas"]["WebhookSecret"];
+            secret?: components["schemas"]["WebhookSecret"];
         };
         /** @description What is left out stays as it is. */
         WebhookPatch: {
@@ -1448,9 +1500,12 @@ export interface components {
             /** @description Whether events are sent to it. */
             enabled?: boolean;
         };
-        /** @description A webhook with its new secret, which is shown nowhere else. */
+        /**
+         * @description A webhook with its new secret, which is shown nowhere else. The replay of an answer (`Idempotency-Replayed`) comes
+         *     without it.
+         */
         RotatedWebhook: components["schemas"]["Webhook"] & {
-            secret: components["schemas"]["WebhookSecret"];
+            secret?: components["schemas"]["WebhookSecret"];
             /**
              * Format: date-time
              * @description Until then the secret before signs as well.
@@ -1485,10 +1540,17 @@ export interface components {
             /** @description Whether there is a next page. */
             hasMore: boolean;
         };
+        /** @description The file is stored and its transcode is due. */
         UploadReceipt: {
-            /** @example vid_01m7y5g5zqfqetgq1je8rn7s3t */
+            /**
+             * @description The video the file belongs to.
+             * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
             videoId: string;
-            /** @constant */
+            /**
+             * @description The status of the video from now on.
+             * @constant
+             */
             status: "processing";
             /**
              * Format: int64
@@ -1498,6 +1560,7 @@ export interface components {
             size: number;
             /**
              * Format: date-time
+             * @description When its last byte came.
              * @example 2026-11-21T09:03:40.512Z
              */
             receivedAt: string;
@@ -1600,6 +1663,22 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The API key has used up its requests for this minute, or too many requests from this address had a key that is not
+         *     good (`rate_limited`). Wait for `Retry-After`.
+         */
+        RateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Something went wrong on our side. The cause is in the logs under the request id, never in the answer. */
         InternalError: {
             headers: {
@@ -1663,6 +1742,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The first request with this `Idempotency-Key` is under way. Repeat it after `Retry-After`. */
+        KeyInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The JSON body is too large. */
         BodyTooLarge: {
             headers: {
@@ -1702,6 +1792,16 @@ export interface components {
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The `Idempotency-Key` came with another body in the last 24 hours. */
+        KeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1747,6 +1847,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description The first request with this `Idempotency-Key` is under way, or its ticket takes no upload any more
+         *     (`upload_ticket_closed`): the file has arrived, or the ticket has expired, or the video was deleted. The video in
+         *     `videoId` tells which; for another ticket, send another key.
+         */
+        TicketConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["TicketProblem"];
+            };
+        };
         /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
         TooLarge: {
             headers: {
@@ -1790,10 +1905,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The video has not failed (`video_not_failed`), or its file is not kept (`source_not_available`). */
+        /**
+         * @description The video has not failed (`video_not_failed`), its file is not kept (`source_not_available`), or the `Idempotency-Key` is
+         *     in use.
+         */
         NotRetryable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -1810,24 +1929,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has as many webhooks as it can have. */
+        /** @description The workspace has as many webhooks as it can have, or the `Idempotency-Key` is in use. */
         WebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:webhook_limit_reached",
-                 *       "title": "Conflict",
-                 *       "status": 409,
-                 *       "detail": "A workspace can have 20 webhooks. Delete one first.",
-                 *       "instance": "/v1/webhooks",
-                 *       "code": "webhook_limit_reached",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1852,24 +1961,14 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The webhook is disabled. */
+        /** @description The webhook is disabled, or the `Idempotency-Key` is in use. */
         WebhookDisabled: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:webhook_disabled",
-                 *       "title": "Conflict",
-                 *       "status": 409,
-                 *       "detail": "Nothing is sent to a disabled webhook. Enable it first.",
-                 *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n/test",
-                 *       "code": "webhook_disabled",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2146,7 +2245,10 @@ export interface components {
         InTheObjectStore: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                /** @description Where the segment is. */
+                /**
+                 * @description Where the segment is.
+                 * @example https://objects.example.com/framelane/segment?X-Amz-Expires=3600&X-Amz-Signature=EXAMPLE
+                 */
                 Location?: string;
                 "Cache-Control": components["headers"]["CacheControl"];
                 [name: string]: unknown;
@@ -2200,6 +2302,12 @@ export interface components {
         Limit: number;
         /** @description The `nextCursor` of the page before. Not made to be read or built. */
         Cursor: string;
+        /**
+         * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+         *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+         * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+         */
+        IdempotencyKey: string;
         /**
          * @description The key.
          * @example key_01m7y5g5zrfqetgq284dgbj6sj
@@ -2274,10 +2382,26 @@ export interface components {
          */
         RequestId: string;
         /**
+         * @description What the API key has left (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds. Absent where
+         *     the installation sets no limit.
+         * @example "key";r=2999;t=60
+         */
+        RateLimit: string;
+        /**
+         * @description The limit itself: `q` requests in `w` seconds for each API key. Absent where the installation sets no limit.
+         * @example "key";q=3000;w=60
+         */
+        RateLimitPolicy: string;
+        /**
          * @description Seconds to wait before trying again.
          * @example 5
          */
         RetryAfter: number;
+        /**
+         * @description The request was carried out before; this is its answer once more. Absent otherwise.
+         * @example true
+         */
+        IdempotencyReplayed: "true";
         /** @description The version of the body, for `If-None-Match`. */
         ETag: string;
         /** @description How long the answer may be kept, and by whom. */
@@ -2311,6 +2435,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2342,6 +2468,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WorkspaceForbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2381,6 +2508,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2390,6 +2519,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2419,6 +2549,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The next page (RFC 8288). Absent on the last one.
                      * @example <http://localhost:8080/v1/api-keys?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
@@ -2473,6 +2605,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2487,6 +2620,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2501,6 +2640,9 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2529,8 +2671,11 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["CreateForbidden"];
+            409: components["responses"]["KeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2561,6 +2706,8 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2570,6 +2717,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["ApiKeyNotFound"];
             409: components["responses"]["LastAdminKey"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2584,6 +2732,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2598,11 +2752,14 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The record of the video.
                      * @example http://localhost:8080/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t
                      */
                     Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2612,8 +2769,11 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["TicketConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2670,6 +2830,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The next page (RFC 8288). Absent on the last one.
                      * @example <http://localhost:8080/v1/videos?status=ready&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
@@ -2684,6 +2846,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2714,6 +2877,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2724,6 +2889,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2754,6 +2920,8 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2762,6 +2930,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2796,6 +2965,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2808,6 +2979,7 @@ export interface operations {
             404: components["responses"]["VideoNotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2822,6 +2994,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -2838,6 +3016,9 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2849,6 +3030,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["NotRetryable"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2863,6 +3046,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -2883,6 +3072,9 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2893,8 +3085,11 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["KeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2924,6 +3119,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The next page (RFC 8288). Absent on the last one.
                      * @example <http://localhost:8080/v1/webhooks?limit=1&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
@@ -2938,6 +3135,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2952,6 +3150,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2966,11 +3170,14 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The webhook.
                      * @example http://localhost:8080/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n
                      */
                     Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2983,6 +3190,8 @@ export interface operations {
             409: components["responses"]["WebhookLimitReached"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3013,6 +3222,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3023,6 +3234,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3053,6 +3265,8 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3061,6 +3275,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3095,6 +3310,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3107,6 +3324,7 @@ export interface operations {
             404: components["responses"]["WebhookNotFound"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3121,6 +3339,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3137,6 +3361,9 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3147,6 +3374,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
+            409: components["responses"]["KeyInUse"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3161,6 +3391,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3177,6 +3413,9 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3188,6 +3427,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
             409: components["responses"]["WebhookDisabled"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3223,6 +3464,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     /**
                      * @description The next page (RFC 8288). Absent on the last one.
                      * @example <http://localhost:8080/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n/deliveries?limit=1&cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
@@ -3238,6 +3481,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookNotFound"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3252,6 +3496,12 @@ export interface operations {
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3273,6 +3523,9 @@ export interface operations {
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3284,6 +3537,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["WebhookOrDeliveryNotFound"];
             409: components["responses"]["WebhookDisabled"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3301,6 +3556,7 @@ export interface operations {
                     /**
                      * Format: binary
                      * @description The file. Exactly one file part is taken, under any name; text parts are ignored.
+                     * @example summer-campaign.mp4
                      */
                     file: string;
                 };
@@ -3314,6 +3570,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "status": "processing",
+                     *       "size": 73400320,
+                     *       "receivedAt": "2026-11-21T09:03:40.512Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["UploadReceipt"];
                 };
             };
@@ -3378,6 +3642,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3441,6 +3706,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3555,6 +3821,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3575,6 +3842,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Framelane",
+                     *         "version": "1.0.0"
+                     *       },
+                     *       "servers": [
+                     *         {
+                     *           "url": "http://localhost:8080/v1",
+                     *           "description": "Control plane"
+                     *         }
+                     *       ],
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": {
                         /** @example 3.1.0 */
                         openapi: string;

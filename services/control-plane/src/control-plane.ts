@@ -24,6 +24,8 @@ import { PlaybackService } from './delivery/playback.service.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
+import { atMostOnce } from './idempotency/at-most-once.ts';
+import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner } from './jobs/job-runner.ts';
 import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
@@ -75,6 +77,7 @@ export class ControlPlane {
   readonly #videos: VideosService;
   readonly #bandwidth: BandwidthMeter;
   readonly #webhookDeliveries: WebhookDeliveriesService;
+  readonly #idempotency: IdempotencyService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   #events: Consumer | undefined;
@@ -138,6 +141,8 @@ export class ControlPlane {
       settings: config.webhooks,
     });
 
+    const idempotency = new IdempotencyService({ db, logger });
+    const once = atMostOnce(idempotency);
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
       requests: new RequestLimit(config.rateLimits.requestsPerMinute),
@@ -161,12 +166,12 @@ export class ControlPlane {
       routes: pairOperations(served, {
         getOpenApiDocument: (_req, res) => void res.json(contract),
         getWhoami,
-        ...apiKeyRoutes(keys, config.publicUrl),
+        ...apiKeyRoutes(keys, config.publicUrl, once),
         ...usageRoutes(usage),
-        ...uploadTicketRoutes(tickets, addresses),
-        ...videoRoutes(videos, config.publicUrl),
-        ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }),
-        ...deliveryRoutes({ delivery, playback, authenticate }),
+        ...uploadTicketRoutes(tickets, addresses, once),
+        ...videoRoutes(videos, config.publicUrl, once),
+        ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
+        ...deliveryRoutes({ delivery, playback, authenticate, atMostOnce: once }),
       }),
     });
 
@@ -180,6 +185,7 @@ export class ControlPlane {
     this.#videos = videos;
     this.#bandwidth = bandwidth;
     this.#webhookDeliveries = webhookDeliveries;
+    this.#idempotency = idempotency;
     this.#publicServer = createServer(app);
     this.#internalServer = createServer(
       createInternalApp({ logger, tickets, attempts, secret: config.secrets.service }),
@@ -210,6 +216,7 @@ export class ControlPlane {
         tickets: this.#tickets,
         attempts: this.#attempts,
         webhookDeliveries: this.#webhookDeliveries,
+        idempotency: this.#idempotency,
       }),
     );
     await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));

@@ -2,7 +2,8 @@ import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, readCursor } from '../http/pagination.ts';
-import type { ApiKeysService } from './api-keys.service.ts';
+import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
 
 /** Query parameters of the list, after the contract has checked them and filled in defaults. */
 type ListQuery = { limit: number; cursor?: string };
@@ -10,18 +11,23 @@ type ListQuery = { limit: number; cursor?: string };
 export function apiKeyRoutes(
   keys: ApiKeysService,
   publicUrl: string,
+  atMostOnce: AtMostOnce,
 ): Record<'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
   return {
-    createApiKey: async (req, res) => {
-      const body: components['schemas']['ApiKeyRequest'] = req.body;
-      const created = await keys.createAs(apiKeyOf(req), {
-        name: body.name,
-        environment: body.environment,
-        permissions: body.permissions,
-        expiresAt: body.expiresAt == null ? null : new Date(body.expiresAt),
-      });
-      res.status(201).json(created);
-    },
+    createApiKey: atMostOnce<CreatedApiKey>({
+      perform: (req, noteOutcome) => {
+        const body: components['schemas']['ApiKeyRequest'] = req.body;
+        const wanted = {
+          name: body.name,
+          environment: body.environment,
+          permissions: body.permissions,
+          expiresAt: body.expiresAt == null ? null : new Date(body.expiresAt),
+        };
+        return keys.createAs(apiKeyOf(req), wanted, noteOutcome);
+      },
+      answer: (created) => ({ status: 201, body: created }),
+      oneTime: ['secret'],
+    }),
 
     listApiKeys: async (req, res) => {
       const { limit, cursor } = req.query as unknown as ListQuery;

@@ -3,6 +3,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { PERMISSIONS } from '../auth/permissions.ts';
 import type { Database } from '../db/database.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
@@ -68,7 +69,11 @@ export class ApiKeysService {
    * Makes a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission the
    * caller lacks. The environment is a label that opens nothing, so a caller of either kind may make both.
    */
-  async createAs(caller: VerifiedKey, request: ApiKeyRequest): Promise<CreatedApiKey> {
+  async createAs(
+    caller: VerifiedKey,
+    request: ApiKeyRequest,
+    noteOutcome: NoteOutcome<CreatedApiKey>,
+  ): Promise<CreatedApiKey> {
     const permissions = request.permissions ?? caller.permissions;
     const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
     if (excess.length > 0) {
@@ -78,30 +83,38 @@ export class ApiKeysService {
         `A key cannot have more permissions than the one that makes it, which lacks ${excess.join(', ')}.`,
       );
     }
-    return this.create({
-      workspaceId: caller.workspace_id,
-      name: request.name,
-      environment: request.environment ?? caller.environment,
-      permissions,
-      expiresAt: request.expiresAt,
-    });
+    return this.create(
+      {
+        workspaceId: caller.workspace_id,
+        name: request.name,
+        environment: request.environment ?? caller.environment,
+        permissions,
+        expiresAt: request.expiresAt,
+      },
+      noteOutcome,
+    );
   }
 
   /** Makes a key. Throws 400 `validation_failed` for an expiry that is over or cannot be written as in RFC 3339. */
-  async create(key: NewApiKey): Promise<CreatedApiKey> {
+  async create(key: NewApiKey, noteOutcome?: NoteOutcome<CreatedApiKey>): Promise<CreatedApiKey> {
     const now = new Date();
     if (key.expiresAt !== null && (key.expiresAt <= now || key.expiresAt > LATEST)) {
       throw invalidField('body/expiresAt', 'out_of_range', 'must be in the future, before the year 10000');
     }
     const secret = newApiKeySecret(key.environment);
-    const row = await storeKey(this.#db, { ...key, secret });
-    if (row === undefined) throw new Error('A new secret is in use already');
-    this.#logger.info('api_key.created', {
-      keyId: row.id,
-      workspaceId: row.workspace_id,
-      permissions: row.permissions,
+    const created = await this.#db.transaction().execute(async (trx) => {
+      const row = await storeKey(trx, { ...key, secret });
+      if (row === undefined) throw new Error('A new secret is in use already');
+      const outcome = { ...toApiKeyRecord(row, now), secret };
+      await noteOutcome?.(trx, outcome);
+      return outcome;
     });
-    return { ...toApiKeyRecord(row, now), secret };
+    this.#logger.info('api_key.created', {
+      keyId: created.id,
+      workspaceId: key.workspaceId,
+      permissions: created.permissions,
+    });
+    return created;
   }
 
   /** One page of the workspace's keys, newest first, revoked and expired ones among them. */

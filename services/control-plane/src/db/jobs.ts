@@ -15,6 +15,8 @@ export type JobPayloads = {
   'deliver-webhooks': { endpointId: string };
   /** Removes old webhook events with their deliveries. */
   'prune-webhook-events': Record<string, never>;
+  /** Removes idempotency keys whose time is over. */
+  'prune-idempotency-keys': Record<string, never>;
 };
 export type JobName = keyof JobPayloads;
 

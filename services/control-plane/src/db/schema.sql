@@ -36,6 +36,22 @@ create table attempts (
 CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
 CREATE UNIQUE INDEX attempts_running ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
+create table idempotency_keys (
+  workspace_id text not null,
+  key_hash bytea not null,
+  payload_hash bytea not null,
+  leased_until timestamp(3) with time zone,
+  status integer,
+  location text,
+  body json,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, key_hash),
+  constraint idempotency_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint an_answer_has_a_body CHECK (((status IS NULL) = (body IS NULL))),
+  constraint leased_or_answered CHECK (((leased_until IS NULL) = (status IS NOT NULL)))
+);
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
+
 create table renditions (
   video_id text not null,
   name text not null,

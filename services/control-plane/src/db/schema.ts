@@ -17,6 +17,7 @@ export type Schema = {
   webhook_events: WebhookEventsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   webhook_attempts: WebhookAttemptsTable;
+  idempotency_keys: IdempotencyKeysTable;
 };
 
 export type Environment = components['schemas']['Environment'];
@@ -232,3 +233,19 @@ type WebhookAttemptsTable = {
 };
 export type WebhookAttemptRow = Selectable<WebhookAttemptsTable>;
 export type NewWebhookAttempt = Insertable<WebhookAttemptsTable>;
+
+type IdempotencyKeysTable = {
+  workspace_id: string;
+  /** SHA-256 of the path and the key, and of the body that came with it. */
+  key_hash: Buffer;
+  payload_hash: Buffer;
+  /** The key is leased to the request that is carried out; null once that is answered. */
+  leased_until: Date | null;
+  /** The answer, without what is told once only; null until there is one. */
+  status: number | null;
+  location: string | null;
+  body: JSONColumnType<Record<string, unknown>> | null;
+  /** When the key was taken for the request that it is known for. */
+  created_at: Generated<Date>;
+};
+export type IdempotencyKeyRow = Selectable<IdempotencyKeysTable>;

@@ -7,8 +7,9 @@ import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import type { Authenticate } from '../http/request-validation.ts';
+import type { AtMostOnce, Repeatable } from '../idempotency/at-most-once.ts';
 import { type DeliveryService, PRESIGNED_SECONDS, type SegmentSource } from './delivery.service.ts';
-import type { Admission, PlaybackService, Viewer } from './playback.service.ts';
+import type { Admission, IssuedToken, PlaybackService, Viewer } from './playback.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -55,8 +56,15 @@ export function deliveryRoutes(deps: {
   delivery: DeliveryService;
   playback: PlaybackService;
   authenticate: Authenticate;
+  atMostOnce: AtMostOnce;
 }): Record<Operation, RequestHandler> {
-  const { delivery, playback, authenticate } = deps;
+  const { delivery, playback, authenticate, atMostOnce } = deps;
+
+  const issueToken: Repeatable<IssuedToken>['perform'] = (req, noteOutcome) => {
+    const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
+      req.body ?? {};
+    return playback.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn, noteOutcome);
+  };
 
   const viewerOf = (req: Request): Viewer => ({
     token: req.query.token,
@@ -70,21 +78,12 @@ export function deliveryRoutes(deps: {
   });
 
   return {
-    createPlaybackToken: async (req, res) => {
-      const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
-        req.body ?? {};
-      const { token, url, expiresAt } = await playback.issueToken(
-        apiKeyOf(req).workspace_id,
-        String(req.params.id),
-        expiresIn,
-      );
-      const answer: components['schemas']['PlaybackToken'] = {
-        token,
-        url,
-        expiresAt: expiresAt.toISOString(),
-      };
-      res.status(201).json(answer);
-    },
+    createPlaybackToken: atMostOnce<IssuedToken>({
+      perform: issueToken,
+      answer: (issued) => ({ status: 201, body: toPlaybackToken(issued) }),
+      oneTime: ['token', 'url', 'expiresAt'],
+      renew: async (req) => toPlaybackToken(await issueToken(req, async () => {})),
+    }),
 
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
@@ -112,6 +111,10 @@ export function deliveryRoutes(deps: {
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
   };
+}
+
+function toPlaybackToken({ token, url, expiresAt }: IssuedToken): components['schemas']['PlaybackToken'] {
+  return { token, url, expiresAt: expiresAt.toISOString() };
 }
 
 /** Path parameters, which the contract has checked. */

@@ -1,5 +1,6 @@
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { PlaybackPolicy } from '../db/schema.ts';
 import { masterPlaylistUrl } from '../videos/video-record.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -15,6 +16,9 @@ export type Viewer = {
   /** There when an API key came along: resolves with the workspace it may read videos of, or throws what is wrong. */
   workspaceOfKey: (() => Promise<string>) | undefined;
 };
+
+/** What lets one viewer play, and the address that has it. */
+export type IssuedToken = { token: string; url: string; expiresAt: Date };
 
 /** A viewer may play. Addresses handed on to players need the token, if there is one. */
 export type Admission = { policy: PlaybackPolicy; token: string | undefined };
@@ -38,12 +42,16 @@ export class PlaybackService {
     workspaceId: string,
     videoId: string,
     expiresInSeconds: number,
-  ): Promise<{ token: string; url: string; expiresAt: Date }> {
+    noteOutcome: NoteOutcome<IssuedToken>,
+  ): Promise<IssuedToken> {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(Date.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
     const token = await signPlaybackToken(this.#tokenKey, { videoId, issuedAt, expiresAt });
-    return { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
+    const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
+    // A token is not stored, so there is no transaction that this has to be in.
+    await noteOutcome(this.#db, issued);
+    return issued;
   }
 
   /**

@@ -2,6 +2,7 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
@@ -11,7 +12,11 @@ import type { Tasks } from './job-runner.ts';
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 
 /** The jobs that come by the clock. */
-export const CRONTAB = '17 * * * * abort-stale-uploads\n41 3 * * * prune-webhook-events';
+export const CRONTAB = [
+  '17 * * * * abort-stale-uploads',
+  '41 3 * * * prune-webhook-events',
+  '53 * * * * prune-idempotency-keys',
+].join('\n');
 
 /** What each background job does that is no delivery. */
 export function createTasks(deps: {
@@ -21,8 +26,9 @@ export function createTasks(deps: {
   tickets: UploadTicketsService;
   attempts: AttemptsService;
   webhookDeliveries: WebhookDeliveriesService;
+  idempotency: IdempotencyService;
 }): Omit<Tasks, keyof DeliveryTasks> {
-  const { bus, objects, videos, tickets, attempts, webhookDeliveries } = deps;
+  const { bus, objects, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
     'purge-objects': (purge) => videos.purge(purge),
@@ -36,6 +42,7 @@ export function createTasks(deps: {
       await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS));
     },
     'prune-webhook-events': () => webhookDeliveries.prune(),
+    'prune-idempotency-keys': () => idempotency.prune(),
   };
 }
 

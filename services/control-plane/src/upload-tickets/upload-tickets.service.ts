@@ -5,6 +5,7 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy, UploadTicketRow } from '../db/schema.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -17,6 +18,7 @@ import {
   leaseTicket,
   releaseTicket,
   renewLease,
+  replaceToken,
   spendTicket,
 } from './upload-tickets.store.ts';
 import { hashUploadToken, newUploadToken } from './upload-token.ts';
@@ -73,12 +75,13 @@ export class UploadTicketsService {
   }
 
   /** Creates a video and the ticket for its upload. Throws 413 when the size told is over the limit. */
-  async issue(request: TicketRequest): Promise<Ticket> {
+  async issue(request: TicketRequest, noteOutcome: NoteOutcome<Ticket>): Promise<Ticket> {
     if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
     const removeAt = request.environment === 'test' ? inHours(this.#testVideoHours) : null;
     const expiresAt = earliest(new Date(Date.now() + request.expiresInSeconds * 1000), removeAt);
+    const ticket = { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
     await this.#db.transaction().execute(async (trx) => {
       await this.#videos.create(trx, {
         id: videoId,
@@ -98,8 +101,25 @@ export class UploadTicketsService {
         token_hash: hashUploadToken(uploadToken),
         expires_at: expiresAt,
       });
+      await noteOutcome(trx, ticket);
     });
-    return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
+    return ticket;
+  }
+
+  /**
+   * A new token for the ticket of a video that still waits for its file; the one before is worth nothing from now on. A
+   * transfer that began with it goes on. Throws 409 `upload_ticket_closed` when no upload can begin any more.
+   */
+  async replaceToken(workspaceId: string, videoId: string): Promise<string> {
+    const uploadToken = newUploadToken();
+    if (await replaceToken(this.#db, { workspaceId, videoId }, hashUploadToken(uploadToken)))
+      return uploadToken;
+    throw new Problem(
+      409,
+      'upload_ticket_closed',
+      `The ticket of video ${videoId} takes no upload any more. Look at the video to see why.`,
+      { extra: { videoId } },
+    );
   }
 
   /** Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. */

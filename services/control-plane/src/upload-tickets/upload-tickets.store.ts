@@ -24,6 +24,27 @@ export async function findTicketByHash(
     .executeTakeFirst();
 }
 
+/** Gives an unused ticket that has not expired another token. Resolves with whether there was one. */
+export async function replaceToken(
+  db: Database,
+  { workspaceId, videoId }: { workspaceId: string; videoId: string },
+  tokenHash: Buffer,
+): Promise<boolean> {
+  const result = await db
+    .updateTable('upload_tickets')
+    .from('videos')
+    .set({ token_hash: tokenHash })
+    .where('video_id', '=', videoId)
+    .where('used_at', 'is', null)
+    .where('upload_tickets.expires_at', '>', sql<Date>`now()`)
+    .whereRef('videos.id', '=', 'video_id')
+    .where('videos.workspace_id', '=', workspaceId)
+    .where('videos.status', '=', 'uploading')
+    .where('videos.deleted_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
 /**
  * Leases a free, living, unused ticket to a transfer. One statement: of ten transfers at once, one gets it. Resolves
  * with whether this one did.

@@ -2,6 +2,8 @@ import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, readCursor } from '../http/pagination.ts';
+import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
 /** Query parameters of the list, after the contract has checked them and filled in defaults. */
@@ -19,6 +21,7 @@ type ListQuery = {
 export function videoRoutes(
   videos: VideosService,
   publicUrl: string,
+  atMostOnce: AtMostOnce,
 ): Record<'getVideo' | 'listVideos' | 'updateVideo' | 'deleteVideo' | 'retryVideo', RequestHandler> {
   return {
     getVideo: async (req, res) => {
@@ -58,8 +61,10 @@ export function videoRoutes(
       res.status(204).end();
     },
 
-    retryVideo: async (req, res) => {
-      res.status(202).json(await videos.retry(apiKeyOf(req).workspace_id, String(req.params.id)));
-    },
+    retryVideo: atMostOnce<VideoRecord>({
+      perform: (req, noteOutcome) =>
+        videos.retry(apiKeyOf(req).workspace_id, String(req.params.id), noteOutcome),
+      answer: (video) => ({ status: 202, body: video }),
+    }),
   };
 }

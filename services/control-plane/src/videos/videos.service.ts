@@ -4,6 +4,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
@@ -87,7 +88,11 @@ export class VideosService {
    * Has a failed video transcoded again from the source that was kept. Throws 404 `video_not_found`, 409
    * `video_not_failed` or `source_not_available`, and 503 while the storage is away.
    */
-  async retry(workspaceId: string, videoId: string): Promise<VideoRecord> {
+  async retry(
+    workspaceId: string,
+    videoId: string,
+    noteOutcome: NoteOutcome<VideoRecord>,
+  ): Promise<VideoRecord> {
     const { status, uploadedAt } = await this.#record(this.#db, workspaceId, videoId);
     if (status !== 'failed') throw notFailed(status);
     // A transfer that came too late may have stored a file that was never taken in.
@@ -101,7 +106,9 @@ export class VideosService {
     return this.#db.transaction().execute(async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       if (!(await this.#transitions.retry(trx, video))) throw notFailed(video.status);
-      return this.#record(trx, workspaceId, videoId);
+      const record = await this.#record(trx, workspaceId, videoId);
+      await noteOutcome(trx, record);
+      return record;
     });
   }
 

@@ -2,7 +2,9 @@ import type { components } from '@framelane/openapi/types';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, type Page, type Position, readCursor } from '../http/pagination.ts';
-import type { WebhooksService } from './webhooks.service.ts';
+import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { DeliveryRecord } from './webhook-record.ts';
+import type { CreatedWebhook, RotatedWebhook, WebhooksService } from './webhooks.service.ts';
 
 type Schemas = components['schemas'];
 
@@ -20,6 +22,7 @@ type WebhookOperation =
 export function webhookRoutes(
   webhooks: WebhooksService,
   addresses: { publicUrl: string; baseUrl: string },
+  atMostOnce: AtMostOnce,
 ): Record<WebhookOperation, RequestHandler> {
   const sendPage = (req: Request, res: Response, page: Page<unknown>) => {
     if (page.nextCursor !== null) {
@@ -29,17 +32,18 @@ export function webhookRoutes(
   };
 
   return {
-    createWebhook: async (req, res) => {
-      const body: Schemas['NewWebhook'] = req.body;
-      const { webhook, secret } = await webhooks.create(workspaceOf(req), {
-        url: body.url,
-        events: body.events,
-        description: body.description ?? null,
-        enabled: body.enabled,
-      });
-      const answer: Schemas['WebhookWithSecret'] = { ...webhook, secret };
-      res.status(201).location(`${addresses.baseUrl}/webhooks/${webhook.id}`).json(answer);
-    },
+    createWebhook: atMostOnce<CreatedWebhook>({
+      perform: (req, noteOutcome) => {
+        const { url, events, description = null, enabled }: Schemas['NewWebhook'] = req.body;
+        return webhooks.create(workspaceOf(req), { url, events, description, enabled }, noteOutcome);
+      },
+      answer: (webhook) => ({
+        status: 201,
+        location: `${addresses.baseUrl}/webhooks/${webhook.id}`,
+        body: webhook,
+      }),
+      oneTime: ['secret'],
+    }),
 
     listWebhooks: async (req, res) => {
       sendPage(req, res, await webhooks.list(workspaceOf(req), pageOf(req)));
@@ -65,28 +69,29 @@ export function webhookRoutes(
       res.status(204).end();
     },
 
-    rotateWebhookSecret: async (req, res) => {
-      const rotated = await webhooks.rotateSecret(workspaceOf(req), String(req.params.id));
-      const answer: Schemas['RotatedWebhook'] = {
-        ...rotated.webhook,
-        secret: rotated.secret,
-        previousSecretExpiresAt: rotated.previousSecretExpiresAt,
-      };
-      res.json(answer);
-    },
+    rotateWebhookSecret: atMostOnce<RotatedWebhook>({
+      perform: (req, noteOutcome) =>
+        webhooks.rotateSecret(workspaceOf(req), String(req.params.id), noteOutcome),
+      answer: (webhook) => ({ status: 200, body: webhook }),
+      oneTime: ['secret'],
+    }),
 
-    testWebhook: async (req, res) => {
-      res.status(202).json(await webhooks.test(workspaceOf(req), String(req.params.id)));
-    },
+    testWebhook: atMostOnce<DeliveryRecord>({
+      perform: (req, noteOutcome) => webhooks.test(workspaceOf(req), String(req.params.id), noteOutcome),
+      answer: (delivery) => ({ status: 202, body: delivery }),
+    }),
 
     listWebhookDeliveries: async (req, res) => {
       sendPage(req, res, await webhooks.deliveries(workspaceOf(req), String(req.params.id), pageOf(req)));
     },
 
-    redeliverWebhookDelivery: async (req, res) => {
-      const { id, deliveryId } = req.params;
-      res.status(202).json(await webhooks.redeliver(workspaceOf(req), String(id), String(deliveryId)));
-    },
+    redeliverWebhookDelivery: atMostOnce<DeliveryRecord>({
+      perform: (req, noteOutcome) => {
+        const { id, deliveryId } = req.params;
+        return webhooks.redeliver(workspaceOf(req), String(id), String(deliveryId), noteOutcome);
+      },
+      answer: (delivery) => ({ status: 202, body: delivery }),
+    }),
   };
 }
 

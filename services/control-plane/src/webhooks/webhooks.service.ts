@@ -4,6 +4,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
@@ -51,6 +52,12 @@ export type NewWebhook = {
   enabled: boolean;
 };
 
+/** A webhook with its secret, which is known only now. */
+export type CreatedWebhook = WebhookRecord & { secret: string };
+
+/** The same after a rotation, with the time until which the secret before signs as well. */
+export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string };
+
 /** The webhooks of a workspace, as their owner manages them. */
 export class WebhooksService {
   readonly #db: Database;
@@ -70,22 +77,25 @@ export class WebhooksService {
   async create(
     workspaceId: string,
     webhook: NewWebhook,
-  ): Promise<{ webhook: WebhookRecord; secret: string }> {
+    noteOutcome: NoteOutcome<CreatedWebhook>,
+  ): Promise<CreatedWebhook> {
     await this.#requireReceiver(webhook.url);
     const secret = newWebhookSecret();
     const sealed = await seal(secret, this.#sealingSecret);
-    const row = await this.#db.transaction().execute(async (trx) => {
+    return this.#db.transaction().execute(async (trx) => {
       await lockWebhooksOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
-      return insertEndpoint(trx, {
+      const row = await insertEndpoint(trx, {
         id: newId('whk'),
         workspace_id: workspaceId,
         ...webhook,
         disabled_reason: webhook.enabled ? null : 'manual',
         secret: sealed,
       });
+      const created = { ...toWebhookRecord(row, undefined), secret: showWebhookSecret(secret) };
+      await noteOutcome(trx, created);
+      return created;
     });
-    return { webhook: toWebhookRecord(row, undefined), secret: showWebhookSecret(secret) };
   }
 
   /** One page of the workspace's webhooks. */
@@ -145,11 +155,12 @@ export class WebhooksService {
   async rotateSecret(
     workspaceId: string,
     id: string,
-  ): Promise<{ webhook: WebhookRecord; secret: string; previousSecretExpiresAt: string }> {
+    noteOutcome: NoteOutcome<RotatedWebhook>,
+  ): Promise<RotatedWebhook> {
     const secret = newWebhookSecret();
     const sealed = await seal(secret, this.#sealingSecret);
     const previousExpiry = new Date(Date.now() + REPLACED_SECRET_HOURS * 3_600_000);
-    const webhook = await this.#db.transaction().execute(async (trx) => {
+    return this.#db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
       const row = await updateEndpoint(trx, id, {
         secret: sealed,
@@ -157,13 +168,14 @@ export class WebhooksService {
         previous_secret_expires_at: previousExpiry,
         updated_at: sql`now()`,
       });
-      return this.#record(trx, row);
+      const rotated = {
+        ...(await this.#record(trx, row)),
+        secret: showWebhookSecret(secret),
+        previousSecretExpiresAt: previousExpiry.toISOString(),
+      };
+      await noteOutcome(trx, rotated);
+      return rotated;
     });
-    return {
-      webhook,
-      secret: showWebhookSecret(secret),
-      previousSecretExpiresAt: previousExpiry.toISOString(),
-    };
   }
 
   /** One page of a webhook's deliveries. Throws 404 `webhook_not_found`. */
@@ -190,7 +202,12 @@ export class WebhooksService {
    * Has an event delivered again, now, with a whole round of attempts; the message keeps its id. Throws 404
    * `webhook_not_found` or `delivery_not_found`, and 409 `webhook_disabled`.
    */
-  async redeliver(workspaceId: string, id: string, deliveryId: string): Promise<DeliveryRecord> {
+  async redeliver(
+    workspaceId: string,
+    id: string,
+    deliveryId: string,
+    noteOutcome: NoteOutcome<DeliveryRecord>,
+  ): Promise<DeliveryRecord> {
     return this.#db.transaction().execute(async (trx) => {
       const endpoint = await lockOwn(trx, workspaceId, id);
       const delivery = await findDelivery(trx, id, deliveryId);
@@ -198,12 +215,18 @@ export class WebhooksService {
       requireEnabled(endpoint);
       await renewDelivery(trx, deliveryId);
       await addJob(trx, 'deliver-webhooks', { endpointId: id });
-      return this.#deliveryRecord(trx, id, deliveryId);
+      const record = await this.#deliveryRecord(trx, id, deliveryId);
+      await noteOutcome(trx, record);
+      return record;
     });
   }
 
   /** Sends an event made up for this webhook, once. Throws 404 `webhook_not_found` and 409 `webhook_disabled`. */
-  async test(workspaceId: string, id: string): Promise<DeliveryRecord> {
+  async test(
+    workspaceId: string,
+    id: string,
+    noteOutcome: NoteOutcome<DeliveryRecord>,
+  ): Promise<DeliveryRecord> {
     return this.#db.transaction().execute(async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id });
@@ -211,7 +234,9 @@ export class WebhooksService {
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
       await addJob(trx, 'deliver-webhooks', { endpointId: id });
-      return this.#deliveryRecord(trx, id, deliveryId);
+      const record = await this.#deliveryRecord(trx, id, deliveryId);
+      await noteOutcome(trx, record);
+      return record;
     });
   }
 

@@ -1,0 +1,574 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { addJob } from '../src/db/jobs.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { keyedOperations } from './support/operations.ts';
+import { Receiver } from './support/receiver.ts';
+import { until } from './support/until.ts';
+import { localWebhooks } from './support/webhooks.ts';
+
+let plane: TestControlPlane;
+let receiver: Receiver;
+beforeAll(async () => {
+  plane = await startControlPlane(localWebhooks);
+  await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
+  receiver = await Receiver.start();
+});
+afterAll(async () => {
+  await plane.stop();
+  await receiver.stop();
+});
+afterEach(() => void jest.restoreAllMocks());
+
+/** A workspace of the test's own, asked with one key that may do everything. */
+class Workspace {
+  readonly id = newId('ws');
+  readonly #headers: Record<string, string>;
+
+  static async make(): Promise<Workspace> {
+    const secret = newApiKeySecret('live');
+    const workspace = new Workspace(secret);
+    await plane.db.insertInto('workspaces').values({ id: workspace.id, name: 'Own' }).execute();
+    await createFullKey(plane.db, { workspaceId: workspace.id, name: 'First', secret });
+    return workspace;
+  }
+
+  private constructor(secret: string) {
+    this.#headers = { authorization: `Bearer ${secret}`, 'x-svc-workspace': this.id };
+  }
+
+  post(path: string, body?: object, key?: string) {
+    const call = request(plane.url).post(`/v1${path}`).set(this.#headers);
+    if (key !== undefined) call.set('Idempotency-Key', key);
+    return call.send(body);
+  }
+
+  async created(path: string, body?: object) {
+    const answer = await this.post(path, body);
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  }
+
+  get(path: string) {
+    return request(plane.url).get(`/v1${path}`).set(this.#headers);
+  }
+
+  delete(path: string) {
+    return request(plane.url).delete(`/v1${path}`).set(this.#headers);
+  }
+
+  async count(table: 'api_keys' | 'videos' | 'webhook_endpoints' | 'idempotency_keys'): Promise<number> {
+    const { count } = await plane.db
+      .selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('workspace_id', '=', this.id)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Changes every key that is known in this workspace. */
+  async changeKeys(values: { created_at?: Date; leased_until?: Date; status?: null; body?: null }) {
+    await plane.db.updateTable('idempotency_keys').set(values).where('workspace_id', '=', this.id).execute();
+  }
+
+  async video(): Promise<{ videoId: string; uploadToken: string }> {
+    return this.created('/videos/upload-ticket', { filename: 'a.mp4' });
+  }
+
+  /** A video that failed, its file kept. */
+  async failedVideo(): Promise<string> {
+    const { videoId, uploadToken } = await this.video();
+    await plane.engine.upload(uploadToken);
+    await plane.objects.put(sourceKey(this.id, videoId), Buffer.from('source'), 'video/mp4');
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.report('transcode.failed', {
+      videoId,
+      attempt,
+      code: 'storage_failed',
+      message: 'The storage was away.',
+      retryable: false,
+    });
+    return videoId;
+  }
+
+  async webhook(): Promise<string> {
+    return (await this.created('/webhooks', { url: receiver.url })).id;
+  }
+
+  /** What there is to count of deliveries. */
+  async deliveries(webhookId: string): Promise<{ id: string; nextAttemptAt: string | null }[]> {
+    return (await this.get(`/webhooks/${webhookId}/deliveries`)).body.data;
+  }
+
+  /** Keeps the making of webhooks waiting until told to let go. */
+  async holdWebhooks(): Promise<() => Promise<void>> {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+    const done = plane.db.transaction().execute(async (trx) => {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${this.id}`}, 0))`.execute(trx);
+      hold();
+      await released;
+    });
+    await held;
+    return () => {
+      release();
+      return done;
+    };
+  }
+}
+
+/** Processes of the database that wait for a lock a test holds. */
+async function waiting(count: number): Promise<number[]> {
+  return until(async () => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%pg_advisory_xact_lock%'
+    `.execute(plane.db);
+    return rows.length === count && rows.map(({ pid }) => pid);
+  });
+}
+
+const code = (answer: request.Response) => [answer.status, answer.body.code];
+const replayed = (answer: request.Response) => answer.headers['idempotency-replayed'] === 'true';
+
+/** What each operation needs, how to see how often it was done, and which members of its answer are told once. */
+type Trial = {
+  path: string;
+  body?: object;
+  /** How many times there was an effect. */
+  effects: () => Promise<number>;
+};
+type Preparation = { prepare: (workspace: Workspace) => Promise<Trial>; once?: string[]; renewed?: string[] };
+
+const OPERATIONS: Record<string, Preparation> = {
+  'POST /api-keys': {
+    prepare: async (workspace) => ({
+      path: '/api-keys',
+      body: { name: 'Back end', permissions: ['videos:read'] },
+      effects: async () => (await workspace.count('api_keys')) - 1,
+    }),
+    once: ['secret'],
+  },
+  'POST /videos/upload-ticket': {
+    prepare: async (workspace) => ({
+      path: '/videos/upload-ticket',
+      body: { filename: 'a.mp4', metadata: { a: '1', b: '2' } },
+      effects: () => workspace.count('videos'),
+    }),
+    renewed: ['uploadToken'],
+  },
+  'POST /videos/{id}/retry': {
+    prepare: async (workspace) => {
+      const videoId = await workspace.failedVideo();
+      return {
+        path: `/videos/${videoId}/retry`,
+        effects: async () => Number((await workspace.get(`/videos/${videoId}`)).body.status === 'processing'),
+      };
+    },
+  },
+  'POST /videos/{id}/playback-tokens': {
+    prepare: async (workspace) => ({
+      path: `/videos/${(await workspace.video()).videoId}/playback-tokens`,
+      body: { expiresIn: 600 },
+      effects: async () => 1,
+    }),
+    renewed: ['token', 'url', 'expiresAt'],
+  },
+  'POST /webhooks': {
+    prepare: async (workspace) => ({
+      path: '/webhooks',
+      body: { url: receiver.url },
+      effects: () => workspace.count('webhook_endpoints'),
+    }),
+    once: ['secret'],
+  },
+  'POST /webhooks/{id}/rotate-secret': {
+    prepare: async (workspace) => {
+      const id = await workspace.webhook();
+      const secrets = () =>
+        plane.db
+          .selectFrom('webhook_endpoints')
+          .select(['secret', 'previous_secret'])
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow();
+      const before = await secrets();
+      return {
+        path: `/webhooks/${id}/rotate-secret`,
+        // After a second rotation the first secret would be gone.
+        effects: async () => Number((await secrets()).previous_secret === before.secret),
+      };
+    },
+    once: ['secret'],
+  },
+  'POST /webhooks/{id}/test': {
+    prepare: async (workspace) => {
+      const id = await workspace.webhook();
+      return { path: `/webhooks/${id}/test`, effects: async () => (await workspace.deliveries(id)).length };
+    },
+  },
+  'POST /webhooks/{id}/deliveries/{deliveryId}/redeliver': {
+    prepare: async (workspace) => {
+      const id = await workspace.webhook();
+      const delivery = await workspace.created(`/webhooks/${id}/test`);
+      const attempts = () =>
+        until(async () => {
+          const [latest] = await workspace.deliveries(id);
+          return latest?.nextAttemptAt === null && (latest as unknown as { attempts: number }).attempts;
+        });
+      await attempts();
+      return {
+        path: `/webhooks/${id}/deliveries/${delivery.id}/redeliver`,
+        effects: async () => (await attempts()) - 1,
+      };
+    },
+  },
+};
+
+test('every POST of the contract is among the operations tried here, and takes the header', () => {
+  const posts = keyedOperations().filter(({ method }) => method === 'post');
+  expect(Object.keys(OPERATIONS).toSorted()).toEqual(posts.map(({ name }) => name).toSorted());
+});
+
+describe.each(Object.entries(OPERATIONS))('%s', (_, { prepare, once = [], renewed = [] }) => {
+  test('is carried out once, and answered again', async () => {
+    const workspace = await Workspace.make();
+    const { path, body, effects } = await prepare(workspace);
+    const key = randomUUID();
+    const first = await workspace.post(path, body, key);
+    expect(first.status).toBeLessThan(300);
+    expect(first.headers).not.toHaveProperty('idempotency-replayed');
+    for (const name of [...once, ...renewed]) expect(first.body[name]).toEqual(expect.any(String));
+    expect(await effects()).toBe(1);
+
+    for (let n = 0; n < 2; n += 1) {
+      const again = await workspace.post(path, body, key);
+      expect(again.status).toBe(first.status);
+      expect(again.headers['idempotency-replayed']).toBe('true');
+      expect(again.headers.location).toBe(first.headers.location);
+      const expected = { ...first.body };
+      for (const name of once) delete expected[name];
+      for (const name of renewed) expected[name] = expect.any(String);
+      expect(again.body).toEqual(expected);
+    }
+    expect(code(await workspace.post(path, { ...body, extra: 1 }, key))).toEqual([
+      422,
+      'idempotency_key_reused',
+    ]);
+    expect(await effects()).toBe(1);
+  });
+
+  test('of ten at once, one is carried out', async () => {
+    const workspace = await Workspace.make();
+    const { path, body, effects } = await prepare(workspace);
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => workspace.post(path, body, key)));
+    const carriedOut = answers.filter((answer) => answer.status < 300 && !replayed(answer));
+    expect(carriedOut).toHaveLength(1);
+    for (const answer of answers) {
+      if (answer.status >= 300) expect(code(answer)).toEqual([409, 'idempotency_key_in_use']);
+    }
+    expect(await effects()).toBe(1);
+    expect(await workspace.count('idempotency_keys')).toBe(1);
+  });
+});
+
+describe('a key', () => {
+  const ticket = { filename: 'a.mp4' };
+
+  test('is good for one path of one workspace', async () => {
+    const [one, other] = [await Workspace.make(), await Workspace.make()];
+    const key = 'the same';
+    const made = [
+      await one.post('/videos/upload-ticket', ticket, key),
+      await other.post('/videos/upload-ticket', ticket, key),
+      await one.post('/api-keys', { name: 'A' }, key),
+    ];
+    expect(made.map((answer) => [answer.status, replayed(answer)])).toEqual([
+      [201, false],
+      [201, false],
+      [201, false],
+    ]);
+    const [a, b] = [await one.video(), await one.video()];
+    for (const { videoId } of [a, b]) {
+      const answer = await one.post(`/videos/${videoId}/playback-tokens`, undefined, key);
+      expect([answer.status, replayed(answer)]).toEqual([201, false]);
+    }
+  });
+
+  test('does not care for the order of members, spaces or escapes in the path', async () => {
+    const workspace = await Workspace.make();
+    const { videoId } = await workspace.video();
+    await workspace.post(`/videos/${videoId}/playback-tokens`, { expiresIn: 60, note: { a: 1, b: 2 } }, 'k');
+    const again = await workspace
+      .post(`/videos/${videoId.replace('_', '%5F')}/playback-tokens`, undefined, 'k')
+      .type('json')
+      .send('{ "note": {"b":2, "a":1},\n "expiresIn": 60 }');
+    expect([again.status, replayed(again)]).toEqual([201, true]);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['of 256 characters', 'x'.repeat(256)],
+    ['with a letter beyond ASCII', 'cl\u00e9'],
+    ['with a tab', 'a\tb'],
+  ])('that is %s is refused, and nothing is stored', async (_, key) => {
+    const workspace = await Workspace.make();
+    const answer = await workspace.post('/videos/upload-ticket', ticket, key);
+    expect(code(answer)).toEqual([400, 'validation_failed']);
+    expect(answer.body.errors[0].field).toBe('headers/idempotency-key');
+    expect([await workspace.count('videos'), await workspace.count('idempotency_keys')]).toEqual([0, 0]);
+  });
+
+  test('of 255 characters is taken', async () => {
+    const workspace = await Workspace.make();
+    const key = `${'x '.repeat(127)}~`;
+    expect((await workspace.post('/videos/upload-ticket', ticket, key)).status).toBe(201);
+    expect(replayed(await workspace.post('/videos/upload-ticket', ticket, key))).toBe(true);
+  });
+
+  test('is free again after 24 hours, and removed from the database', async () => {
+    const workspace = await Workspace.make();
+    await workspace.post('/videos/upload-ticket', ticket, 'k');
+    const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
+    await workspace.changeKeys({ created_at: hours(23.9) });
+    expect(replayed(await workspace.post('/videos/upload-ticket', ticket, 'k'))).toBe(true);
+    await workspace.changeKeys({ created_at: hours(24) });
+    const another = await workspace.post('/videos/upload-ticket', { filename: 'b.mp4' }, 'k');
+    expect([another.status, replayed(another)]).toEqual([201, false]);
+    expect(await workspace.count('videos')).toBe(2);
+
+    await workspace.changeKeys({ created_at: hours(24) });
+    await workspace.post('/videos/upload-ticket', ticket, 'young');
+    await addJob(plane.db, 'prune-idempotency-keys', {});
+    await until(async () => (await workspace.count('idempotency_keys')) === 1);
+    expect(replayed(await workspace.post('/videos/upload-ticket', ticket, 'young'))).toBe(true);
+  });
+});
+
+describe('a request that is under way', () => {
+  test('holds its key', async () => {
+    const workspace = await Workspace.make();
+    const release = await workspace.holdWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+    await waiting(1);
+    const second = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect(code(second)).toEqual([409, 'idempotency_key_in_use']);
+    expect(second.headers['retry-after']).toBe('1');
+    const other = await workspace.post('/webhooks', { url: `${receiver.url}other` }, 'k');
+    expect(code(other)).toEqual([422, 'idempotency_key_reused']);
+    await release();
+    expect((await first).status).toBe(201);
+    expect(replayed(await workspace.post('/webhooks', { url: receiver.url }, 'k'))).toBe(true);
+  });
+
+  test('is finished when its client hangs up, and its answer is there for the next time', async () => {
+    const workspace = await Workspace.make();
+    const release = await workspace.holdWebhooks();
+    const call = workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const gone = call.then(
+      () => 'answered',
+      () => 'gone',
+    );
+    await waiting(1);
+    call.abort();
+    await release();
+    await until(async () => (await workspace.count('webhook_endpoints')) === 1);
+    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect([again.status, replayed(again)]).toEqual([201, true]);
+    expect(again.headers.location).toBe(`http://framelane.test/v1/webhooks/${again.body.id}`);
+    expect(await workspace.count('webhook_endpoints')).toBe(1);
+    await Promise.race([gone, Promise.resolve()]);
+  });
+
+  test('has no effect when it loses the database, and its key is free at once', async () => {
+    const workspace = await Workspace.make();
+    const release = await workspace.holdWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+    const [pid] = await waiting(1);
+    await sql`select pg_terminate_backend(${pid})`.execute(plane.db);
+    expect((await first).status).toBe(503);
+    await release();
+    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect([again.status, replayed(again)]).toEqual([201, false]);
+    expect(await workspace.count('webhook_endpoints')).toBe(1);
+  });
+
+  test('that takes longer than its lease has no effect once another has its key', async () => {
+    const workspace = await Workspace.make();
+    const release = await workspace.holdWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+    await waiting(1);
+    await workspace.changeKeys({ leased_until: new Date(Date.now() - 1) });
+    const second = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+    await waiting(2);
+    await release();
+    expect(code(await first)).toEqual([409, 'idempotency_key_in_use']);
+    expect((await second).status).toBe(201);
+    expect(await workspace.count('webhook_endpoints')).toBe(1);
+    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect([again.body.id, replayed(again)]).toEqual([(await second).body.id, true]);
+  });
+
+  test('that died with its process holds its key until the lease is over', async () => {
+    const workspace = await Workspace.make();
+    await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    // As if it had died before the commit: no webhook, no answer.
+    await plane.db.deleteFrom('webhook_endpoints').where('workspace_id', '=', workspace.id).execute();
+    const inAMinute = new Date(Date.now() + 60_000);
+    await workspace.changeKeys({ status: null, body: null, leased_until: inAMinute });
+    const soon = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect(code(soon)).toEqual([409, 'idempotency_key_in_use']);
+    await workspace.changeKeys({ leased_until: new Date() });
+    const later = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    expect([later.status, replayed(later)]).toEqual([201, false]);
+    expect(await workspace.count('webhook_endpoints')).toBe(1);
+  });
+});
+
+describe('a refusal', () => {
+  test('that says how things were is repeated in the same words', async () => {
+    const workspace = await Workspace.make();
+    const { videoId } = await workspace.video();
+    const first = await workspace.post(`/videos/${videoId}/retry`, undefined, 'k');
+    expect(code(first)).toEqual([409, 'video_not_failed']);
+    expect(first.headers).not.toHaveProperty('idempotency-replayed');
+    const again = await workspace.post(`/videos/${videoId}/retry`, undefined, 'k');
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.headers['content-type']).toBe('application/problem+json');
+    expect(again.text).toBe(first.text);
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+
+    const missing = `/videos/${newId('vid')}/retry`;
+    const gone = await workspace.post(missing, undefined, 'k');
+    expect(code(gone)).toEqual([404, 'video_not_found']);
+    expect((await workspace.post(missing, undefined, 'k')).text).toBe(gone.text);
+  });
+
+  test('of the input, or of what a key may do, is not kept', async () => {
+    const workspace = await Workspace.make();
+    const reader = await workspace.created('/api-keys', { name: 'A', permissions: ['api_keys:write'] });
+    const asReader = await request(plane.url)
+      .post('/v1/api-keys')
+      .set({
+        authorization: `Bearer ${reader.secret}`,
+        'x-svc-workspace': workspace.id,
+        'idempotency-key': 'k',
+      })
+      .send({ name: 'B', permissions: ['videos:read'] });
+    expect(code(asReader)).toEqual([403, 'permission_escalation']);
+    const past = { name: 'B', expiresAt: '2020-01-01T00:00:00Z' };
+    expect(code(await workspace.post('/api-keys', past, 'k'))).toEqual([400, 'validation_failed']);
+    expect(code(await workspace.post('/api-keys', { name: '' }, 'k'))).toEqual([400, 'validation_failed']);
+    expect(await workspace.count('idempotency_keys')).toBe(0);
+    const answer = await workspace.post('/api-keys', { name: 'B', permissions: ['videos:read'] }, 'k');
+    expect([answer.status, replayed(answer)]).toEqual([201, false]);
+  });
+
+  test('for something that is away is not kept', async () => {
+    const workspace = await Workspace.make();
+    const videoId = await workspace.failedVideo();
+    jest.spyOn(plane.objects, 'head').mockRejectedValueOnce(new Error('away'));
+    expect(code(await workspace.post(`/videos/${videoId}/retry`, undefined, 'k'))).toEqual([
+      503,
+      'unavailable',
+    ]);
+    expect(await workspace.count('idempotency_keys')).toBe(0);
+    const again = await workspace.post(`/videos/${videoId}/retry`, undefined, 'k');
+    expect([again.status, replayed(again)]).toEqual([202, false]);
+  });
+});
+
+describe('a repeated upload ticket', () => {
+  const body = { filename: 'a.mp4' };
+  const redeem = (token: string) =>
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null });
+
+  test('has a fresh token for the same video, and the one before is worth nothing', async () => {
+    const workspace = await Workspace.make();
+    const tickets = [];
+    for (let n = 0; n < 3; n += 1) {
+      tickets.push((await workspace.post('/videos/upload-ticket', body, 'k')).body);
+    }
+    const [first, second, third] = tickets;
+    expect(new Set(tickets.map(({ uploadToken }) => uploadToken)).size).toBe(3);
+    for (const { uploadToken } of [first, second]) {
+      expect((await redeem(uploadToken)).body).toMatchObject({ status: 401, code: 'upload_token_invalid' });
+    }
+    expect((await plane.engine.upload(third.uploadToken)).videoId).toBe(first.videoId);
+  });
+
+  test('leaves a transfer alone that has begun', async () => {
+    const workspace = await Workspace.make();
+    const first = (await workspace.post('/videos/upload-ticket', body, 'k')).body;
+    const transfer = await plane.engine.redeem(first.uploadToken);
+    const again = await workspace.post('/videos/upload-ticket', body, 'k');
+    expect(again.status).toBe(201);
+    expect((await redeem(again.body.uploadToken)).body.code).toBe('upload_in_progress');
+    await plane.engine.report('upload.completed', {
+      videoId: transfer.videoId,
+      transferId: transfer.transferId,
+      bytes: 1,
+      sha256: 'ab'.repeat(32),
+      contentType: 'video/mp4',
+      fileName: 'a.mp4',
+    });
+    expect((await workspace.get(`/videos/${first.videoId}`)).body.status).toBe('processing');
+  });
+
+  test.each<[string, (workspace: Workspace, ticket: { videoId: string; uploadToken: string }) => unknown]>([
+    ['the file has arrived', (_, { uploadToken }) => plane.engine.upload(uploadToken)],
+    [
+      'the ticket has expired',
+      (_, { videoId }) =>
+        plane.db
+          .updateTable('upload_tickets')
+          .set({ expires_at: new Date() })
+          .where('video_id', '=', videoId)
+          .execute(),
+    ],
+    ['the video was deleted', (workspace, { videoId }) => workspace.delete(`/videos/${videoId}`)],
+  ])('is 409 once %s, and makes no other video', async (_, happen) => {
+    const workspace = await Workspace.make();
+    const first = (await workspace.post('/videos/upload-ticket', body, 'k')).body;
+    await happen(workspace, first);
+    for (let n = 0; n < 2; n += 1) {
+      const again = await workspace.post('/videos/upload-ticket', body, 'k');
+      expect(code(again)).toEqual([409, 'upload_ticket_closed']);
+      expect(again.body.videoId).toBe(first.videoId);
+    }
+    expect(await workspace.count('videos')).toBe(1);
+  });
+});
+
+test('nothing that is secret, and neither key nor body, is in the database', async () => {
+  const workspace = await Workspace.make();
+  const told: string[] = [];
+  for (const { prepare, once = [], renewed = [] } of Object.values(OPERATIONS)) {
+    const { path, body } = await prepare(workspace);
+    const key = randomUUID();
+    const marked = { ...body, extra: randomUUID() };
+    for (let n = 0; n < 2; n += 1) {
+      const answer = await workspace.post(path, marked, key);
+      told.push(...[...once, ...renewed].flatMap((name) => answer.body[name] ?? []));
+    }
+    told.push(key, marked.extra);
+  }
+  const secrets = told.filter((text) => !/^\d{4}-/.test(text));
+  expect(secrets.length).toBeGreaterThan(20);
+  const { rows } = await sql<{ line: string }>`select t::text as line from idempotency_keys t`.execute(
+    plane.db,
+  );
+  const dump = rows.map(({ line }) => line).join('\n');
+  expect(rows.length).toBeGreaterThanOrEqual(Object.keys(OPERATIONS).length);
+  for (const secret of secrets) {
+    expect(dump).not.toContain(secret);
+    expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
+  }
+});
