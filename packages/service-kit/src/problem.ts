@@ -1,5 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 
+/** What the statuses are called (RFC 9110 §15); Node has older names for two of them. */
+const TITLES: Readonly<Record<number, string | undefined>> = {
+  ...STATUS_CODES,
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+};
+
 /** One faulty field of a request. `field` is a JSON path without the leading `/`, e.g. `filename`. */
 export type FieldError = { field: string; code: string; message: string };
 
@@ -33,7 +40,7 @@ export class Problem extends Error {
   toBody(request: { id: string; path: string }): Record<string, unknown> {
     return {
       type: `urn:framelane:problem:${this.code}`,
-      title: STATUS_CODES[this.status] ?? 'Error',
+      title: TITLES[this.status] ?? 'Error',
       status: this.status,
       detail: this.message,
       instance: request.path,

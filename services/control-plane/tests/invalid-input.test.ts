@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const TEXT = 'must not contain the character NUL or half of a surrogate pair';
+const TIME = 'must be a time such as 2026-11-21T09:00:00Z; in a query, + is written %2B';
+const DAY = 'must be a day from the year 2000 on, such as 2026-11-21';
+const NAME =
+  'must be a file name with an extension, such as clip.mp4, without slashes and control characters';
+
+const get = (path: string) => request(plane.url).get(`/v1${path}`).set(plane.credentials);
+const post = (path: string, body: string | object) =>
+  request(plane.url)
+    .post(`/v1${path}`)
+    .set(plane.credentials)
+    .type('json')
+    .send(typeof body === 'string' ? body : JSON.stringify(body));
+
+describe('a wrong field is named, and told in words what it must be', () => {
+  test.each([
+    ['/videos/upload-ticket', {}, 'body/filename', 'is missing'],
+    ['/videos/upload-ticket', [], 'body', 'must be an object'],
+    ['/videos/upload-ticket', { filename: 5 }, 'body/filename', 'must be a string'],
+    ['/videos/upload-ticket', { filename: '' }, 'body/filename', 'must have at least 3 characters'],
+    ['/videos/upload-ticket', { filename: 'a/b.mp4' }, 'body/filename', NAME],
+    ['/videos/upload-ticket', { filename: 'a.mp4', title: 'a\u0000' }, 'body/title', TEXT],
+    ['/videos/upload-ticket', { filename: 'a.mp4', tags: ['\ud800'] }, 'body/tags/0', TEXT],
+    [
+      '/videos/upload-ticket',
+      { filename: 'a.mp4', tags: ['x', 'x'] },
+      'body/tags',
+      'must not have an entry twice',
+    ],
+    [
+      '/videos/upload-ticket',
+      { filename: 'a.mp4', metadata: { '': 'x' } },
+      'body/metadata',
+      'has a name that must not be empty',
+    ],
+    [
+      '/videos/upload-ticket',
+      { filename: 'a.mp4', metadata: { a: 1 } },
+      'body/metadata/a',
+      'must be a string',
+    ],
+    ['/videos/upload-ticket', { filename: 'a.mp4', size: 1.5 }, 'body/size', 'must be an integer'],
+    ['/videos/upload-ticket', { filename: 'a.mp4', expiresIn: 10 }, 'body/expiresIn', 'must be at least 60'],
+    [
+      '/videos/upload-ticket',
+      { filename: 'a.mp4', playbackPolicy: 'x' },
+      'body/playbackPolicy',
+      'must be one of public, signed',
+    ],
+    ['/api-keys', { name: '' }, 'body/name', 'must not be empty'],
+    ['/api-keys', { name: 'x', expiresAt: 'tomorrow' }, 'body/expiresAt', TIME],
+    ['/api-keys', { name: 'x', expiresAt: 5 }, 'body/expiresAt', 'must be a string'],
+    [
+      '/api-keys',
+      { name: 'x', expiresAt: '2999-02-30T00:00:00Z' },
+      'body/expiresAt',
+      'must be a time that exists, such as 2026-11-21T09:00:00Z',
+    ],
+    ['/webhooks', { url: 'nonsense' }, 'body/url', 'must be a whole address, such as https://example.com/'],
+  ])('POST %s %j', async (path, body, field, message) => {
+    const answer = await post(path, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+    expect(answer.body.errors).toEqual([{ field, code: expect.stringMatching(/^[a-zA-Z]+$/), message }]);
+    expect(answer.body.detail).toBe(`The request does not fit the API description: ${field} ${message}.`);
+  });
+
+  test.each([
+    ['/videos?limit=0', 'query/limit', 'must be at least 1'],
+    ['/videos?limit=1&limit=2', 'query/limit', 'must be an integer'],
+    [
+      '/videos?status=done',
+      'query/status/0',
+      'must be one of uploading, processing, ready, failed, or several of them separated by commas',
+    ],
+    ['/videos?createdAfter=yesterday', 'query/createdAfter', TIME],
+    ['/videos?q=%00', 'query/q', 'must not contain the character NUL'],
+    ['/auth/usage?from=1999-01-01', 'query/from', `${DAY} or ${TIME}`],
+  ])('GET %s', async (path, field, message) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toEqual([{ field, code: expect.any(String), message }]);
+  });
+});
+
+describe('names that mean something to JavaScript', () => {
+  test('are names like others in metadata', async () => {
+    const metadata = '{"__proto__":"a","constructor":"b","toString":"c","hasOwnProperty":"d"}';
+    const ticket = await post('/videos/upload-ticket', `{"filename":"a.mp4","metadata":${metadata}}`);
+    expect(ticket.status).toBe(201);
+    const patched = await request(plane.url)
+      .patch(`/v1/videos/${ticket.body.videoId}`)
+      .set(plane.credentials)
+      .type('json')
+      .send('{"metadata":{"__proto__":"e","valueOf":"f","toString":null}}');
+    expect(patched.status).toBe(200);
+    expect(JSON.stringify(patched.body.metadata)).toBe(
+      JSON.stringify(JSON.parse('{"valueOf":"f","__proto__":"e","constructor":"b","hasOwnProperty":"d"}')),
+    );
+  });
+
+  test('fill in no field and change nothing', async () => {
+    const missing = await post('/videos/upload-ticket', '{"__proto__":{"filename":"a.mp4"}}');
+    expect([missing.status, missing.body.errors[0].field]).toEqual([400, 'body/filename']);
+    const polluting =
+      '{"filename":"a.mp4","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    expect((await post('/videos/upload-ticket', polluting)).status).toBe(201);
+    expect((await get('/videos?__proto__[polluted]=1&constructor=x&hasOwnProperty=y')).status).toBe(200);
+    expect('polluted' in {}).toBe(false);
+  });
+});
