@@ -19,7 +19,9 @@ function generateInto(directory: string): void {
   const document = JSON.parse(readFileSync(bundle, 'utf8'));
   addCurlSamples(document);
   writeFileSync(bundle, `${JSON.stringify(document, null, 2)}\n`);
-  run('openapi-typescript', [bundle, '--output', join(directory, 'types.ts')]);
+  // What has a default may be left out by those who send it.
+  const types = ['--default-non-nullable=false', '--output', join(directory, 'types.ts')];
+  run('openapi-typescript', [bundle, ...types]);
 }
 
 /** Runs a tool of this package; its output is shown only when it fails. */

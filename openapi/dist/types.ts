@@ -846,6 +846,7 @@ export interface components {
              */
             permissions: components["schemas"]["Permission"][];
         };
+        /** @description One thing that is wrong with the input. */
         FieldError: {
             /**
              * @description Where it is, e.g. `body/filename` or `query/limit`.
@@ -859,7 +860,7 @@ export interface components {
             code: string;
             /**
              * @description The rule in words.
-             * @example must be <= 100
+             * @example must be at most 100
              */
             message: string;
         };
@@ -882,7 +883,7 @@ export interface components {
             code: string;
             /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
             requestId: string;
-            /** @description Each thing wrong with the request, if it is its input. */
+            /** @description What is wrong with the input, where it is that; once this is right, more may turn up. */
             errors?: components["schemas"]["FieldError"][];
         };
         /**
@@ -1084,7 +1085,7 @@ export interface components {
              * @description Seconds in which the upload must begin. With a test key at most until the video is removed.
              * @default 3600
              */
-            expiresIn: number;
+            expiresIn?: number;
         };
         /** @description Where to send the file of a new video, and what to show there. */
         UploadTicket: {
@@ -1331,7 +1332,7 @@ export interface components {
              * @description Seconds for which the token is good. Choose more than the video lasts.
              * @default 3600
              */
-            expiresIn: number;
+            expiresIn?: number;
         };
         /** @description What lets one player play one video. */
         PlaybackToken: {
@@ -1378,6 +1379,7 @@ export interface components {
          *     ]
          */
         WebhookEvents: components["schemas"]["WebhookEventType"][];
+        /** @description Why an attempt failed. */
         WebhookDeliveryError: {
             /**
              * @description - `timeout`: the receiver did not answer within 15 seconds
@@ -1395,11 +1397,16 @@ export interface components {
             /** @description The same in a sentence. */
             message: string;
         };
+        /** @description What became of one event on its way to one webhook. */
         WebhookDeliverySummary: {
+            /** @description The delivery. */
             id: string;
             /** @description The event, and the `webhook-id` of the message. */
             eventId: string;
-            /** @enum {string} */
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
             eventType: "video.ready" | "video.failed" | "video.deleted" | "webhook.test";
             /**
              * @description `pending`: not attempted yet. `retrying`: attempted, and about to be again. `succeeded`: received. `failed`: given
@@ -1424,7 +1431,9 @@ export interface components {
              */
             nextAttemptAt: string | null;
         };
+        /** @description A webhook and the state of its deliveries, without its secret. */
         Webhook: {
+            /** @description The webhook. */
             id: string;
             url: components["schemas"]["WebhookUrl"];
             description: components["schemas"]["WebhookDescription"];
@@ -1447,7 +1456,10 @@ export interface components {
              * @enum {string|null}
              */
             disabledReason: "manual" | "gone" | "failing" | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
             createdAt: string;
             /**
              * Format: date-time
@@ -1455,13 +1467,16 @@ export interface components {
              */
             updatedAt: string;
         };
+        /** @description One page of webhooks. */
         WebhookPage: {
+            /** @description The webhooks, newest first. */
             data: components["schemas"]["Webhook"][];
             /** @description Send it as `cursor` to get the next page; `null` on the last one. */
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
         };
+        /** @description The webhook to register. */
         NewWebhook: {
             url: components["schemas"]["WebhookUrl"];
             /**
@@ -1472,13 +1487,13 @@ export interface components {
              *       "video.deleted"
              *     ]
              */
-            events: components["schemas"]["WebhookEventType"][];
+            events?: components["schemas"]["WebhookEventType"][];
             description?: components["schemas"]["WebhookDescription"];
             /**
              * @description Whether events are sent to it.
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
         };
         /**
          * @description What signatures are made with, as libraries for Standard Webhooks take it.
@@ -1512,9 +1527,14 @@ export interface components {
              */
             previousSecretExpiresAt: string;
         };
+        /** @description One attempt to deliver an event. */
         WebhookAttempt: {
+            /** @description Which attempt it was, counted from 1. */
             number: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
             at: string;
             /** @description Milliseconds it took, from the look-up of the name to the end of the answer. */
             durationMs: number;
@@ -1533,7 +1553,9 @@ export interface components {
             /** @description Every attempt, oldest first. */
             attemptLog: components["schemas"]["WebhookAttempt"][];
         };
+        /** @description One page of deliveries. */
         WebhookDeliveryPage: {
+            /** @description The deliveries, newest event first. */
             data: components["schemas"]["WebhookDelivery"][];
             /** @description Send it as `cursor` to get the next page; `null` on the last one. */
             nextCursor: string | null;
@@ -1570,10 +1592,11 @@ export interface components {
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
-        /** @description What every event has. */
+        /** @description What every event has, besides `data`, whose shape follows from the `type`. */
         WebhookEvent: {
             /** @description The event, the same in every attempt to deliver it. */
             id: string;
+            /** @description What happened. Ignore types you do not know, for there may be more one day. */
             type: string;
             /**
              * Format: date-time
@@ -1582,35 +1605,60 @@ export interface components {
             timestamp: string;
             /** @description Where it happened. */
             workspaceId: string;
-            data: Record<string, never>;
         };
+        /** @description A video can be played. */
         VideoReadyEvent: components["schemas"]["WebhookEvent"] & {
-            /** @constant */
-            type?: "video.ready";
-            data?: components["schemas"]["Video"];
+            /**
+             * @description Always `video.ready`.
+             * @constant
+             */
+            type: "video.ready";
+            data: components["schemas"]["Video"];
         };
+        /** @description A video will not become ready. */
         VideoFailedEvent: components["schemas"]["WebhookEvent"] & {
-            /** @constant */
-            type?: "video.failed";
-            data?: components["schemas"]["Video"];
+            /**
+             * @description Always `video.failed`.
+             * @constant
+             */
+            type: "video.failed";
+            data: components["schemas"]["Video"];
         };
+        /** @description What is left to say of a deleted video. */
         DeletedVideo: {
+            /** @description The video. */
             id: string;
+            /** @description Its last title. */
             title: string;
-            /** @constant */
+            /**
+             * @description Always `deleted`, which is no status of a video that exists.
+             * @constant
+             */
             status: "deleted";
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was deleted.
+             */
             deletedAt: string;
         };
+        /** @description A video is gone. */
         VideoDeletedEvent: components["schemas"]["WebhookEvent"] & {
-            /** @constant */
-            type?: "video.deleted";
-            data?: components["schemas"]["DeletedVideo"];
+            /**
+             * @description Always `video.deleted`.
+             * @constant
+             */
+            type: "video.deleted";
+            data: components["schemas"]["DeletedVideo"];
         };
+        /** @description A test that was asked for. */
         WebhookTestEvent: components["schemas"]["WebhookEvent"] & {
-            /** @constant */
-            type?: "webhook.test";
-            data?: {
+            /**
+             * @description Always `webhook.test`.
+             * @constant
+             */
+            type: "webhook.test";
+            /** @description What is tested. */
+            data: {
                 /** @description The webhook that is tested. */
                 webhookId: string;
             };
@@ -1724,6 +1772,16 @@ export interface components {
         };
         /** @description The key belongs to another workspace, or lacks a permission. */
         Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not JSON, not as described here, or did not arrive whole; or the request does not name the workspace. */
+        BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2338,7 +2396,10 @@ export interface components {
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
          */
         Video: string;
-        /** @description An `ETag` received before. While it still fits the answer is 304. */
+        /**
+         * @description An `ETag` received before. While it still fits the answer is 304.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
         IfNoneMatch: string;
         /**
          * @description One of the variants of the video, or its sound.
@@ -2355,7 +2416,10 @@ export interface components {
          * @example bytes=0-1023
          */
         Range: string;
-        /** @description The `ETag` the range is meant for. Any other one is answered with the whole. */
+        /**
+         * @description The `ETag` the range is meant for. Any other one is answered with the whole.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
         IfRange: string;
         /**
          * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
@@ -2402,13 +2466,22 @@ export interface components {
          * @example true
          */
         IdempotencyReplayed: "true";
-        /** @description The version of the body, for `If-None-Match`. */
+        /**
+         * @description The version of the body, for `If-None-Match`.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
         ETag: string;
         /** @description How long the answer may be kept, and by whom. */
         CacheControl: string;
-        /** @description Byte ranges may be asked for. */
+        /**
+         * @description Byte ranges may be asked for.
+         * @example bytes
+         */
         AcceptRanges: "bytes";
-        /** @description Which bytes these are and how many there are (RFC 9110 §14.4). */
+        /**
+         * @description Which bytes these are and how many there are (RFC 9110 §14.4).
+         * @example bytes 0-1023/1409248
+         */
         ContentRange: string;
     };
     pathItems: never;
@@ -2668,7 +2741,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedApiKey"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["CreateForbidden"];
             409: components["responses"]["KeyInUse"];
@@ -2763,10 +2836,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "uploadUrl": "http://localhost:8090/upload",
+                     *       "uploadToken": "ut_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc",
+                     *       "expiresAt": "2026-11-21T10:00:00.000Z",
+                     *       "maxBytes": 10737418240
+                     *     }
+                     */
                     "application/json": components["schemas"]["UploadTicket"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["TicketConflict"];
@@ -2973,7 +3055,7 @@ export interface operations {
                     "application/json": components["schemas"]["Video"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
@@ -3078,10 +3160,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "token": "eyJEXAMPLE.eyJEXAMPLE.EXAMPLE",
+                     *       "url": "http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8?token=eyJEXAMPLE.eyJEXAMPLE.EXAMPLE",
+                     *       "expiresAt": "2026-11-22T09:00:00.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PlaybackToken"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["VideoNotFound"];
@@ -3596,7 +3685,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` received before. While it still fits the answer is 304. */
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3651,7 +3743,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An `ETag` received before. While it still fits the answer is 304. */
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -3720,9 +3815,15 @@ export interface operations {
                  * @example bytes=0-1023
                  */
                 Range?: components["parameters"]["Range"];
-                /** @description The `ETag` the range is meant for. Any other one is answered with the whole. */
+                /**
+                 * @description The `ETag` the range is meant for. Any other one is answered with the whole.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
                 "If-Range"?: components["parameters"]["IfRange"];
-                /** @description An `ETag` received before. While it still fits the answer is 304. */
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {

@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
+import type { WithDefaults } from '../http/with-defaults.ts';
 import type { AtMostOnce } from '../idempotency/at-most-once.ts';
 import type { Ticket, UploadTicketsService } from './upload-tickets.service.ts';
 
@@ -13,7 +14,7 @@ export function uploadTicketRoutes(
     createUploadTicket: atMostOnce<Ticket>({
       perform: (req, noteOutcome) => {
         const key = apiKeyOf(req);
-        const body: components['schemas']['UploadTicketRequest'] = req.body;
+        const body: WithDefaults<components['schemas']['UploadTicketRequest'], 'expiresIn'> = req.body;
         const wanted = {
           workspaceId: key.workspace_id,
           environment: key.environment,

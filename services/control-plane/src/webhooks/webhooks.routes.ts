@@ -2,6 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, type Page, type Position, readCursor } from '../http/pagination.ts';
+import type { WithDefaults } from '../http/with-defaults.ts';
 import type { AtMostOnce } from '../idempotency/at-most-once.ts';
 import type { DeliveryRecord } from './webhook-record.ts';
 import type { CreatedWebhook, RotatedWebhook, WebhooksService } from './webhooks.service.ts';
@@ -34,7 +35,8 @@ export function webhookRoutes(
   return {
     createWebhook: atMostOnce<CreatedWebhook>({
       perform: (req, noteOutcome) => {
-        const { url, events, description = null, enabled }: Schemas['NewWebhook'] = req.body;
+        const body: WithDefaults<Schemas['NewWebhook'], 'events' | 'enabled'> = req.body;
+        const { url, events, description = null, enabled } = body;
         return webhooks.create(workspaceOf(req), { url, events, description, enabled }, noteOutcome);
       },
       answer: (webhook) => ({
