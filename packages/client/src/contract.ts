@@ -1,0 +1,35 @@
+import type { components, paths } from '#contract';
+
+type Schemas = components['schemas'];
+
+export type Problem = Schemas['Problem'];
+export type Video = Schemas['Video'];
+export type UploadTicketRequest = Schemas['UploadTicketRequest'];
+export type UploadTicket = Schemas['UploadTicket'];
+export type UploadReceipt = Schemas['UploadReceipt'];
+
+/** A video that can be played: `hls` and `variants` are there. */
+export type ReadyVideo = Video & Required<Pick<Video, 'hls' | 'variants'>> & { status: 'ready' };
+
+/** What a webhook receives; `type` tells them apart. Types may be added: ignore those you do not know. */
+export type WebhookEvent =
+  | (Schemas['VideoReadyEvent'] & { data: ReadyVideo })
+  | Schemas['VideoFailedEvent']
+  | Schemas['VideoDeletedEvent']
+  | Schemas['WebhookTestEvent'];
+
+/**
+ * The paths of the control plane as the client shows them. Headers, of which it sets those that are needed, may be left
+ * out; `/upload` belongs to the engine.
+ */
+export type Paths = {
+  [Path in Exclude<keyof paths, '/upload'>]: {
+    [Method in keyof paths[Path]]: WithOptionalHeaders<paths[Path][Method]>;
+  };
+};
+
+type WithOptionalHeaders<Operation> = Operation extends { parameters: { header?: infer Headers } }
+  ? Omit<Operation, 'parameters'> & {
+      parameters: Omit<Operation['parameters'], 'header'> & { header?: Partial<Headers> };
+    }
+  : Operation;

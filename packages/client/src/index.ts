@@ -1,0 +1,15 @@
+// biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
+export { type ClientOptions, createClient, type FramelaneClient } from './client.ts';
+export type {
+  Problem,
+  ReadyVideo,
+  UploadReceipt,
+  UploadTicket,
+  UploadTicketRequest,
+  Video,
+  WebhookEvent,
+} from './contract.ts';
+export { FramelaneError, VideoFailedError } from './framelane-error.ts';
+export { unwrap } from './unwrap.ts';
+export { verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
+export type { WaitOptions } from './wait-until-ready.ts';

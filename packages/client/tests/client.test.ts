@@ -1,0 +1,208 @@
+import type { IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createClient, FramelaneError, unwrap } from '../src/index.ts';
+import { answerJson, type Handler, problem, TestServer } from './support/test-server.ts';
+
+const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
+
+let server: TestServer;
+afterEach(() => server.stop());
+
+/** A client of a server that gives these answers, one after the other, and what it was asked. */
+async function clientOf(...answers: Handler[]) {
+  const asked: IncomingMessage[] = [];
+  server = await TestServer.start((req, res) => {
+    const answer = answers[asked.push(req) - 1];
+    return answer ? answer(req, res) : answerJson(res, 500, problem(500, 'nobody_expected_this'));
+  });
+  const credentials = { apiKey: 'svc_test_key', workspaceId: 'ws_one' };
+  return { client: createClient({ baseUrl: `${server.url}/v1`, ...credentials }), asked };
+}
+
+function json200(body: object): Handler {
+  return (_req, res) => answerJson(res, 200, body);
+}
+
+function refused(status: number, code: string, headers: Record<string, string> = {}): Handler {
+  return (_req, res) => answerJson(res, status, problem(status, code), headers);
+}
+
+const cut: Handler = (req) => req.socket.destroy();
+
+describe('a call', () => {
+  test('carries the key and the workspace, and resolves with data', async () => {
+    const { client, asked } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));
+    const { data } = await client.GET('/videos/{id}', { params: { path: { id: VIDEO } } });
+    expect(data?.title).toBe('Holiday');
+    expect(asked[0]?.url).toBe(`/v1/videos/${VIDEO}`);
+    expect(asked[0]?.headers).toMatchObject({
+      authorization: 'Bearer svc_test_key',
+      'x-svc-workspace': 'ws_one',
+    });
+  });
+
+  test('resolves with the problem when it is refused', async () => {
+    const { client } = await clientOf(refused(404, 'video_not_found'));
+    const { data, error } = await client.GET('/videos/{id}', { params: { path: { id: VIDEO } } });
+    expect([data, error?.code]).toEqual([undefined, 'video_not_found']);
+  });
+
+  test('throws the problem when it is unwrapped', async () => {
+    const { client } = await clientOf(refused(404, 'video_not_found'));
+    const call = unwrap(client.DELETE('/videos/{id}', { params: { path: { id: VIDEO } } }));
+    const error = await call.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(FramelaneError);
+    expect(error).toMatchObject({
+      message: 'This is video_not_found.',
+      code: 'video_not_found',
+      status: 404,
+      requestId: 'req_of_the_problem',
+      problem: { title: 'Refused' },
+    });
+  });
+
+  test('resolves with nothing when there is nothing to say', async () => {
+    const { client } = await clientOf((_req, res) => res.writeHead(204).end());
+    expect(await unwrap(client.DELETE('/videos/{id}', { params: { path: { id: VIDEO } } }))).toBeUndefined();
+  });
+
+  test('tells an answer that is not of the API', async () => {
+    const page: Handler = (_req, res) =>
+      res
+        .writeHead(403, { 'Content-Type': 'text/html', 'X-Request-Id': 'req_proxy' })
+        .end('<h1>Go away</h1>');
+    const { client } = await clientOf(page);
+    await expect(unwrap(client.GET('/auth/whoami'))).rejects.toMatchObject({
+      code: 'unexpected_answer',
+      status: 403,
+      requestId: 'req_proxy',
+      problem: null,
+    });
+  });
+
+  test('goes through another fetch if there is one', async () => {
+    const client = createClient({
+      baseUrl: 'https://video.example.com/v1',
+      apiKey: 'svc_test_key',
+      workspaceId: 'ws_one',
+      fetch: async ({ url }) => Response.json({ url }),
+    });
+    server = await TestServer.start(cut);
+    expect(await unwrap(client.GET('/auth/whoami'))).toEqual({
+      url: 'https://video.example.com/v1/auth/whoami',
+    });
+  });
+});
+
+describe('a POST', () => {
+  const ticket = { body: { filename: 'holiday.mp4' } };
+
+  test('is repeated under one key, whether refused for now or cut off', async () => {
+    const made = json200({ videoId: VIDEO });
+    const { client, asked } = await clientOf(refused(503, 'unavailable', { 'Retry-After': '0' }), cut, made);
+    expect(await unwrap(client.POST('/videos/upload-ticket', ticket))).toEqual({ videoId: VIDEO });
+    const keys = asked.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), keys[0], keys[0]]);
+  });
+
+  test('has a key of its own, or the one it was given', async () => {
+    const { client, asked } = await clientOf(json200({}), json200({}), json200({}));
+    await client.POST('/videos/upload-ticket', ticket);
+    await client.POST('/videos/upload-ticket', ticket);
+    await client.POST('/videos/upload-ticket', { ...ticket, headers: { 'Idempotency-Key': 'order-4711' } });
+    const [first, second, third] = asked.map(({ headers }) => headers['idempotency-key']);
+    expect(first).not.toBe(second);
+    expect(third).toBe('order-4711');
+  });
+
+  test('that finds its key in use waits for the answer, as it is told to', async () => {
+    const inUse = refused(409, 'idempotency_key_in_use', { 'Retry-After': '0' });
+    const { client } = await clientOf(cut, inUse, json200({ videoId: VIDEO }));
+    expect((await unwrap(client.POST('/videos/upload-ticket', ticket))).videoId).toBe(VIDEO);
+  });
+});
+
+describe('a list', () => {
+  const page =
+    (ids: string[], nextCursor: string | null): Handler =>
+    (_req, res) =>
+      answerJson(res, 200, { data: ids.map((id) => ({ id })), nextCursor, hasMore: nextCursor !== null });
+
+  test('is read page after page with the same filters', async () => {
+    const { client, asked } = await clientOf(page(['a', 'b'], 'next=='), page([], 'more'), page(['c'], null));
+    const ids: string[] = [];
+    const init = { params: { query: { status: ['ready', 'failed'] } } };
+    for await (const { id } of client.list('/videos', init)) ids.push(id);
+    expect(ids).toEqual(['a', 'b', 'c']);
+    const filter = 'status=ready&status=failed';
+    expect(asked.map(({ url }) => url)).toEqual([
+      `/v1/videos?${filter}`,
+      `/v1/videos?${filter}&cursor=next%3D%3D`,
+      `/v1/videos?${filter}&cursor=more`,
+    ]);
+  });
+
+  test('is read no further than wanted', async () => {
+    const { client, asked } = await clientOf(page(['a', 'b'], 'next'));
+    for await (const _entry of client.list('/webhooks')) break;
+    expect(asked).toHaveLength(1);
+  });
+
+  test('below something has its path filled in', async () => {
+    const { client, asked } = await clientOf(page([], null));
+    const init = { params: { path: { id: 'whk_1' } } };
+    for await (const delivery of client.list('/webhooks/{id}/deliveries', init)) throw delivery;
+    expect(asked[0]?.url).toBe('/v1/webhooks/whk_1/deliveries');
+  });
+
+  test('throws the problem when it is refused', async () => {
+    const { client } = await clientOf(refused(403, 'insufficient_permissions'));
+    await expect(client.list('/api-keys').next()).rejects.toMatchObject({ code: 'insufficient_permissions' });
+  });
+});
+
+describe('waiting for a video', () => {
+  const record = (status: string, progress: number) => json200({ id: VIDEO, status, progress, error: null });
+
+  test('tells how far it is, and ends when it is ready', async () => {
+    const ready = json200({
+      id: VIDEO,
+      status: 'ready',
+      progress: 100,
+      hls: 'https://…',
+      variants: ['360p'],
+    });
+    const { client } = await clientOf(record('uploading', 0), record('processing', 40), ready);
+    const seen: number[] = [];
+    const onProgress = ({ progress }: { progress: number }) => seen.push(progress);
+    const { hls, variants } = await client.waitUntilReady(VIDEO, { onProgress });
+    expect([hls, variants, seen]).toEqual(['https://…', ['360p'], [0, 40, 100]]);
+  });
+
+  test('throws the reason when it fails', async () => {
+    const error = { code: 'not_a_video', message: 'The file is not a video.' };
+    const { client } = await clientOf(json200({ id: VIDEO, status: 'failed', error }));
+    await expect(client.waitUntilReady(VIDEO)).rejects.toMatchObject({
+      name: 'VideoFailedError',
+      ...error,
+      status: null,
+      video: { id: VIDEO },
+    });
+  });
+
+  test('ends with its signal', async () => {
+    const { client } = await clientOf(record('processing', 10));
+    const controller = new AbortController();
+    const reason = new Error('closing time');
+    const wait = client.waitUntilReady(VIDEO, {
+      signal: controller.signal,
+      onProgress: () => controller.abort(reason),
+    });
+    await expect(wait).rejects.toBe(reason);
+  });
+
+  test('of another workspace throws that it is not there', async () => {
+    const { client } = await clientOf(refused(404, 'video_not_found'));
+    await expect(client.waitUntilReady(VIDEO)).rejects.toMatchObject({ code: 'video_not_found' });
+  });
+});

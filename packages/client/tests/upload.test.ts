@@ -1,0 +1,293 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { createClient } from '../src/index.ts';
+import { upload, uploadVideo } from '../src/node.ts';
+import { answerJson, type Handler, problem, TestServer } from './support/test-server.ts';
+
+const RECEIPT = { videoId: 'vid_1', status: 'processing', size: 1, receivedAt: '2026-11-21T09:00:00.000Z' };
+
+/** More than the buffers of a connection hold. */
+const FILE = randomBytes(20 * 1024 ** 2);
+
+let directory: string;
+let path: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-client-'));
+  path = join(directory, 'holiday.mp4');
+  await writeFile(path, FILE);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await server.stop();
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+function permit() {
+  return { uploadUrl: `${server.url}/upload`, uploadToken: 'ut_secret' };
+}
+
+/** An engine that takes everything, and what it got. */
+async function takingEngine() {
+  const seen: { headers: IncomingMessage['headers']; body: Buffer }[] = [];
+  server = await TestServer.start(async (req, res) => {
+    const body = await buffer(req).catch(() => undefined);
+    if (body === undefined) return;
+    seen.push({ headers: req.headers, body });
+    answerJson(res, 202, RECEIPT);
+  });
+  return seen;
+}
+
+/** The one file of a form, read by a reader of forms that is not ours. */
+async function fileIn({
+  headers,
+  body,
+}: {
+  headers: IncomingMessage['headers'];
+  body: Buffer;
+}): Promise<File> {
+  const type = { 'Content-Type': headers['content-type'] ?? '' };
+  const parts = [...(await new Response(new Uint8Array(body), { headers: type }).formData())];
+  expect(parts.map(([name]) => name)).toEqual(['file']);
+  return parts[0]?.[1] as File;
+}
+
+async function sha256(file: Blob): Promise<string> {
+  return createHash('sha256')
+    .update(Buffer.from(await file.arrayBuffer()))
+    .digest('hex');
+}
+
+describe('a file arrives as it was', () => {
+  const expected = createHash('sha256').update(FILE).digest('hex');
+  const bytes = () => new Uint8Array(FILE);
+  test.each([
+    ['a path', () => path, 'holiday.mp4', true],
+    ['a File', () => new File([bytes()], 'näme "1"\r\n.mp4'), 'näme "1"\r\n.mp4', true],
+    ['a Blob', () => new Blob([bytes()]), 'file', true],
+    ['a Readable', () => createReadStream(path), 'file', false],
+    ['the body of a Response', () => new Response(bytes()).body ?? '', 'file', false],
+  ])('from %s', async (_what, source, name, sizeIsKnown) => {
+    const seen = await takingEngine();
+    const progress: { sent: number; total: number | null }[] = [];
+    const receipt = await upload(source(), permit(), { onProgress: (at) => progress.push(at) });
+    expect(receipt).toEqual(RECEIPT);
+
+    const [request] = seen;
+    if (request === undefined) throw new Error('Nothing arrived');
+    expect(request.headers['x-upload-token']).toBe('ut_secret');
+    expect(request.headers['content-length']).toBe(sizeIsKnown ? String(request.body.length) : undefined);
+    const file = await fileIn(request);
+    expect([decodeURIComponent(file.name), await sha256(file)]).toEqual([name, expected]);
+
+    const sent = progress.map((at) => at.sent);
+    expect(sent).toEqual(sent.toSorted((a, b) => a - b));
+    expect(progress.at(-1)).toEqual({ sent: FILE.length, total: sizeIsKnown ? FILE.length : null });
+    expect(progress.length).toBeGreaterThan(10);
+  });
+
+  test('to an engine that does not know how to give the go-ahead', async () => {
+    const waiting = AbortSignal.timeout(20);
+    jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting);
+    // Answers when it has all, and not before.
+    const handler: Handler = async (req, res) => {
+      await buffer(req);
+      answerJson(res, 202, RECEIPT);
+    };
+    server = await TestServer.start(handler, handler);
+    expect(await upload(path, permit())).toEqual(RECEIPT);
+  });
+});
+
+describe('a refusal', () => {
+  test('at once keeps the file at home', async () => {
+    const arrived: number[] = [];
+    server = await TestServer.start(
+      () => {},
+      (req, res) => {
+        req.on('data', (chunk: Buffer) => arrived.push(chunk.length));
+        answerJson(res, 401, problem(401, 'upload_token_used'), { Connection: 'close' });
+      },
+    );
+    const onProgress = jest.fn();
+    await expect(upload(path, permit(), { onProgress })).rejects.toMatchObject({
+      name: 'FramelaneError',
+      code: 'upload_token_used',
+      status: 401,
+      requestId: 'req_of_the_problem',
+    });
+    expect([arrived, onProgress.mock.calls]).toEqual([[], []]);
+  });
+
+  test('in the middle of the file is told, and ends the sending', async () => {
+    let arrived = 0;
+    server = await TestServer.start((req, res) => {
+      req.on('data', (chunk: Buffer) => {
+        arrived += chunk.length;
+        if (res.headersSent) return;
+        answerJson(res, 413, problem(413, 'file_too_large'), { Connection: 'close' });
+      });
+    });
+    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'file_too_large', status: 413 });
+    expect(arrived).toBeLessThan(FILE.length);
+  });
+
+  test('by something in between is told as such', async () => {
+    server = await TestServer.start(async (req, res) => {
+      req.resume();
+      res.writeHead(413, { 'Content-Type': 'text/html', Connection: 'close' }).end('<h1>Too large</h1>');
+    });
+    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'unexpected_answer', status: 413 });
+  });
+});
+
+describe('an upload that breaks off', () => {
+  test.each<[string, Handler]>([
+    ['in the middle of the file', (req) => req.once('data', () => req.socket.destroy())],
+    ['instead of the answer', (req) => req.resume().once('end', () => req.socket.destroy())],
+    [
+      'in the middle of the answer',
+      (req, res) => {
+        req.resume().once('end', () => {
+          res.writeHead(202, { 'Content-Length': '100' });
+          res.write('{"videoId"', () => req.socket.destroy());
+        });
+      },
+    ],
+  ])('%s says that the connection failed', async (_when, handler) => {
+    server = await TestServer.start(handler);
+    await expect(upload(path, permit())).rejects.toMatchObject({
+      name: 'FramelaneError',
+      code: 'connection_failed',
+      message: `There was no answer from ${server.url}.`,
+      cause: { code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) },
+    });
+  });
+
+  test('because nobody listens says so', async () => {
+    server = await TestServer.start(() => {});
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, 'close');
+    const nowhere = { uploadUrl: `http://127.0.0.1:${port}/upload`, uploadToken: 'ut_secret' };
+    await expect(upload(path, nowhere)).rejects.toMatchObject({
+      code: 'connection_failed',
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
+
+  test('by its signal throws the reason and closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    server = await TestServer.start((req) => {
+      req.socket.once('close', closed.resolve);
+      req.resume();
+    });
+    const controller = new AbortController();
+    const reason = new Error('the user left');
+    const sending = upload(path, permit(), {
+      signal: controller.signal,
+      onProgress: () => controller.abort(reason),
+    });
+    await expect(sending).rejects.toBe(reason);
+    await closed.promise;
+  });
+
+  test('before it began sends nothing', async () => {
+    const seen = await takingEngine();
+    const reason = new Error('too late');
+    await expect(upload(path, permit(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('a file that cannot be read', () => {
+  test('because it is not there is told as Node tells it', async () => {
+    await takingEngine();
+    await expect(upload(join(directory, 'nothing.mp4'), permit())).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test.each([
+    ['before the engine lets it come', 0],
+    ['on the way', 3],
+  ])('to its end throws its own error: %s', async (_when, chunks) => {
+    const seen = await takingEngine();
+    const broken = new Error('the disk is gone');
+    const source = Readable.from(
+      (async function* () {
+        for (let index = 0; index < chunks; index += 1) yield Buffer.alloc(1000);
+        throw broken;
+      })(),
+    );
+    source.read(0);
+    await expect(upload(source, permit())).rejects.toBe(broken);
+    expect(seen).toEqual([]);
+  });
+
+  test('because it is a text is not sent', async () => {
+    const seen = await takingEngine();
+    await expect(upload(createReadStream(path, 'latin1'), permit())).rejects.toThrow(TypeError);
+    expect(seen).toEqual([]);
+  });
+
+  test('because it became shorter meanwhile is not sent as the whole', async () => {
+    const shrinking = join(directory, 'shrinking.mp4');
+    await writeFile(shrinking, FILE);
+    const received: boolean[] = [];
+    server = await TestServer.start(
+      (req) => req.resume(),
+      async (req, res) => {
+        await truncate(shrinking, 1000);
+        res.writeContinue();
+        req.on('error', () => received.push(req.complete)).resume();
+      },
+    );
+    await expect(upload(shrinking, permit())).rejects.toMatchObject({ code: 'source_changed' });
+  });
+});
+
+describe('a video is made and sent in one go', () => {
+  /** Answers for the API and the engine, and keeps what it was asked for. */
+  async function wholeService() {
+    const bodies: unknown[] = [];
+    server = await TestServer.start(async (req, res) => {
+      const body = await buffer(req);
+      if (req.url === '/upload') return answerJson(res, 202, { ...RECEIPT, size: body.length });
+      bodies.push(JSON.parse(body.toString()));
+      return answerJson(res, 201, permit());
+    });
+    const client = createClient({ baseUrl: `${server.url}/v1`, apiKey: 'svc_test_1', workspaceId: 'ws_1' });
+    return { client, bodies };
+  }
+
+  test('under the name and with the size of its file', async () => {
+    const { client, bodies } = await wholeService();
+    const { size } = await uploadVideo(client, path, { title: 'Holiday' });
+    expect(size).toBeGreaterThan(FILE.length);
+    expect(bodies).toEqual([{ filename: 'holiday.mp4', size: FILE.length, title: 'Holiday' }]);
+  });
+
+  test('under another name', async () => {
+    const { client, bodies } = await wholeService();
+    await uploadVideo(client, createReadStream(path), { filename: 'stream.mp4' });
+    expect(bodies).toEqual([{ filename: 'stream.mp4' }]);
+  });
+
+  test('but not without any', async () => {
+    const { client, bodies } = await wholeService();
+    await expect(uploadVideo(client, createReadStream(path))).rejects.toThrow(TypeError);
+    expect(bodies).toEqual([]);
+  });
+});
