@@ -1,4 +1,4 @@
-import type { components, paths } from '#contract';
+import type { components, paths } from '#openapi';
 
 type Schemas = components['schemas'];
 
