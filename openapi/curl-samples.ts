@@ -1,3 +1,5 @@
+import { addressOf, type Server } from './server-address.ts';
+
 type Reference = { $ref: string };
 type Example = { summary?: string; value?: unknown };
 type MediaType = {
@@ -7,7 +9,6 @@ type MediaType = {
 };
 type Schema = { format?: string; example?: unknown; properties?: Record<string, Schema> };
 type Parameter = { name: string; in: string; example?: unknown; allowReserved?: boolean };
-type Server = { url: string; variables?: Record<string, { default: string }> };
 type Response = { content?: Record<string, unknown> };
 type CodeSample = { lang: string; label: string; source: string };
 type Operation = {
@@ -44,7 +45,7 @@ export function addCurlSamples(document: object): void {
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) =>
         resolve<Parameter>(document, parameter),
       );
-      const [server] = operation.servers ?? item.servers ?? servers;
+      const server = operation.servers ?? item.servers ?? servers;
       const address = addressOf(server) + withExamples(path, parameters) + queryOf(parameters);
       operation['x-codeSamples'] = bodiesOf(document, operation).map(({ label, lines, implied }) => ({
         lang: 'Shell',
@@ -57,12 +58,6 @@ export function addCurlSamples(document: object): void {
       }));
     }
   }
-}
-
-/** The first server, with the defaults of its variables. */
-function addressOf(server: Server | undefined): string {
-  const { url = '', variables = {} } = server ?? {};
-  return url.replace(/\{(\w+)\}/g, (_, name) => variables[name]?.default ?? '');
 }
 
 function withExamples(path: string, parameters: Parameter[]): string {

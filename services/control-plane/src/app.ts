@@ -13,6 +13,7 @@ export function createApp(deps: {
   checks: ReadinessChecks;
   trustedProxies: readonly string[];
   countBandwidth: RequestHandler;
+  referenceFiles: RequestHandler;
   validation: (RequestHandler | ErrorRequestHandler)[];
   routes: Route[];
 }): Express {
@@ -23,6 +24,7 @@ export function createApp(deps: {
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.use('/v1/hls', deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression);
+  app.use('/v1/docs', deps.referenceFiles);
   app.use('/v1', noStore, refuseNul, ...deps.validation);
   app.use('/v1', toRouter(deps.routes));
   app.use(routeNotFound);

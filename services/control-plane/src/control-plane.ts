@@ -31,6 +31,7 @@ import { JobRunner } from './jobs/job-runner.ts';
 import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
+import { referencePage } from './reference-page/reference-page.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -149,6 +150,7 @@ export class ControlPlane {
       failures: new FailureLimit(config.rateLimits.failuresPerMinute),
     });
     const contract = loadContract(addresses);
+    const reference = referencePage(baseUrl);
     const served = controlPlanePart(contract);
     const app = createApp({
       logger,
@@ -160,11 +162,13 @@ export class ControlPlane {
       },
       trustedProxies: config.trustedProxies,
       countBandwidth: bandwidth.count,
+      referenceFiles: reference.files,
       validation: requestValidation(served, authenticate, {
         validateResponses: config.validateResponses,
       }),
       routes: pairOperations(served, {
         getOpenApiDocument: (_req, res) => void res.json(contract),
+        getReferencePage: reference.page,
         getWhoami,
         ...apiKeyRoutes(keys, config.publicUrl, once),
         ...usageRoutes(usage),

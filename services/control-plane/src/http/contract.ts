@@ -1,4 +1,5 @@
 import { readOpenApiDocument } from '@framelane/openapi/document';
+import { addressOf, type Server } from '@framelane/openapi/server-address';
 import type { operations } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 
@@ -6,26 +7,31 @@ import type { RequestHandler } from 'express';
 export type OperationId = Exclude<keyof operations, 'uploadFile' | `on${string}`>;
 
 type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
-type PathItem = Record<string, Operation>;
+type PathItem = { servers?: Server[] } & { [method in (typeof METHODS)[number]]?: Operation };
 
 /** The public contract as an OpenAPI document. */
 export type Contract = {
   openapi: string;
   info: { title: string; version: string };
-  servers: { url: string; description?: string }[];
+  servers: Server[];
   paths: Record<string, PathItem>;
   [section: string]: unknown;
 };
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The whole contract with the addresses of this installation in place of the variables. */
-export function loadContract(addresses: { baseUrl: string; engineUrl: string }): Contract {
-  const contract = readOpenApiDocument() as Contract;
-  contract.servers = [{ url: addresses.baseUrl, description: 'Control plane' }];
+/** The whole contract with the addresses of this installation in place of the variables, and of their defaults in examples. */
+export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUrl: string }): Contract {
+  const published = readOpenApiDocument() as Contract;
+  const engine = Object.values(published.paths).find(servedByEngine);
+  if (engine?.servers === undefined) throw new Error('The contract has no server for uploads');
+  const text = JSON.stringify(published)
+    .replaceAll(addressOf(published.servers), () => baseUrl)
+    .replaceAll(addressOf(engine.servers), () => engineUrl);
+  const contract: Contract = JSON.parse(text);
+  contract.servers = [{ url: baseUrl, description: 'Control plane' }];
   for (const item of Object.values(contract.paths)) {
-    if (servedByEngine(item))
-      Object.assign(item, { servers: [{ url: addresses.engineUrl, description: 'Engine' }] });
+    if (servedByEngine(item)) item.servers = [{ url: engineUrl, description: 'Engine' }];
   }
   return contract;
 }

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import compression from 'compression';
+import { type RequestHandler, Router } from 'express';
+
+const OWN_FILES = join(import.meta.dirname, 'browser');
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+
+/** What the page consists of, in the order in which a browser needs it. */
+const FILES: Record<string, string> = {
+  'swagger-ui.css': join(SWAGGER_UI, 'swagger-ui.css'),
+  'page.css': join(OWN_FILES, 'page.css'),
+  'swagger-ui-bundle.js': join(SWAGGER_UI, 'swagger-ui-bundle.js'),
+  'page.js': join(OWN_FILES, 'page.js'),
+};
+
+/** All comes from this origin and nothing goes anywhere else; pictures in style sheets are `data:`. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The API description as a page to read, made by Swagger UI in the browser. The files lie below the page under a name that
+ * changes with their content, so they are kept for ever.
+ */
+export function referencePage(baseUrl: string): { page: RequestHandler; files: Router } {
+  const base = new URL(baseUrl).pathname;
+  const version = fingerprint(Object.values(FILES));
+  const html = pageHtml({ description: `${base}/openapi.json`, files: `${base}/docs/${version}` });
+  const files = Router();
+  files.use(compression());
+  for (const [name, path] of Object.entries(FILES)) {
+    files.get(`/${version}/${name}`, (_req, res) => res.sendFile(path, { immutable: true, maxAge: '1y' }));
+  }
+  const page: RequestHandler = (_req, res) => {
+    res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html').send(html);
+  };
+  return { page, files };
+}
+
+function fingerprint(paths: string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths) hash.update(readFileSync(path));
+  return hash.digest('hex').slice(0, 16);
+}
+
+function pageHtml({ description, files }: { description: string; files: string }): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Framelane API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${files}/swagger-ui.css">
+<link rel="stylesheet" href="${files}/page.css">
+</head>
+<body>
+<main id="reference" data-description="${description}">
+<noscript>This page needs JavaScript. The description itself is at <a href="${description}">${description}</a>.</noscript>
+</main>
+<script src="${files}/swagger-ui-bundle.js"></script>
+<script src="${files}/page.js"></script>
+</body>
+</html>
+`;
+}
