@@ -1,6 +1,6 @@
 /**
  * Imports only go down:
- *   acceptance (imports none of the others)
+ *   acceptance → client (import none of the others)
  *   single-node → services → message-bus, object-store → service-kit → contracts
  */
 const layer = (name, from, mayNot) => ({
@@ -37,7 +37,33 @@ module.exports = {
     layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
     layer('engine-knows-no-database', '^services/engine/', 'node_modules/(pg|kysely|graphile-worker)/'),
     layer('control-plane-knows-no-ffmpeg', '^services/control-plane/', 'node_modules/fluent-ffmpeg/'),
-    layer('acceptance-is-black-box', '^packages/acceptance/', '^(services|packages/(?!acceptance/))'),
+    layer(
+      'acceptance-is-black-box',
+      '^packages/acceptance/',
+      '^(services|packages/(?!(acceptance|client)/))',
+    ),
+    layer(
+      'client-knows-the-contract',
+      '^packages/client/',
+      '^(services|packages/(?!client/)|openapi/(?!dist/types))',
+    ),
+    layer(
+      'only-acceptance-uses-the-client',
+      '^(services|packages/(?!(acceptance|client)/))',
+      '^packages/client/',
+    ),
+    layer(
+      'client-runs-anywhere',
+      '^packages/client/src/(?!node(/|\\.ts$))',
+      '^packages/client/src/node(/|\\.ts$)',
+    ),
+    {
+      name: 'client-runs-without-node',
+      severity: 'error',
+      comment: "Only what is exported as '@framelane/client/node' may use Node's modules.",
+      from: { path: '^packages/client/src/(?!node(/|\\.ts$))' },
+      to: { dependencyTypes: ['core'] },
+    },
     layer(
       'one-file-runs-ffmpeg',
       '^services/engine/(?!src/transcode/run-ffmpeg\\.ts$)',
