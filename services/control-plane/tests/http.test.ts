@@ -19,6 +19,12 @@ describe('problems', () => {
     ['a path outside /v1', () => request(plane.url).get('/films'), 404, 'route_not_found'],
     ['another method', () => request(plane.url).put('/v1/videos'), 405, 'method_not_allowed'],
     ['bad JSON', () => ticketRequest().type('json').send('{"filename":'), 400, 'invalid_json'],
+    ...['gzip', 'br', 'zstd'].map((encoding): [string, () => request.Test, number, string] => [
+      `a body that is no ${encoding}`,
+      () => ticketRequest().type('json').set('content-encoding', encoding).send('{"filename":"a.mp4"}'),
+      400,
+      'invalid_json',
+    ]),
     ['deep JSON', () => ticketRequest().type('json').send(nested(21)), 400, 'json_too_deep'],
     [
       'JSON as deep as it gets',
@@ -45,6 +51,12 @@ describe('problems', () => {
     [
       'a NUL in an id',
       () => request(plane.url).get('/v1/videos/%00').set(plane.credentials),
+      404,
+      'route_not_found',
+    ],
+    [
+      'a NUL in a path for everybody',
+      () => request(plane.url).get('/v1/hls/%00/x/360p/0.ts'),
       404,
       'route_not_found',
     ],

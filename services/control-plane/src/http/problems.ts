@@ -58,9 +58,11 @@ function methodNotAllowed(req: Request, documented: string): Problem {
   });
 }
 
-/** Errors of express.json() carry a `type`. */
+/** Errors of express.json() carry a `type`, but for those of zlib. */
 function translateBodyParserError(error: unknown): Problem | undefined {
-  if (!(error instanceof Error) || !('type' in error)) return undefined;
+  if (!(error instanceof Error)) return undefined;
+  if (isZlibError(error)) return new Problem(400, 'invalid_json', 'The body is not in its Content-Encoding.');
+  if (!('type' in error)) return undefined;
   switch (error.type) {
     case 'entity.parse.failed':
       return new Problem(400, 'invalid_json', 'The body is not a valid JSON object.');
@@ -77,4 +79,9 @@ function translateBodyParserError(error: unknown): Problem | undefined {
     default:
       return undefined;
   }
+}
+
+/** What decompressors throw: `Z_DATA_ERROR` and its like, `ERR__ERROR_FORMAT_…` that of Brotli. */
+function isZlibError(error: Error): boolean {
+  return 'code' in error && /^(Z_|ERR__ERROR_|ZSTD_)/.test(String(error.code));
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@framelane/service-kit/problem';
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
@@ -55,9 +55,8 @@ export function requestValidation(
   };
 
   return [
-    express.json({ limit: BODY_LIMIT }),
-    refuseDeepJson,
-    deferBodyError,
+    // A router of its own: what failed before it is not about the body.
+    Router().use(express.json({ limit: BODY_LIMIT }), refuseDeepJson, deferBodyError),
     validatedAsGet(
       OpenApiValidator.middleware({
         apiSpec: contract as OpenApiValidatorOpts['apiSpec'] & object,
