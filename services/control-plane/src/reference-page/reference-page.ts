@@ -8,12 +8,12 @@ import { type RequestHandler, Router } from 'express';
 const OWN_FILES = join(import.meta.dirname, 'browser');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** What the page consists of, in the order in which a browser needs it. */
-const FILES: Record<string, string> = {
-  'swagger-ui.css': join(SWAGGER_UI, 'swagger-ui.css'),
-  'page.css': join(OWN_FILES, 'page.css'),
-  'swagger-ui-bundle.js': join(SWAGGER_UI, 'swagger-ui-bundle.js'),
-  'page.js': join(OWN_FILES, 'page.js'),
+/** What the page consists of, and the directory of each file. */
+const FILES = {
+  'swagger-ui.css': SWAGGER_UI,
+  'page.css': OWN_FILES,
+  'swagger-ui-bundle.js': SWAGGER_UI,
+  'page.js': OWN_FILES,
 };
 
 /** All comes from this origin and nothing goes anywhere else; pictures in style sheets are `data:`. */
@@ -34,12 +34,14 @@ const POLICY = [
  */
 export function referencePage(baseUrl: string): { page: RequestHandler; files: Router } {
   const base = new URL(baseUrl).pathname;
-  const version = fingerprint(Object.values(FILES));
+  const version = fingerprint();
   const html = pageHtml({ description: `${base}/openapi.json`, files: `${base}/docs/${version}` });
   const files = Router();
   files.use(compression());
-  for (const [name, path] of Object.entries(FILES)) {
-    files.get(`/${version}/${name}`, (_req, res) => res.sendFile(path, { immutable: true, maxAge: '1y' }));
+  for (const [name, root] of Object.entries(FILES)) {
+    files.get(`/${version}/${name}`, (_req, res) =>
+      res.sendFile(name, { root, immutable: true, maxAge: '1y' }),
+    );
   }
   const page: RequestHandler = (_req, res) => {
     res.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' }).type('html').send(html);
@@ -47,9 +49,10 @@ export function referencePage(baseUrl: string): { page: RequestHandler; files: R
   return { page, files };
 }
 
-function fingerprint(paths: string[]): string {
+/** Changes whenever one of the files does. */
+function fingerprint(): string {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(readFileSync(path));
+  for (const [name, root] of Object.entries(FILES)) hash.update(readFileSync(join(root, name)));
   return hash.digest('hex').slice(0, 16);
 }
 
