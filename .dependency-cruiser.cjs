@@ -40,7 +40,17 @@ module.exports = {
     layer(
       'acceptance-is-black-box',
       '^packages/acceptance/',
-      '^(services|packages/(?!(acceptance|client)/))',
+      '^(services|packages/(?!(acceptance|client|hls-conformance)/))',
+    ),
+    layer(
+      'hls-conformance-stands-alone',
+      '^packages/hls-conformance/',
+      '^(services|packages/(?!hls-conformance/)|openapi/)',
+    ),
+    layer(
+      'only-tests-check-streams',
+      '^(services/[^/]+|packages/(?!(hls-conformance|acceptance)/)[^/]+)/src/',
+      '^packages/hls-conformance/',
     ),
     layer(
       'client-knows-the-contract',

@@ -1,0 +1,93 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { checkStream, failures } from './check.ts';
+import { messageOf } from './loading/fetching.ts';
+import { reportText } from './report-text.ts';
+import { PROFILES, type Profile } from './rules.ts';
+
+/** How a check from the command line ends. */
+export const EXIT = { kept: 0, broken: 1, notChecked: 2 } as const;
+
+export type Output = { write(text: string): void; writeError(text: string): void };
+
+type Options = {
+  profile: Profile;
+  json?: true;
+  token?: string;
+  header: Record<string, string>;
+  concurrency: number;
+  patience: number;
+};
+
+/** Runs `hls:check` with what stands behind its name. Resolves with the exit code. */
+export async function runCommand(args: readonly string[], output: Output): Promise<number> {
+  let exitCode: number = EXIT.notChecked;
+  const command = new Command('hls:check')
+    .description('Fetches an HLS video on demand, measures it, and reports which rules it keeps.')
+    .argument('<url>', 'address of a master or media playlist', readUrl)
+    .addOption(
+      new Option('--profile <name>', 'the standards, or with what Framelane promises on top')
+        .choices(PROFILES)
+        .default('standard'),
+    )
+    .option('--json', 'print the report as JSON')
+    .option('--token <token>', 'playback token, added to the address')
+    .option(
+      '--header <line>',
+      'header for the origin of the address, "Name: value"; repeatable',
+      addHeader,
+      {},
+    )
+    .option('--concurrency <n>', 'renditions to read at once', positive, 4)
+    .option('--patience <seconds>', 'how long a server may be silent', positive, 30)
+    .addHelpText(
+      'after',
+      '\nExit code: 0 when every rule is kept that must be (should: is reported only), 1 when one is broken,' +
+        '\n2 when nothing could be checked.',
+    )
+    .exitOverride()
+    .configureOutput({ writeOut: output.write, writeErr: output.writeError })
+    .action(async (url: URL, options: Options) => {
+      exitCode = await check(url, options, output);
+    });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // Commander has said what is wrong by then; help is no error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.kept : EXIT.notChecked;
+    output.writeError(`hls:check: ${messageOf(error)}\n`);
+    return EXIT.notChecked;
+  }
+}
+
+async function check(url: URL, options: Options, output: Output): Promise<number> {
+  const { profile, json, token, header, concurrency, patience } = options;
+  if (token !== undefined) url.searchParams.set('token', token);
+  const { report } = await checkStream(url.href, {
+    profile,
+    headers: header,
+    concurrency,
+    patienceSeconds: patience,
+  });
+  output.write(json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
+  return failures(report, ['must', 'own']).length > 0 ? EXIT.broken : EXIT.kept;
+}
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new InvalidArgumentError('It has to be an http or https address.');
+}
+
+function addHeader(line: string, headers: Record<string, string>): Record<string, string> {
+  const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('It has to be "Name: value".');
+  return { ...headers, [name]: value };
+}
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError('It has to be a whole number above 0.');
+}

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { isMasterTag, readMasterPlaylist } from '../playlists/master-playlist.ts';
+import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from '../playlists/media-playlist.ts';
+import { decodePlaylist, isTag, readLines } from '../playlists/playlist-text.ts';
+import {
+  type Answer,
+  type LoadedKey,
+  type LoadedSegment,
+  type PlaylistFile,
+  type Presentation,
+  type Rendition,
+  shortAddress,
+} from '../presentation.ts';
+import { askAboutDelivery } from './delivery-questions.ts';
+import { fetchSmall } from './fetching.ts';
+import { HttpClient } from './http-client.ts';
+import { loadSegment, notLoaded, type SegmentKey } from './load-segment.ts';
+import { eachOf } from './pool.ts';
+
+export type LoadOptions = {
+  /** Sent to the origin of the address, and to no other. */
+  headers?: Readonly<Record<string, string>>;
+  /** Renditions that are read at once, each of them one segment at a time. */
+  concurrency?: number;
+  /** Seconds a server may be silent for. */
+  patienceSeconds?: number;
+  /** Whether to ask for parts, changes and the like as well: some requests more for each rendition. */
+  askAboutDelivery?: boolean;
+};
+
+/** The address does not lead to a playlist. */
+export class NotAPlaylist extends Error {}
+
+const PLAYLIST_LIMIT = 16 * 1024 ** 2;
+/** A key has 16 bytes; more than this is certainly something else. */
+const KEY_LIMIT = 64 * 1024;
+const KEY_BYTES = 16;
+
+/**
+ * Fetches a presentation and measures everything it consists of: all effects of a check are here and below. What cannot
+ * be fetched or read is part of the result; only when there is no playlist at the address, a NotAPlaylist is thrown.
+ */
+export async function loadPresentation(url: string, options: LoadOptions = {}): Promise<Presentation> {
+  const client = new HttpClient({
+    ...(options.headers && { headers: options.headers }),
+    origin: new URL(url).origin,
+    patienceMs: 1000 * (options.patienceSeconds ?? 30),
+  });
+  try {
+    return await new PresentationLoader(client, url, options).load();
+  } finally {
+    client.close();
+  }
+}
+
+class PresentationLoader {
+  readonly #client: HttpClient;
+  readonly #url: string;
+  readonly #options: LoadOptions;
+  readonly #answers: Answer[] = [];
+  readonly #notes: string[] = [];
+  readonly #keys = new Map<string, Promise<Buffer | null>>();
+  readonly #loadedKeys: LoadedKey[] = [];
+
+  constructor(client: HttpClient, url: string, options: LoadOptions) {
+    this.#client = client;
+    this.#url = url;
+    this.#options = options;
+  }
+
+  async load(): Promise<Presentation> {
+    const file = await this.#playlistFile('master playlist', this.#url);
+    if (file === null) throw new NotAPlaylist(this.#whyNoPlaylist());
+    const tags = file.lines.filter(isTag);
+    if (tags.length === 0) throw new NotAPlaylist(`There is no playlist at ${this.#place(this.#url)}`);
+    const master = tags.some(isMasterTag) ? { ...readMasterPlaylist(file.lines, this.#url), file } : null;
+    const renditions = master
+      ? await eachOf(this.#addresses(master), this.#concurrency, (url) => this.#fetchRendition(url))
+      : [await this.#readRendition(this.#url, this.#asMediaPlaylist(file))];
+    const presentation = {
+      ...{ url: this.#url, master, renditions },
+      ...{ keys: this.#loadedKeys, answers: this.#answers, notes: this.#notes },
+    };
+    if (this.#options.askAboutDelivery) {
+      this.#answers.push(...(await askAboutDelivery(this.#client, presentation)));
+    }
+    return presentation;
+  }
+
+  get #concurrency(): number {
+    return this.#options.concurrency ?? 4;
+  }
+
+  #addresses(master: ReturnType<typeof readMasterPlaylist>): string[] {
+    const texts = master.alternatives.filter(({ type }) => type !== 'AUDIO' && type !== 'VIDEO');
+    if (texts.length > 0) this.#notes.push(`${texts.length} subtitles or captions are not read`);
+    if (master.iFramePlaylists > 0)
+      this.#notes.push(`${master.iFramePlaylists} I-frame playlists are not read`);
+    const alternatives = master.alternatives.filter((alternative) => !texts.includes(alternative));
+    const urls = [...master.variants, ...alternatives].map(({ url }) => url);
+    return [...new Set(urls)].filter((url) => url !== null);
+  }
+
+  async #fetchRendition(url: string): Promise<Rendition> {
+    return this.#readRendition(url, await this.#playlistFile('media playlist', url));
+  }
+
+  async #readRendition(url: string, file: PlaylistFile | null): Promise<Rendition> {
+    const playlist = readMediaPlaylist(file?.lines ?? [], url);
+    const rendition = { name: this.#place(url), url, file, playlist };
+    const unread = file === null ? 'its playlist could not be fetched' : whyUnread(playlist);
+    if (unread !== null) {
+      this.#notes.push(`the segments of ${rendition.name} are not read: ${unread}`);
+      return { ...rendition, segments: playlist.segments.map(notLoaded), unread };
+    }
+    const segments: LoadedSegment[] = [];
+    // One at a time: a player does the same, and a rendition may have thousands.
+    for (const listed of playlist.segments) {
+      const { segment, answer } = await loadSegment(this.#client, listed, await this.#keyOf(listed));
+      segments.push(segment);
+      this.#answers.push(answer);
+    }
+    return { ...rendition, segments, unread: null };
+  }
+
+  async #playlistFile(kind: 'master playlist' | 'media playlist', url: string): Promise<PlaylistFile | null> {
+    const { answer, body } = await fetchSmall(this.#client, kind, url, PLAYLIST_LIMIT);
+    this.#answers.push(answer);
+    if (body === null) return null;
+    const { text, complaints } = decodePlaylist(body);
+    const [firstLine = ''] = text.split(/\r?\n/, 1);
+    return { url, bytes: body.length, complaints, firstLine, lines: readLines(text) };
+  }
+
+  /** What was taken for a master playlist is none. */
+  #asMediaPlaylist(file: PlaylistFile): PlaylistFile {
+    for (const answer of this.#answers) answer.kind = 'media playlist';
+    return file;
+  }
+
+  async #keyOf({ key }: ListedSegment): Promise<SegmentKey> {
+    if (key === null || key.method === 'NONE') return null;
+    if (key.url === null) return { complaint: 'has no key' };
+    const { url } = key;
+    const known = this.#keys.get(url) ?? this.#fetchKey(url);
+    this.#keys.set(url, known);
+    const bytes = await known;
+    return bytes === null ? { complaint: `has no usable key at ${this.#place(url)}` } : { bytes };
+  }
+
+  /** Null when it cannot be used to decrypt. */
+  async #fetchKey(url: string): Promise<Buffer | null> {
+    const { answer, body } = await fetchSmall(this.#client, 'key', url, KEY_LIMIT);
+    this.#answers.push(answer);
+    if (body === null) return null;
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    this.#loadedKeys.push({ url, bytes: body.length, sha256 });
+    return body.length === KEY_BYTES ? body : null;
+  }
+
+  #place(url: string): string {
+    return shortAddress(url, this.#url);
+  }
+
+  #whyNoPlaylist(): string {
+    const [answer] = this.#answers;
+    const said = answer?.error ?? `answered ${answer?.status}`;
+    return `${this.#place(this.#url)} could not be fetched: ${said}`;
+  }
+}
+
+/** Why the segments of a playlist are beyond what is read here; null when they are not. */
+function whyUnread({ ended, initialised, iFramesOnly, segments }: MediaPlaylist): string | null {
+  const encryptedOtherwise = segments.find(
+    ({ key }) =>
+      key !== null && key.method !== 'NONE' && (key.method !== 'AES-128' || key.keyFormat !== null),
+  );
+  if (segments.length === 0) return 'it lists none';
+  if (!ended) return 'it is live, or was not ended';
+  if (iFramesOnly) return 'it has I-frames only';
+  if (initialised) return 'they are initialised by another resource, as fragmented MP4 is';
+  if (segments.some(({ byteRange }) => byteRange)) return 'they are byte ranges';
+  if (encryptedOtherwise) {
+    const { method, keyFormat } = encryptedOtherwise.key ?? {};
+    return `they are encrypted with ${method}${keyFormat ? ` (${keyFormat})` : ''}`;
+  }
+  return null;
+}

@@ -1,0 +1,114 @@
+import { BitReader } from './bit-reader.ts';
+
+/** Types of NAL units (ISO/IEC 14496-10 table 7-1). */
+export const NAL = { slice: 1, partition: 2, idrSlice: 5, sps: 7, pps: 8, delimiter: 9 } as const;
+
+/** What a sequence parameter set says of the pictures. */
+export type SequenceParameters = {
+  /** RFC 6381. */
+  codec: string;
+  /** Pixels shown: without what is cropped. */
+  width: number;
+  height: number;
+};
+
+const START_CODE = Buffer.from([0, 0, 1]);
+
+/** Profiles whose parameter sets tell of colour formats (§7.3.2.1.1). */
+const PROFILES_WITH_CHROMA = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
+
+/** The NAL units of an H.264 byte stream (annex B), without their start codes. */
+export function* nalUnits(stream: Buffer): Generator<Buffer> {
+  let start = stream.indexOf(START_CODE);
+  while (start !== -1) {
+    const next = stream.indexOf(START_CODE, start + 3);
+    const unit = stream.subarray(start + 3, next === -1 ? undefined : next);
+    if (unit.length > 0) yield unit;
+    start = next;
+  }
+}
+
+export function nalType(unit: Buffer): number {
+  return unit.readUInt8(0) & 0x1f;
+}
+
+/** Whether a NAL unit is part of a picture. */
+export function isSlice(type: number): boolean {
+  return type >= NAL.slice && type <= NAL.idrSlice;
+}
+
+/** Reads a sequence parameter set (§7.3.2.1.1). Throws a RangeError when it is cut off. */
+export function readSequenceParameters(unit: Buffer): SequenceParameters {
+  const reader = new BitReader(withoutEmulationPrevention(unit.subarray(1)));
+  const [profile, constraints, level] = [reader.bits(8), reader.bits(8), reader.bits(8)];
+  reader.unsigned(); // seq_parameter_set_id
+  const chroma = PROFILES_WITH_CHROMA.has(profile) ? readChroma(reader) : 1;
+  reader.unsigned(); // log2_max_frame_num_minus4
+  skipPictureOrder(reader);
+  reader.unsigned(); // max_num_ref_frames
+  reader.flag(); // gaps_in_frame_num_value_allowed_flag
+  const columns = reader.unsigned() + 1;
+  const rows = reader.unsigned() + 1;
+  const fields = reader.flag() ? 1 : 2;
+  if (fields === 2) reader.flag(); // mb_adaptive_frame_field_flag
+  reader.flag(); // direct_8x8_inference_flag
+  const [left, right, top, bottom] = reader.flag()
+    ? [reader.unsigned(), reader.unsigned(), reader.unsigned(), reader.unsigned()]
+    : [0, 0, 0, 0];
+  // Cropping counts samples of colour (equations 7-19 to 7-22).
+  const cropX = chroma === 1 || chroma === 2 ? 2 : 1;
+  const cropY = (chroma === 1 ? 2 : 1) * fields;
+  return {
+    codec: `avc1.${Buffer.from([profile, constraints, level]).toString('hex')}`,
+    width: 16 * columns - cropX * (left + right),
+    height: 16 * rows * fields - cropY * (top + bottom),
+  };
+}
+
+/** Reads over what stands between the identifier and the frame numbers; returns chroma_format_idc, 0 for separate planes. */
+function readChroma(reader: BitReader): number {
+  const format = reader.unsigned();
+  const separatePlanes = format === 3 && reader.flag();
+  reader.unsigned(); // bit_depth_luma_minus8
+  reader.unsigned(); // bit_depth_chroma_minus8
+  reader.flag(); // qpprime_y_zero_transform_bypass_flag
+  if (reader.flag()) {
+    for (let list = 0; list < (format === 3 ? 12 : 8); list += 1) {
+      if (reader.flag()) skipScalingList(reader, list < 6 ? 16 : 64);
+    }
+  }
+  return separatePlanes ? 0 : format;
+}
+
+function skipScalingList(reader: BitReader, size: number): void {
+  let [last, next] = [8, 8];
+  for (let at = 0; at < size; at += 1) {
+    if (next !== 0) next = (last + reader.signed() + 256) % 256;
+    if (next !== 0) last = next;
+  }
+}
+
+function skipPictureOrder(reader: BitReader): void {
+  const type = reader.unsigned();
+  if (type === 0) reader.unsigned(); // log2_max_pic_order_cnt_lsb_minus4
+  if (type !== 1) return;
+  reader.flag(); // delta_pic_order_always_zero_flag
+  reader.signed(); // offset_for_non_ref_pic
+  reader.signed(); // offset_for_top_to_bottom_field
+  for (let left = reader.unsigned(); left > 0; left -= 1) reader.signed();
+}
+
+/** Takes out the 3 of each 0 0 3 (§7.3.1). */
+function withoutEmulationPrevention(bytes: Buffer): Buffer {
+  const kept: number[] = [];
+  let zeros = 0;
+  for (const byte of bytes) {
+    if (zeros >= 2 && byte === 3) {
+      zeros = 0;
+      continue;
+    }
+    zeros = byte === 0 ? zeros + 1 : 0;
+    kept.push(byte);
+  }
+  return Buffer.from(kept);
+}

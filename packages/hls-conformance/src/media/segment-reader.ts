@@ -1,0 +1,139 @@
+import { type AudioContent, AudioTrack } from './audio-track.ts';
+import { type PesPacket, PesReader } from './pes-packets.ts';
+import {
+  PAT_PID,
+  programMapPid,
+  programStreams,
+  STREAM_TYPE,
+  type Table,
+  TableReader,
+} from './program-tables.ts';
+import { PacketReader, type TransportPacket } from './transport-packets.ts';
+import { type VideoContent, VideoTrack } from './video-track.ts';
+
+/** Continuity counters of one packet identifier in a segment. */
+export type Counters = { pid: number; first: number; last: number; breaks: number };
+
+/** What a segment holds, as far as it could be read. */
+export type SegmentContent = {
+  /** Why it could not be read to its end; null when it was. */
+  damage: string | null;
+  /** Tables that stand before the first picture or sound. */
+  hasPat: boolean;
+  hasPmt: boolean;
+  /** Packet identifiers of tables whose checksum is wrong. */
+  damagedTables: number[];
+  counters: Counters[];
+  video: VideoContent | null;
+  audio: AudioContent | null;
+  /** Stream types of what is not read here. */
+  otherStreamTypes: number[];
+};
+
+/** Packets without a meaning, whose counters have none (ISO/IEC 13818-1 §2.4.3.3). */
+const NULL_PID = 0x1fff;
+
+type Track = { pes: PesReader; add(packet: PesPacket): void };
+
+/** Takes a transport stream segment to pieces while its bytes come in, keeping no more than one picture of it. */
+export class SegmentReader {
+  readonly #packets = new PacketReader();
+  readonly #counters = new Map<number, Counters & { repeated: boolean }>();
+  readonly #tracks = new Map<number, Track>();
+  readonly #tables = new Map([[PAT_PID, new TableReader()]]);
+  readonly #damagedTables = new Set<number>();
+  readonly #otherStreamTypes = new Set<number>();
+  #damage: string | null = null;
+  #patSeen = false;
+  #pmtSeen = false;
+  #video: VideoTrack | null = null;
+  #audio: AudioTrack | null = null;
+
+  push(chunk: Buffer): void {
+    this.#unlessDamaged(() => {
+      for (const packet of this.#packets.push(chunk)) this.#read(packet);
+    });
+  }
+
+  /** What the segment held. */
+  end(): SegmentContent {
+    this.#unlessDamaged(() => {
+      this.#packets.end();
+      for (const track of this.#tracks.values()) {
+        const last = track.pes.end();
+        if (last) track.add(last);
+      }
+    });
+    return {
+      hasPat: this.#patSeen,
+      hasPmt: this.#pmtSeen,
+      damagedTables: [...this.#damagedTables],
+      counters: [...this.#counters.values()].map(({ repeated: _, ...counters }) => counters),
+      video: this.#video?.content() ?? null,
+      audio: this.#unlessDamaged(() => this.#audio?.content() ?? null) ?? null,
+      otherStreamTypes: [...this.#otherStreamTypes],
+      damage: this.#damage,
+    };
+  }
+
+  #unlessDamaged<T>(read: () => T): T | undefined {
+    if (this.#damage !== null) return undefined;
+    try {
+      return read();
+    } catch (error) {
+      // Lengths that point out of a packet end as RangeErrors.
+      this.#damage = error instanceof Error ? error.message : String(error);
+      return undefined;
+    }
+  }
+
+  #read(packet: TransportPacket): void {
+    if (packet.pid === NULL_PID) return;
+    this.#count(packet);
+    const table = this.#tables.get(packet.pid)?.push(packet);
+    if (table) this.#readTable(packet.pid, table);
+    const track = this.#tracks.get(packet.pid);
+    const complete = track?.pes.push(packet);
+    if (complete) track?.add(complete);
+  }
+
+  #readTable(pid: number, table: Table): void {
+    if (!table.intact) {
+      this.#damagedTables.add(pid);
+    } else if (pid === PAT_PID) {
+      this.#patSeen = true;
+      const mapPid = programMapPid(table);
+      if (mapPid !== null && !this.#tables.has(mapPid)) this.#tables.set(mapPid, new TableReader());
+    } else {
+      const streams = programStreams(table);
+      // What came before its table says so cannot be decoded.
+      if (!this.#pmtSeen) this.#pmtSeen = ![...streams.keys()].some((stream) => this.#counters.has(stream));
+      for (const [streamPid, type] of streams) this.#open(streamPid, type);
+    }
+  }
+
+  #open(pid: number, type: number): void {
+    if (this.#tracks.has(pid)) return;
+    if (type === STREAM_TYPE.h264 && this.#video === null) {
+      this.#video = new VideoTrack(pid);
+      this.#tracks.set(pid, { pes: new PesReader(), add: this.#video.add.bind(this.#video) });
+    } else if (type === STREAM_TYPE.aac && this.#audio === null) {
+      this.#audio = new AudioTrack(pid);
+      this.#tracks.set(pid, { pes: new PesReader(), add: this.#audio.add.bind(this.#audio) });
+    } else this.#otherStreamTypes.add(type);
+  }
+
+  /** Counters go up with each payload; a packet may come twice (ISO/IEC 13818-1 §2.4.3.3). */
+  #count({ pid, counter, counterMayJump, payload }: TransportPacket): void {
+    const known = this.#counters.get(pid);
+    if (known === undefined) {
+      this.#counters.set(pid, { pid, first: counter, last: counter, breaks: 0, repeated: false });
+      return;
+    }
+    const repeats = payload.length > 0 && counter === known.last && !known.repeated;
+    const expected = (known.last + (payload.length > 0 ? 1 : 0)) % 16;
+    if (counter !== expected && !repeats && !counterMayJump) known.breaks += 1;
+    known.repeated = repeats;
+    known.last = counter;
+  }
+}

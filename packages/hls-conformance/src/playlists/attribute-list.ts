@@ -1,0 +1,105 @@
+/** How a value of an attribute is written (RFC 8216 §4.2). */
+export type ValueKind = 'quoted' | 'hexadecimal' | 'integer' | 'decimal' | 'resolution' | 'word';
+
+export type AttributeValue = {
+  /** As written, without quotation marks. */
+  text: string;
+  quoted: boolean;
+};
+
+export type AttributeList = {
+  attributes: ReadonlyMap<string, AttributeValue>;
+  /** Where the list does not keep to the grammar; empty when it does. */
+  complaints: string[];
+};
+
+const PAIR = /([A-Z0-9-]+)=(?:"([^"\r\n]*)"|([^",\s]+))/y;
+
+const KINDS: Readonly<Record<ValueKind, RegExp>> = {
+  quoted: /^/,
+  hexadecimal: /^0[xX][0-9A-Fa-f]+$/,
+  integer: /^\d{1,20}$/,
+  decimal: /^\d+(\.\d+)?$/,
+  resolution: /^\d+x\d+$/,
+  word: /^[^",\s]+$/,
+};
+
+/** Attributes whose values RFC 8216 §4.3 gives one form. Any other may be written as it likes. */
+const KIND_OF: Readonly<Record<string, ValueKind>> = {
+  ...kinds('integer', 'BANDWIDTH', 'AVERAGE-BANDWIDTH', 'PROGRAM-ID'),
+  ...kinds('decimal', 'FRAME-RATE', 'SCORE', 'DURATION', 'PLANNED-DURATION'),
+  ...kinds('resolution', 'RESOLUTION'),
+  ...kinds('hexadecimal', 'IV'),
+  ...kinds(
+    'word',
+    'TYPE',
+    'METHOD',
+    'DEFAULT',
+    'AUTOSELECT',
+    'FORCED',
+    'PRECISE',
+    'HDCP-LEVEL',
+    'VIDEO-RANGE',
+  ),
+  ...kinds(
+    'quoted',
+    'CODECS',
+    'SUPPLEMENTAL-CODECS',
+    'AUDIO',
+    'VIDEO',
+    'SUBTITLES',
+    'URI',
+    'GROUP-ID',
+    'NAME',
+  ),
+  ...kinds('quoted', 'LANGUAGE', 'ASSOC-LANGUAGE', 'CHANNELS', 'CHARACTERISTICS', 'INSTREAM-ID'),
+  ...kinds('quoted', 'KEYFORMAT', 'KEYFORMATVERSIONS', 'BYTERANGE', 'DATA-ID', 'VALUE', 'ALLOWED-CPC'),
+  ...kinds('quoted', 'STABLE-VARIANT-ID', 'STABLE-RENDITION-ID', 'PATHWAY-ID'),
+};
+
+/** Reads what can be read of an attribute list, and says where it breaks the grammar of RFC 8216 §4.2. */
+export function readAttributeList(list: string): AttributeList {
+  const attributes = new Map<string, AttributeValue>();
+  const complaints: string[] = [];
+  let at = 0;
+  while (at < list.length) {
+    PAIR.lastIndex = at;
+    const pair = PAIR.exec(list);
+    if (pair === null) {
+      const blanks = /^\s+/.exec(list.slice(at))?.[0].length ?? 0;
+      if (blanks === 0) return { attributes, complaints: [...complaints, unreadable(list.slice(at))] };
+      complaints.push(`has blanks before "${list.slice(at + blanks, at + blanks + 20)}"`);
+      at += blanks;
+      continue;
+    }
+    const [whole, name = '', quoted, plain = ''] = pair;
+    const value = { text: quoted ?? plain, quoted: quoted !== undefined };
+    if (attributes.has(name)) complaints.push(`has ${name} twice`);
+    else attributes.set(name, value);
+    complaints.push(...complaintsAbout(name, value));
+    at += whole.length;
+    if (at === list.length) break;
+    if (list[at] !== ',') return { attributes, complaints: [...complaints, unreadable(list.slice(at))] };
+    at += 1;
+    if (at === list.length) complaints.push('ends with a comma');
+  }
+  return { attributes, complaints };
+}
+
+function unreadable(rest: string): string {
+  return `cannot be read as NAME=value from "${rest.slice(0, 40)}" on`;
+}
+
+function complaintsAbout(name: string, { text, quoted }: AttributeValue): string[] {
+  // NONE stands for itself, the name of a group in quotation marks.
+  if (name === 'CLOSED-CAPTIONS' && !quoted && text !== 'NONE')
+    return ['has CLOSED-CAPTIONS without quotation marks'];
+  const kind = KIND_OF[name];
+  if (kind === undefined) return [];
+  if ((kind === 'quoted') !== quoted) return [`has ${name} ${quoted ? 'in' : 'without'} quotation marks`];
+  return KINDS[kind].test(text) ? [] : [`has ${name}=${text}, which is no ${kind} value`];
+}
+
+function kinds(kind: ValueKind, ...names: string[]): Record<string, ValueKind> {
+  return Object.fromEntries(names.map((name) => [name, kind]));
+}

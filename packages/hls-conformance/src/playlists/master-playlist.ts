@@ -1,0 +1,83 @@
+import { type AttributeValue, readAttributeList } from './attribute-list.ts';
+import { isTag, type PlaylistLine, type Tag } from './playlist-text.ts';
+
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+/** A combination of renditions that can be played (RFC 8216 §4.3.4.2). */
+export type Variant = { line: number; attributes: Attributes; uri: string; url: string };
+
+/** An alternative of some variants' sound, picture or text (RFC 8216 §4.3.4.1). */
+export type Alternative = {
+  line: number;
+  attributes: Attributes;
+  type: string;
+  groupId: string;
+  /** Null when it is part of the variants' own segments. */
+  url: string | null;
+};
+
+export type MasterPlaylist = {
+  variants: Variant[];
+  alternatives: Alternative[];
+  independentSegments: boolean;
+  iFramePlaylists: number;
+};
+
+const MASTER_TAGS = /^EXT-X-(STREAM-INF|MEDIA|I-FRAME-STREAM-INF|SESSION-DATA|SESSION-KEY|CONTENT-STEERING)$/;
+
+export function isMasterTag({ name }: Tag): boolean {
+  return MASTER_TAGS.test(name);
+}
+
+/** Reads what a master playlist offers. What cannot be read is left out; the rules look at the lines. */
+export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string): MasterPlaylist {
+  const tags = lines.filter(isTag);
+  const named = (name: string) => tags.filter((tag) => tag.name === name);
+  return {
+    variants: readVariants(lines, url),
+    alternatives: named('EXT-X-MEDIA').map((tag) => alternativeOf(tag, url)),
+    independentSegments: named('EXT-X-INDEPENDENT-SEGMENTS').length > 0,
+    iFramePlaylists: named('EXT-X-I-FRAME-STREAM-INF').length,
+  };
+}
+
+/** The alternatives of sound a variant can be played with; none when it names no group. */
+export function audioOf(variant: Variant, { alternatives }: MasterPlaylist): Alternative[] {
+  const group = variant.attributes.get('AUDIO')?.text;
+  return alternatives.filter(({ type, groupId }) => type === 'AUDIO' && groupId === group);
+}
+
+/** An address of a playlist made absolute; null when it is none. */
+export function resolve(uri: string, base: string): string | null {
+  return URL.canParse(uri, base) ? new URL(uri, base).href : null;
+}
+
+function readVariants(lines: readonly PlaylistLine[], base: string): Variant[] {
+  const variants: Variant[] = [];
+  let offer: Tag | undefined;
+  for (const line of lines) {
+    if (isTag(line)) {
+      if (line.name === 'EXT-X-STREAM-INF') offer = line;
+      continue;
+    }
+    const url = resolve(line.uri, base);
+    if (offer && url !== null) {
+      const { attributes } = readAttributeList(offer.value ?? '');
+      variants.push({ line: offer.line, attributes, uri: line.uri, url });
+    }
+    offer = undefined;
+  }
+  return variants;
+}
+
+function alternativeOf({ line, value }: Tag, base: string): Alternative {
+  const { attributes } = readAttributeList(value ?? '');
+  const uri = attributes.get('URI')?.text;
+  return {
+    line,
+    attributes,
+    type: attributes.get('TYPE')?.text ?? '',
+    groupId: attributes.get('GROUP-ID')?.text ?? '',
+    url: uri === undefined ? null : resolve(uri, base),
+  };
+}

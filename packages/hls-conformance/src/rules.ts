@@ -1,0 +1,45 @@
+import type { Rule } from './rule.ts';
+import { ALIGNMENT_RULES } from './rules/alignment.rules.ts';
+import { BANDWIDTH_RULES } from './rules/bandwidth.rules.ts';
+import { DELIVERY_RULES } from './rules/delivery.rules.ts';
+import { ENCRYPTION_RULES } from './rules/encryption.rules.ts';
+import { MASTER_RULES } from './rules/master.rules.ts';
+import { MEDIA_RULES } from './rules/media.rules.ts';
+import { PLAYLIST_RULES } from './rules/playlist.rules.ts';
+import { SEGMENT_RULES } from './rules/segment.rules.ts';
+import { SERVICE_RULES } from './rules/service.rules.ts';
+
+/** Every rule, in the order of the report. */
+export const RULES: readonly Rule[] = [
+  ...PLAYLIST_RULES,
+  ...MASTER_RULES,
+  ...BANDWIDTH_RULES,
+  ...MEDIA_RULES,
+  ...SEGMENT_RULES,
+  ...ALIGNMENT_RULES,
+  ...ENCRYPTION_RULES,
+  ...DELIVERY_RULES,
+  ...SERVICE_RULES,
+];
+
+/** What a presentation is held to: the standards, or what Framelane promises of its own. */
+export type Profile = 'standard' | 'framelane';
+
+export const PROFILES: readonly Profile[] = ['standard', 'framelane'];
+
+/** Rules Framelane deviates from on purpose, and why; see docs/hls.md. */
+const DEVIATIONS: Readonly<Record<string, string>> = {
+  'master.i-frame-playlists': 'byte ranges of AES-128 segments cannot be decrypted',
+  'master.cellular-variant': 'the variants begin at 360p',
+  'master.several-variants': 'a source below 480p has one variant',
+};
+
+/** Whether a profile asks for a rule. */
+export function isAsked({ level }: Pick<Rule, 'level'>, profile: Profile): boolean {
+  return profile === 'framelane' || level !== 'own';
+}
+
+/** Why a profile does without a rule it asks for; undefined when it does not. */
+export function deviation({ id }: Pick<Rule, 'id'>, profile: Profile): string | undefined {
+  return profile === 'framelane' ? DEVIATIONS[id] : undefined;
+}

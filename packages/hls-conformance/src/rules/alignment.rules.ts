@@ -1,0 +1,149 @@
+import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
+import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
+import { soundOf, type Timeline, timelineOf } from '../timeline.ts';
+
+/** A rendition whose times are known. */
+type Timed = { rendition: Rendition; timeline: Timeline };
+
+/** All there is of times: pictures, and sound of its own or as part of the pictures' segments. */
+type Times = { video: Timed[]; audio: Timed[] };
+
+const MILLISECOND = 0.001;
+/** Half a tick, which is what rounding can make of a millisecond. */
+const ROUNDING = 1 / 180_000;
+/** What encoders of AAC put before the sound, as Apple's do; decoders take it away again. */
+const PRIMING_SAMPLES = 2112;
+const SAMPLES_PER_FRAME = 1024;
+
+/** Rules for how renditions fit together in time. */
+export const ALIGNMENT_RULES: readonly Rule[] = [
+  {
+    id: 'alignment.video-start',
+    level: 'must',
+    source: 'RFC 8216 §6.2.4',
+    sentence: 'All video renditions begin at the same timestamp, to a millisecond.',
+    check: withTimes(({ video: [first, ...others] }) => {
+      if (!first || others.length === 0) return notApplicable('there are not several video renditions');
+      return judged(
+        others.flatMap((other) => {
+          const difference = startOf(other) - startOf(first);
+          if (Math.abs(difference) <= MILLISECOND + ROUNDING) return [];
+          return [
+            {
+              place: other.rendition.name,
+              message: `begins ${inMs(difference)} after ${first.rendition.name}`,
+            },
+          ];
+        }),
+      );
+    }),
+  },
+  {
+    id: 'alignment.video-segments',
+    level: 'must',
+    source: 'Apple 8.22',
+    sentence:
+      'All video renditions have the same number of segments, cut at the same times, to a millisecond.',
+    check: withTimes(({ video: [first, ...others] }) => {
+      if (!first || others.length === 0) return notApplicable('there are not several video renditions');
+      return judged(
+        others.flatMap((other) => cutFindings(other, first, MILLISECOND + ROUNDING)),
+        `${first.timeline.starts.length} segments`,
+      );
+    }),
+  },
+  {
+    id: 'alignment.audio-segments',
+    level: 'should',
+    source: 'Apple 8.22',
+    sentence: 'Sound is cut where the picture is, to two frames of the sound: it begins with a delay.',
+    check: withTimes(({ video: [first], audio }) => {
+      const apart = audio.filter(({ rendition }) => rendition !== first?.rendition);
+      if (!first || apart.length === 0) return notApplicable('there are not both picture and sound, apart');
+      return judged(apart.flatMap((sound) => cutFindings(sound, first, 2 * sound.timeline.frame)));
+    }),
+  },
+  {
+    id: 'alignment.audio-start',
+    level: 'must',
+    source: 'Apple 8.7',
+    sentence: "Sound begins with the picture: at most a frame later, and no earlier than an encoder's delay.",
+    check: withTimes(({ video: [first], audio }) => {
+      if (!first || audio.length === 0) return notApplicable('there are not both picture and sound');
+      return judged(
+        audio.flatMap((sound) => {
+          const difference = startOf(sound) - startOf(first);
+          const delay = (PRIMING_SAMPLES / SAMPLES_PER_FRAME) * sound.timeline.frame;
+          const longest = Math.max(first.timeline.frame, sound.timeline.frame);
+          if (difference >= -delay - MILLISECOND && difference <= longest + ROUNDING) return [];
+          return [
+            { place: sound.rendition.name, message: `sound begins ${inMs(difference)} after the picture` },
+          ];
+        }),
+      );
+    }),
+  },
+  {
+    id: 'alignment.end',
+    level: 'must',
+    source: 'Apple 8.3, 8.7',
+    sentence: 'All renditions end within a frame of each other.',
+    check: withTimes(({ video, audio }) => {
+      const [first, ...others] = [...video, ...audio];
+      if (!first || others.length === 0) return notApplicable('there are not several renditions');
+      const figures = others.map((other) => `${inMs(other.timeline.end - first.timeline.end)}`);
+      return judged(
+        others.flatMap((other) => endFindings(other, first)),
+        `off by ${figures.join(', ')}`,
+      );
+    }),
+  },
+];
+
+/** Not applicable when the times of a rendition are not known. */
+function withTimes(judge: (times: Times) => Verdict): Rule['check'] {
+  return (presentation) => {
+    const times: Times = { video: [], audio: [] };
+    for (const rendition of presentation.renditions) {
+      const timeline = timelineOf(rendition, presentation);
+      if ('reason' in timeline) return notApplicable(timeline.reason);
+      if (isVideo(rendition)) times.video.push({ rendition, timeline });
+      const sound = isAudioOnly(rendition) ? timeline : soundOf(rendition, presentation);
+      if (sound) times.audio.push({ rendition, timeline: sound });
+    }
+    return judge(times);
+  };
+}
+
+/** Where cuts are not those of another rendition, counted from where each begins. */
+function cutFindings(timed: Timed, reference: Timed, tolerance: number): Finding[] {
+  const { rendition, timeline } = timed;
+  const [own, other] = [timeline.starts, reference.timeline.starts];
+  if (own.length !== other.length) {
+    const message = `has ${own.length} segments, ${reference.rendition.name} has ${other.length}`;
+    return [{ place: rendition.name, message }];
+  }
+  return rendition.segments.flatMap((segment, at) => {
+    const begin = (own[at] ?? Number.NaN) - startOf(timed);
+    const difference = begin - ((other[at] ?? Number.NaN) - startOf(reference));
+    if (Math.abs(difference) <= tolerance) return [];
+    const message = `is cut ${inMs(difference)} after ${reference.rendition.name}, ${begin.toFixed(3)} s from the start`;
+    return [{ place: segmentPlace(rendition.name, segment), message }];
+  });
+}
+
+function endFindings({ rendition, timeline }: Timed, first: Timed): Finding[] {
+  const difference = timeline.end - first.timeline.end;
+  const frame = Math.max(timeline.frame, first.timeline.frame);
+  if (Math.abs(difference) <= frame + ROUNDING) return [];
+  const message = `ends ${inMs(difference)} after ${first.rendition.name}, where a frame is ${inMs(frame)}`;
+  return [{ place: rendition.name, message }];
+}
+
+function startOf({ timeline }: Timed): number {
+  return timeline.starts[0] ?? Number.NaN;
+}
+
+function inMs(seconds: number): string {
+  return `${(1000 * seconds).toFixed(1)} ms`;
+}

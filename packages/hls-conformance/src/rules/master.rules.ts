@@ -1,0 +1,362 @@
+import { aacCodec } from '../media/adts.ts';
+import { TICKS } from '../media/pes-packets.ts';
+import {
+  type Alternative,
+  audioOf,
+  type MasterPlaylist,
+  type Variant,
+} from '../playlists/master-playlist.ts';
+import {
+  isVideo,
+  type LoadedSegment,
+  type Presentation,
+  type Rendition,
+  renditionOf,
+  shortAddress,
+} from '../presentation.ts';
+import {
+  type Finding,
+  judged,
+  judgeEach,
+  linePlace,
+  notApplicable,
+  type Rule,
+  type Verdict,
+} from '../rule.ts';
+import { videoFrame } from '../timeline.ts';
+
+/** A variant, and the rendition it offers as far as it was read. */
+type Offer = {
+  variant: Variant;
+  rendition: Rendition;
+  master: MasterPlaylist;
+  place: string;
+  presentation: Presentation;
+};
+
+const NO_MASTER = 'there is no master playlist';
+const CELLULAR_PEAK = 192_000;
+
+/** Rules for what a master playlist says of its variants and their alternatives. Bit rates have rules of their own. */
+export const MASTER_RULES: readonly Rule[] = [
+  {
+    id: 'master.codecs',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.2; RFC 6381; Apple 9.1',
+    sentence: 'CODECS names exactly what the first parameter sets and ADTS headers say.',
+    check: everyReadOffer(codecFindings),
+  },
+  {
+    id: 'master.resolution',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.2; Apple 9.2',
+    sentence: 'RESOLUTION is the size of the picture in the parameter sets, without what is cropped.',
+    check: everyReadOffer(({ variant, rendition, place }) => {
+      const parameters = parametersOf(rendition);
+      if (parameters === null) return [];
+      const stated = variant.attributes.get('RESOLUTION')?.text;
+      const size = `${parameters.width}x${parameters.height}`;
+      return stated === size
+        ? []
+        : [{ place, message: `RESOLUTION is ${stated ?? 'missing'}, the picture has ${size}` }];
+    }),
+  },
+  {
+    id: 'master.frame-rate',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.2; Apple 9.15',
+    sentence: 'FRAME-RATE is the highest frame rate of the pictures, with three decimals.',
+    check: everyReadOffer(frameRateFindings),
+  },
+  {
+    id: 'master.closed-captions',
+    level: 'own',
+    source: 'RFC 8216 §4.3.4.2',
+    sentence: 'All variants say CLOSED-CAPTIONS=NONE, so that players offer none.',
+    check: everyVariant(({ attributes }, place) => {
+      const stated = attributes.get('CLOSED-CAPTIONS')?.text;
+      return stated === 'NONE' ? [] : [{ place, message: `CLOSED-CAPTIONS is ${stated ?? 'missing'}` }];
+    }),
+  },
+  {
+    id: 'master.independent-segments',
+    level: 'must',
+    source: 'Apple 9.11, 9.12',
+    sentence:
+      'EXT-X-INDEPENDENT-SEGMENTS stands in the master playlist, or else in every video playlist, where segments begin with IDR pictures.',
+    check: independentSegments,
+  },
+  {
+    id: 'master.groups',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
+    sentence:
+      'Groups that variants name exist; in a group names are different and at most one rendition is the default, which players may choose by themselves.',
+    check: groupFindings,
+  },
+  {
+    id: 'master.language',
+    level: 'must',
+    source: 'Apple 8.10',
+    sentence: 'Every EXT-X-MEDIA of sound or text has a LANGUAGE.',
+    check: everyAlternative(({ attributes }, place) =>
+      attributes.has('LANGUAGE')
+        ? []
+        : [{ place, message: 'has no LANGUAGE ("und" stands for an unknown one)' }],
+    ),
+  },
+  {
+    id: 'master.channels',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.1',
+    sentence: 'CHANNELS of sound, where given, is what its ADTS headers say.',
+    check: everyAlternative(channelFindings),
+  },
+  {
+    id: 'master.audio-attributes',
+    level: 'own',
+    source: 'RFC 8216 §4.3.4.1',
+    sentence: 'Sound is offered as the default, chosen by itself, with its CHANNELS.',
+    check: everyAlternative(({ attributes }, place) => {
+      const wanted = {
+        DEFAULT: 'YES',
+        AUTOSELECT: 'YES',
+        CHANNELS: attributes.get('CHANNELS')?.text ?? 'the number',
+      };
+      return Object.entries(wanted)
+        .filter(([name, value]) => attributes.get(name)?.text !== value)
+        .map(([name, value]) => ({ place, message: `${name} is not ${value}` }));
+    }),
+  },
+  {
+    id: 'master.i-frame-playlists',
+    level: 'must',
+    source: 'Apple 6.1',
+    sentence: 'There are I-frame playlists, for scrubbing.',
+    check: ({ master, url }) => {
+      if (master === null) return notApplicable(NO_MASTER);
+      const place = shortAddress(url, url);
+      return judged(
+        master.iFramePlaylists > 0 ? [] : [{ place, message: 'has no EXT-X-I-FRAME-STREAM-INF' }],
+      );
+    },
+  },
+  {
+    id: 'master.cellular-variant',
+    level: 'must',
+    source: 'Apple 9.21',
+    sentence: 'One variant has a peak of at most 192 kb/s, for cellular networks.',
+    check: ({ master, url }) => {
+      if (master === null) return notApplicable(NO_MASTER);
+      const rates = master.variants.map(({ attributes }) => Number(attributes.get('BANDWIDTH')?.text));
+      const lowest = Math.min(...rates);
+      const message = `the lowest BANDWIDTH is ${(lowest / 1000).toFixed(1)} kb/s`;
+      return judged(lowest <= CELLULAR_PEAK ? [] : [{ place: shortAddress(url, url), message }]);
+    },
+  },
+  {
+    id: 'master.several-variants',
+    level: 'must',
+    source: 'Apple 9.9',
+    sentence: 'The picture is offered at several bit rates.',
+    check: ({ master, url }) => {
+      if (master === null) return notApplicable(NO_MASTER);
+      const place = shortAddress(url, url);
+      const count = new Set(master.variants.map((variant) => variant.url)).size;
+      return judged(count > 1 ? [] : [{ place, message: `offers ${count} variant` }]);
+    },
+  },
+];
+
+function everyVariant(find: (variant: Variant, place: string) => Finding[]): Rule['check'] {
+  return ({ master, url }) =>
+    judgeEach(master?.variants ?? [], master ? 'there are no variants' : NO_MASTER, (variant) =>
+      find(variant, variantPlace(variant, url)),
+    );
+}
+
+/** Judges the variants whose first segment could be read. */
+function everyReadOffer(find: (offer: Offer) => Finding[]): Rule['check'] {
+  return (presentation) => {
+    const { master } = presentation;
+    if (master === null) return notApplicable(NO_MASTER);
+    const offers = master.variants.flatMap((variant) => {
+      const rendition = renditionOf(variant, presentation);
+      const place = variantPlace(variant, presentation.url);
+      return rendition?.segments[0]?.content ? [{ variant, rendition, master, place, presentation }] : [];
+    });
+    return judgeEach(offers, 'no variant could be read', find);
+  };
+}
+
+/** Judges alternatives of sound that are playlists of their own. */
+function everyAlternative(
+  find: (alternative: Alternative, place: string, presentation: Presentation) => Finding[],
+): Rule['check'] {
+  return (presentation) => {
+    const { master, url } = presentation;
+    const audio = master?.alternatives.filter(({ type }) => type === 'AUDIO') ?? [];
+    return judgeEach(audio, master ? 'there are no alternatives of sound' : NO_MASTER, (alternative) =>
+      find(alternative, linePlace(shortAddress(url, url), alternative), presentation),
+    );
+  };
+}
+
+function codecFindings({ variant, rendition, master, place, presentation }: Offer): Finding[] {
+  const stated = variant.attributes.get('CODECS')?.text;
+  if (stated === undefined) return [{ place, message: 'has no CODECS' }];
+  const sounds = audioOf(variant, master).flatMap(
+    ({ url }) => (url && renditionOf({ url }, presentation)) || [],
+  );
+  const contents = [rendition, ...sounds].map(({ segments }) => segments[0]?.content);
+  // What is not read here cannot be named.
+  if (contents.some((content) => !content || content.damage || content.otherStreamTypes.length > 0))
+    return [];
+  const parameters = contents.flatMap((content) => content?.video?.parameters ?? []);
+  const unreadable = parameters.find((each) => typeof each === 'string');
+  if (unreadable !== undefined)
+    return [{ place, message: `the parameter set cannot be read: ${unreadable}` }];
+  const named = stated.split(',').map(canonicalCodec);
+  const video = parameters.flatMap((each) => (typeof each === 'string' ? [] : each.codec));
+  const audio = contents.flatMap((content) => content?.audio ?? []);
+  const missing = [
+    ...video.filter((codec) => !named.includes(codec)),
+    ...audio
+      .filter(({ config }) => !acceptableAac(config).some((codec) => named.includes(codec)))
+      .map(({ config }) => aacCodec(config)),
+  ];
+  const known = [...video, ...audio.flatMap(({ config }) => acceptableAac(config))];
+  const strange = named.filter((codec) => !known.includes(codec));
+  if (missing.length === 0 && strange.length === 0) return [];
+  const found = [...video, ...audio.map(({ config }) => aacCodec(config))].join();
+  return [
+    { place, message: `CODECS is "${stated}", the streams are "${[...new Set(found.split(','))].join()}"` },
+  ];
+}
+
+/** Hexadecimal digits may be written in capitals. */
+function canonicalCodec(codec: string): string {
+  const name = codec.trim();
+  return /^avc1\./i.test(name) ? name.toLowerCase() : name;
+}
+
+/** HE-AAC may hide in AAC-LC at half its sampling rate; its own names are right, then. */
+function acceptableAac(config: Parameters<typeof aacCodec>[0]): string[] {
+  const hidden = config.objectType === 2 && config.sampleRate <= 24_000;
+  return [aacCodec(config), ...(hidden ? ['mp4a.40.5', 'mp4a.40.29'] : [])];
+}
+
+function frameRateFindings({ variant, rendition, place }: Offer): Finding[] {
+  const frame = isVideo(rendition) ? videoFrame(rendition.segments) : null;
+  const stated = variant.attributes.get('FRAME-RATE')?.text;
+  if (isVideo(rendition) && stated === undefined) return [{ place, message: 'has no FRAME-RATE' }];
+  if (frame === null || stated === undefined) return [];
+  const { rate, tolerance } = highestRate(rendition.segments, frame);
+  if (Math.abs(Number(stated) - rate) > tolerance + 0.0005) {
+    return [{ place, message: `FRAME-RATE is ${stated}, measured ${rate.toFixed(3)}` }];
+  }
+  return /^\d+\.\d{3}$/.test(stated)
+    ? []
+    : [{ place, message: `FRAME-RATE is ${stated}, without three decimals` }];
+}
+
+/** Of a constant frame rate the average, which is exact; else that of the shortest time between pictures. In frames a second. */
+function highestRate(segments: readonly LoadedSegment[], frame: number): { rate: number; tolerance: number } {
+  const videos = segments.flatMap(({ content }) => content?.video ?? []);
+  const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? frame));
+  const frames = videos.reduce((sum, video) => sum + video.frames, 0);
+  // Containers that count milliseconds round to 90 ticks.
+  const isConstant = frame - shortest < Math.max(0.1 * frame, 91);
+  const length = isConstant ? frame : shortest;
+  const rate = TICKS / length;
+  const uncertainty = isConstant ? 2 / (frame * (frames - 1)) : 1 / shortest;
+  return { rate, tolerance: rate * uncertainty };
+}
+
+function parametersOf({ segments }: Rendition) {
+  const parameters = segments[0]?.content?.video?.parameters;
+  return typeof parameters === 'object' ? parameters : null;
+}
+
+function independentSegments(presentation: Presentation): Verdict {
+  const { master, renditions } = presentation;
+  if (master === null) return notApplicable(NO_MASTER);
+  const videos = renditions.filter(isVideo);
+  const beginWithIdr = ({ segments }: Rendition) =>
+    segments.every(({ content }) => content?.video?.openingUnits.includes(5));
+  if (videos.length === 0 || !videos.every(beginWithIdr))
+    return notApplicable('not all segments begin with IDR pictures');
+  if (master.independentSegments) return judged([]);
+  return judged(
+    videos
+      .filter(({ playlist }) => !playlist.independentSegments)
+      .map(({ name }) => ({
+        place: name,
+        message: 'neither it nor the master playlist has EXT-X-INDEPENDENT-SEGMENTS',
+      })),
+  );
+}
+
+function groupFindings({ master, url }: Presentation): Verdict {
+  if (master === null) return notApplicable(NO_MASTER);
+  const findings = master.variants.flatMap((variant) =>
+    ['AUDIO', 'VIDEO', 'SUBTITLES', 'CLOSED-CAPTIONS'].flatMap((type) => {
+      const group = variant.attributes.get(type);
+      if (!group?.quoted) return [];
+      const exists = master.alternatives.some((each) => each.type === type && each.groupId === group.text);
+      const message = `there is no EXT-X-MEDIA of type ${type} in the group "${group.text}"`;
+      return exists ? [] : [{ place: variantPlace(variant, url), message }];
+    }),
+  );
+  const groups = Map.groupBy(master.alternatives, ({ type, groupId }) => `${type} "${groupId}"`);
+  for (const [group, members] of groups)
+    findings.push(...memberFindings(group, members, shortAddress(url, url)));
+  const captions = master.variants.map(({ attributes }) => attributes.get('CLOSED-CAPTIONS')?.text);
+  if (captions.includes('NONE') && captions.some((value) => value !== 'NONE')) {
+    findings.push({
+      place: shortAddress(url, url),
+      message: 'some variants say CLOSED-CAPTIONS=NONE, and not all',
+    });
+  }
+  return judged(findings);
+}
+
+function memberFindings(group: string, members: readonly Alternative[], playlist: string): Finding[] {
+  const value = ({ attributes }: Alternative, name: string) => attributes.get(name)?.text;
+  const findings: Finding[] = [];
+  for (const [at, member] of members.entries()) {
+    const place = linePlace(playlist, member);
+    const before = members.slice(0, at);
+    if (before.some((other) => value(other, 'NAME') === value(member, 'NAME'))) {
+      findings.push({ place, message: `the group ${group} has the name "${value(member, 'NAME')}" twice` });
+    }
+    if (value(member, 'DEFAULT') !== 'YES') continue;
+    if (before.some((other) => value(other, 'DEFAULT') === 'YES')) {
+      findings.push({ place, message: `the group ${group} has a second default` });
+    }
+    if (value(member, 'AUTOSELECT') === 'NO')
+      findings.push({ place, message: 'is the default with AUTOSELECT=NO' });
+  }
+  return findings;
+}
+
+function channelFindings(
+  { attributes, url }: Alternative,
+  place: string,
+  presentation: Presentation,
+): Finding[] {
+  const stated = attributes.get('CHANNELS')?.text.split('/')[0];
+  const rendition = url === null ? undefined : renditionOf({ url }, presentation);
+  const config = rendition?.segments[0]?.content?.audio?.config;
+  // 0 leaves the number to the stream itself; 7 stands for eight.
+  if (stated === undefined || config === undefined || config.channels === 0) return [];
+  const channels = String(config.channels === 7 ? 8 : config.channels);
+  return stated === channels
+    ? []
+    : [{ place, message: `CHANNELS is "${stated}", the stream has ${channels}` }];
+}
+
+function variantPlace(variant: Variant, presentationUrl: string): string {
+  const name = shortAddress(presentationUrl, presentationUrl);
+  return `${linePlace(name, variant)} (${shortAddress(variant.url, presentationUrl)})`;
+}

@@ -1,0 +1,180 @@
+import { isTag } from '../playlists/playlist-text.ts';
+import { isVideo, type Presentation, type Rendition } from '../presentation.ts';
+import {
+  type Finding,
+  judged,
+  judgeEach,
+  linePlace,
+  notApplicable,
+  type Rule,
+  segmentPlace,
+  type Verdict,
+} from '../rule.ts';
+import { type Timeline, timelineOf } from '../timeline.ts';
+
+const TARGET_SECONDS = 6;
+/** Timestamps are whole ticks. */
+const TICK_SECONDS = 1 / 90_000;
+
+/** Rules for media playlists. */
+export const MEDIA_RULES: readonly Rule[] = [
+  {
+    id: 'media.target-duration',
+    level: 'must',
+    source: 'RFC 8216 §4.3.3.1; Apple 7.7',
+    sentence: 'No EXTINF, rounded to whole seconds, exceeds EXT-X-TARGETDURATION.',
+    check: everyRendition(({ name, playlist: { targetDuration }, segments }) =>
+      segments
+        .filter(({ duration }) => targetDuration !== null && Math.round(duration) > targetDuration)
+        .map((segment) => ({
+          place: segmentPlace(name, segment),
+          message: `lasts ${segment.duration} s, the target duration is ${targetDuration} s`,
+        })),
+    ),
+  },
+  {
+    id: 'media.same-target-duration',
+    level: 'must',
+    source: 'Apple 8.2',
+    sentence: 'All playlists of picture and sound have the same target duration.',
+    check: ({ renditions }) => {
+      const known = renditions.filter(({ playlist }) => playlist.targetDuration !== null);
+      const [first, ...others] = known;
+      if (!first || others.length === 0) return notApplicable('there are not several media playlists');
+      const target = first.playlist.targetDuration;
+      return judged(
+        others
+          .filter(({ playlist }) => playlist.targetDuration !== target)
+          .map(({ name, playlist }) => ({
+            place: name,
+            message: `has ${playlist.targetDuration} s, ${first.name} has ${target} s`,
+          })),
+        `${target} s`,
+      );
+    },
+  },
+  {
+    id: 'media.six-seconds',
+    level: 'should',
+    source: 'Apple 7.5',
+    sentence: 'Target durations are 6 seconds.',
+    check: ({ renditions }) => {
+      const long = renditions.filter(({ segments }) => segments.length > 1);
+      return judgeEach(long, 'there is no more than one segment', ({ name, playlist: { targetDuration } }) =>
+        targetDuration === TARGET_SECONDS || targetDuration === null
+          ? []
+          : [{ place: name, message: `has a target duration of ${targetDuration} s` }],
+      );
+    },
+  },
+  {
+    id: 'media.playlist-type',
+    level: 'must',
+    source: 'Apple 8.6',
+    sentence: 'Playlists of video on demand say EXT-X-PLAYLIST-TYPE:VOD.',
+    check: ({ renditions }) =>
+      judgeEach(
+        renditions.filter(({ playlist }) => playlist.ended && playlist.type !== 'EVENT'),
+        'nothing is on demand',
+        ({ name, playlist: { type } }) =>
+          type === 'VOD'
+            ? []
+            : [{ place: name, message: type === null ? 'has no EXT-X-PLAYLIST-TYPE' : `says ${type}` }],
+      ),
+  },
+  {
+    id: 'media.complete',
+    level: 'own',
+    source: 'RFC 8216 §4.3.3',
+    sentence: 'Playlists say VOD, begin with media sequence number 0 and end with EXT-X-ENDLIST.',
+    check: everyRendition(({ name, file, playlist: { type, firstSequence, ended } }) => {
+      const last = file?.lines.at(-1);
+      const endsWithIt = last && isTag(last) && last.name === 'EXT-X-ENDLIST';
+      const complaints = [
+        ...(type !== null && type !== 'VOD' ? [`says ${type}`] : []),
+        ...(firstSequence === 0 ? [] : [`begins with number ${firstSequence}`]),
+        ...(ended && endsWithIt ? [] : ['does not end with EXT-X-ENDLIST']),
+      ];
+      return complaints.map((message) => ({ place: name, message }));
+    }),
+  },
+  {
+    id: 'media.no-discontinuity',
+    level: 'own',
+    source: 'RFC 8216 §4.3.2.3',
+    sentence: 'Nothing is discontinuous.',
+    check: everyRendition(({ name, file }) =>
+      (file?.lines ?? [])
+        .filter(isTag)
+        .filter((tag) => tag.name === 'EXT-X-DISCONTINUITY')
+        .map((tag) => ({ place: linePlace(name, tag), message: 'EXT-X-DISCONTINUITY stands here' })),
+    ),
+  },
+  {
+    id: 'media.durations',
+    level: 'must',
+    source: 'Apple 8.1',
+    sentence:
+      'The EXTINF of any run of segments add up to what the timestamps say, to a frame of the picture.',
+    check: durations,
+  },
+];
+
+function everyRendition(find: (rendition: Rendition) => Finding[]): Rule['check'] {
+  return ({ renditions }) =>
+    judgeEach(
+      renditions.filter(({ file }) => file !== null),
+      'no media playlist could be fetched',
+      find,
+    );
+}
+
+function durations(presentation: Presentation): Verdict {
+  const timelines = presentation.renditions.map((rendition) => ({
+    rendition,
+    timeline: timelineOf(rendition, presentation),
+  }));
+  const frames = timelines.flatMap(({ rendition, timeline }) =>
+    isVideo(rendition) && 'frame' in timeline ? [timeline.frame] : [],
+  );
+  const findings: Finding[] = [];
+  const figures: string[] = [];
+  for (const { rendition, timeline } of timelines) {
+    if ('reason' in timeline) return notApplicable(timeline.reason);
+    if (rendition.segments.some(({ duration }) => Number.isNaN(duration))) {
+      return notApplicable(`${rendition.name} has segments without a duration`);
+    }
+    const allowed = Math.max(timeline.frame, ...frames) + TICK_SECONDS;
+    const { error, first, last } = worstRun(rendition, timeline);
+    figures.push(`${rendition.name}: ${milliseconds(error)}`);
+    if (error <= allowed) continue;
+    findings.push({
+      place: `${rendition.name}, segments ${first} to ${last}`,
+      message: `the EXTINF are ${milliseconds(error)} off the timestamps, a frame is ${milliseconds(allowed)}`,
+    });
+  }
+  return judged(findings, `off by at most ${figures.join(', ')}`);
+}
+
+/** The run of segments whose EXTINF are furthest from the timestamps. Seconds, and media sequence numbers. */
+function worstRun({ segments }: Rendition, { starts, end }: Timeline) {
+  const [begin = 0] = starts;
+  let listed = 0;
+  const errors = [0];
+  for (const [at, { duration }] of segments.entries()) {
+    listed += duration;
+    errors.push(listed - ((starts[at + 1] ?? end) - begin));
+  }
+  const [lowest, highest] = [Math.min(...errors), Math.max(...errors)];
+  const edges = [errors.indexOf(lowest), errors.indexOf(highest)].sort((a, b) => a - b);
+  const numbered = (at: number) => segments[at]?.sequence ?? at;
+  return {
+    error: highest - lowest,
+    first: numbered(edges[0] ?? 0),
+    last: numbered((edges[1] ?? 1) - 1),
+  };
+}
+
+function milliseconds(seconds: number): string {
+  return `${(1000 * seconds).toFixed(1)} ms`;
+}

@@ -1,0 +1,228 @@
+import { isSlice, NAL } from '../media/h264.ts';
+import { TICKS } from '../media/pes-packets.ts';
+import type { SegmentContent } from '../media/segment-reader.ts';
+import { nearest } from '../media/timestamps.ts';
+import type { VideoContent } from '../media/video-track.ts';
+import { isVideo, type LoadedSegment, type Presentation, type Rendition } from '../presentation.ts';
+import { type Finding, judgeEach, type Rule, segmentPlace } from '../rule.ts';
+import { audioFrame, spanOf, videoFrame } from '../timeline.ts';
+
+/** A segment that was read to its end. */
+type ReadSegment = LoadedSegment & { content: SegmentContent };
+
+/** Two neighbours of a rendition, the second going on where the first ends. */
+type Neighbours = { rendition: Rendition; before: ReadSegment; segment: ReadSegment };
+
+const KEY_FRAME_SECONDS = 2;
+/** Pictures may be a millisecond off, which is how exactly many containers count. */
+const STEP_TICKS = TICKS / 1000;
+const NOTHING_READ = 'no transport stream could be read';
+const NO_VIDEO = 'there is no H.264 picture';
+
+/** Rules for each segment and its neighbours. */
+export const SEGMENT_RULES: readonly Rule[] = [
+  {
+    id: 'segments.readable',
+    level: 'must',
+    source: 'RFC 8216 §3.2; ISO/IEC 13818-1 §2.4.3',
+    sentence: 'Segments are whole packets of a transport stream, whose streams can be read.',
+    check: everyContent(({ damage }) => (damage === null ? [] : [damage])),
+  },
+  {
+    id: 'segments.tables',
+    level: 'must',
+    source: 'RFC 8216 §3.2',
+    sentence: 'Every segment has an intact PAT and PMT before its pictures and sound.',
+    check: everyContent(({ hasPat, hasPmt, damagedTables, damage }) => {
+      if (damagedTables.length > 0) return [`the checksum of table ${damagedTables.join()} is wrong`];
+      if (damage !== null) return [];
+      if (!hasPat) return ['has no PAT'];
+      return hasPmt ? [] : ['has no PMT before its streams'];
+    }),
+  },
+  {
+    id: 'segments.continuity',
+    level: 'must',
+    source: 'Apple 7.2; ISO/IEC 13818-1 §2.4.3.3',
+    sentence: 'Continuity counters go on without a break, from segment to segment too.',
+    check: ({ renditions }) =>
+      judgeEach(readRenditions(renditions), NOTHING_READ, (rendition) => [
+        ...readSegments(rendition).flatMap((segment) => innerBreaks(rendition, segment)),
+        ...neighboursOf(rendition).flatMap(outerBreaks),
+      ]),
+  },
+  {
+    id: 'segments.timestamps',
+    level: 'must',
+    source: 'Apple 7.1, 7.2',
+    sentence: 'Timestamps go on without a gap or an overlap, from segment to segment too.',
+    check: ({ renditions }) =>
+      judgeEach(readRenditions(renditions), NOTHING_READ, (rendition) => [
+        ...readSegments(rendition).flatMap((segment) => innerJumps(rendition, segment)),
+        ...neighboursOf(rendition).flatMap((pair) => [...videoGap(pair), ...audioGap(pair)]),
+      ]),
+  },
+  {
+    id: 'segments.idr',
+    level: 'must',
+    source: 'Apple 7.4; RFC 8216 §4.3.5.1',
+    sentence: 'Every video segment begins with SPS, PPS and an IDR picture, which is the first to be shown.',
+    check: everyVideo(openingComplaints),
+  },
+  {
+    id: 'segments.key-frames',
+    level: 'should',
+    source: 'Apple 1.13',
+    sentence: 'There is an IDR picture every two seconds.',
+    check: everyVideo((video, { segments }) => {
+      const frame = videoFrame(segments) ?? 0;
+      const times = [...video.idrTimes, video.latest + frame];
+      const gaps = times.slice(1).map((time, at) => (time - (times[at] ?? time)) / TICKS);
+      const longest = Math.max(0, ...gaps);
+      return longest <= KEY_FRAME_SECONDS + frame / TICKS + 0.001
+        ? []
+        : [`${longest.toFixed(3)} s pass without an IDR picture`];
+    }),
+  },
+  {
+    id: 'segments.constant-frame-rate',
+    level: 'own',
+    source: 'Apple 1.18',
+    sentence: 'Picture follows picture at a constant rate, to a millisecond.',
+    check: everyVideo(({ shortestStep, longestStep }, { segments }) => {
+      const frame = videoFrame(segments);
+      if (frame === null || shortestStep === null || longestStep === null) return [];
+      if (frame - shortestStep <= STEP_TICKS && longestStep - frame <= STEP_TICKS) return [];
+      return [`pictures are ${inMs(shortestStep)} to ${inMs(longestStep)} apart, on average ${inMs(frame)}`];
+    }),
+  },
+];
+
+/** Judges the contents of all segments that are transport streams. */
+function everyContent(complaints: (content: SegmentContent) => string[]): Rule['check'] {
+  return ({ renditions }) => {
+    const all = renditions.flatMap((rendition) =>
+      rendition.segments.map((segment) => ({ rendition, segment })),
+    );
+    const read = all.filter(({ segment }) => segment.content !== null);
+    return judgeEach(read, NOTHING_READ, ({ rendition, segment }) =>
+      segment.content
+        ? complaints(segment.content).map((message) => ({
+            place: segmentPlace(rendition.name, segment),
+            message,
+          }))
+        : [],
+    );
+  };
+}
+
+/** Judges the pictures of all segments of renditions that have any. */
+function everyVideo(complaints: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
+  return ({ renditions }: Presentation) =>
+    judgeEach(renditions.filter(isVideo), NO_VIDEO, (rendition) =>
+      rendition.segments.flatMap((segment) => {
+        const video = segment.content?.damage === null && segment.content.video;
+        if (!video) return [];
+        return complaints(video, rendition).map((message) => ({
+          place: segmentPlace(rendition.name, segment),
+          message,
+        }));
+      }),
+    );
+}
+
+function readRenditions(renditions: readonly Rendition[]): Rendition[] {
+  return renditions.filter((rendition) => readSegments(rendition).length > 0);
+}
+
+function isRead(segment: LoadedSegment | undefined): segment is ReadSegment {
+  return segment?.content?.damage === null;
+}
+
+function readSegments({ segments }: Rendition): ReadSegment[] {
+  return segments.filter(isRead);
+}
+
+/** Neighbours that were both read and have no discontinuity between them. */
+function neighboursOf(rendition: Rendition): Neighbours[] {
+  return rendition.segments.flatMap((segment, at) => {
+    const before = rendition.segments[at - 1];
+    return isRead(before) && isRead(segment) && !segment.discontinuity
+      ? [{ rendition, before, segment }]
+      : [];
+  });
+}
+
+function innerBreaks({ name }: Rendition, segment: ReadSegment): Finding[] {
+  return segment.content.counters
+    .filter(({ breaks }) => breaks > 0)
+    .map(({ pid, breaks }) => ({
+      place: segmentPlace(name, segment),
+      message: `the counter of packets ${pid} breaks ${breaks === 1 ? 'once' : `${breaks} times`}`,
+    }));
+}
+
+function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
+  return segment.content.counters.flatMap(({ pid, first }) => {
+    const last = before.content.counters.find((counters) => counters.pid === pid)?.last;
+    if (last === undefined || first === (last + 1) % 16) return [];
+    const message = `the counter of packets ${pid} begins at ${first}, the segment before ended at ${last}`;
+    return [{ place: segmentPlace(rendition.name, segment), message }];
+  });
+}
+
+function innerJumps({ name }: Rendition, segment: ReadSegment): Finding[] {
+  const { video, audio } = segment.content;
+  const complaints = [
+    ...(video && video.dtsFalls > 0 ? [`decoding times do not rise (${video.dtsFalls} times)`] : []),
+    ...(audio && audio.jumps > 0 ? [`times of the sound jump (${audio.jumps} times)`] : []),
+  ];
+  return complaints.map((message) => ({ place: segmentPlace(name, segment), message }));
+}
+
+/** The time between two segments is that between pictures: no overlap, and no picture missing. */
+function videoGap({ rendition, before, segment }: Neighbours): Finding[] {
+  const [first, second] = [before.content.video, segment.content.video];
+  const frame = videoFrame(rendition.segments);
+  if (!first || !second || frame === null) return [];
+  const step = nearest(second.earliest, first.latest) - first.latest;
+  const longest = Math.max(frame, first.longestStep ?? 0, second.longestStep ?? 0);
+  const falls = nearest(second.firstDts, first.lastDts) <= first.lastDts;
+  const place = segmentPlace(rendition.name, segment);
+  if (step > 0.5 * frame && step < 1.5 * longest && !falls) return [];
+  if (falls && step > 0) return [{ place, message: 'is to be decoded before the segment before it ends' }];
+  return [
+    {
+      place,
+      message: `begins ${inMs(step)} after the last picture before it, where a frame is ${inMs(frame)}`,
+    },
+  ];
+}
+
+function audioGap({ rendition, before, segment }: Neighbours): Finding[] {
+  const frame = audioFrame(rendition.segments);
+  const end = spanOf(before.content, 'audio', 0)?.end;
+  const start = spanOf(segment.content, 'audio', 0)?.start;
+  if (frame === null || end === undefined || start === undefined) return [];
+  const gap = nearest(start, end) - end;
+  if (Math.abs(gap) <= 0.5 * frame) return [];
+  const message = `its sound begins ${inMs(gap)} after the sound before it ends`;
+  return [{ place: segmentPlace(rendition.name, segment), message }];
+}
+
+function openingComplaints({ openingUnits, first, earliest }: VideoContent): string[] {
+  const slice = openingUnits.find(isSlice);
+  const lacking = [
+    ...(openingUnits.includes(NAL.sps) ? [] : ['SPS']),
+    ...(openingUnits.includes(NAL.pps) ? [] : ['PPS']),
+  ];
+  const complaints = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first picture`] : [];
+  if (slice !== NAL.idrSlice)
+    complaints.push(`begins with a picture that is not IDR (NAL type ${slice ?? 'none'})`);
+  if (earliest < first) complaints.push(`shows a picture ${inMs(first - earliest)} before its first one`);
+  return complaints;
+}
+
+function inMs(ticks: number): string {
+  return `${((1000 * ticks) / TICKS).toFixed(1)} ms`;
+}

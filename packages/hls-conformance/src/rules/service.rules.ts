@@ -1,0 +1,48 @@
+import { isVideo, type Presentation, type Rendition } from '../presentation.ts';
+import { type Finding, judged, notApplicable, type Rule } from '../rule.ts';
+
+/** Rules that hold a presentation against what the service says of it elsewhere. */
+export const SERVICE_RULES: readonly Rule[] = [
+  {
+    id: 'service.variants',
+    level: 'own',
+    source: 'Framelane API, variants',
+    sentence: 'The variants of the API are the video renditions of the master playlist.',
+    check: (presentation, { variants }) => {
+      if (variants === undefined) return notApplicable('it is not known what the API says');
+      const offered = presentation.renditions.filter(isVideo).map(folderOf);
+      return judged(differences(new Set(offered), new Set(variants), 'the master playlist', 'the API'));
+    },
+  },
+  {
+    id: 'service.stored-segments',
+    level: 'own',
+    source: 'Framelane storage',
+    sentence: 'The segments that are listed are the segments that are stored.',
+    check: (presentation, { storedSegments }) => {
+      if (storedSegments === undefined) return notApplicable('it is not known what is stored');
+      return judged(
+        differences(listedSegments(presentation), new Set(storedSegments), 'a playlist', 'the storage'),
+      );
+    },
+  },
+];
+
+/** `720p` of `…/720p/index.m3u8`. */
+function folderOf({ url }: Pick<Rendition, 'url'>): string {
+  return new URL(url).pathname.split('/').at(-2) ?? '';
+}
+
+/** The last two parts of each address, e.g. `720p/0.ts`: they may come from elsewhere. */
+function listedSegments({ renditions }: Presentation): Set<string> {
+  const urls = renditions.flatMap(({ segments }) => segments.map(({ url }) => url));
+  return new Set(urls.map((url) => new URL(url).pathname.split('/').slice(-2).join('/')));
+}
+
+function differences(one: Set<string>, other: Set<string>, oneName: string, otherName: string): Finding[] {
+  const only = (here: Set<string>, there: Set<string>, names: [string, string]) =>
+    [...here]
+      .filter((place) => !there.has(place))
+      .map((place) => ({ place, message: `is in ${names[0]} and not in ${names[1]}` }));
+  return [...only(one, other, [oneName, otherName]), ...only(other, one, [otherName, oneName])];
+}

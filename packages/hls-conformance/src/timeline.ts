@@ -1,0 +1,102 @@
+import { SAMPLES_PER_FRAME } from './media/adts.ts';
+import { TICKS } from './media/pes-packets.ts';
+import type { SegmentContent } from './media/segment-reader.ts';
+import { nearest } from './media/timestamps.ts';
+import type { LoadedSegment, Presentation, Rendition } from './presentation.ts';
+
+/** When a rendition's segments begin, by their timestamps. Times in seconds, on one clock for all renditions. */
+export type Timeline = {
+  starts: number[];
+  /** When the last frame ends. */
+  end: number;
+  /** How long a frame lasts, on average. */
+  frame: number;
+};
+
+/** Why the times of a rendition are not known. */
+export type NoTimeline = { reason: string };
+
+/** What of one segment makes a timeline. Times in ticks. */
+type Span = { start: number; end: number };
+
+/** The time of a rendition's pictures, or of its sound if it has no pictures. */
+export function timelineOf(rendition: Rendition, presentation: Presentation): Timeline | NoTimeline {
+  const { name, segments, unread } = rendition;
+  if (unread !== null) return { reason: `the segments of ${name} are not read: ${unread}` };
+  if (segments.some(({ discontinuity }) => discontinuity)) return { reason: `${name} has discontinuities` };
+  const unreadable = segments.find(({ content }) => content === null || content.damage !== null);
+  if (unreadable) return { reason: `segment ${unreadable.sequence} of ${name} could not be read` };
+  const kind = segments.some(({ content }) => content?.video) ? 'video' : 'audio';
+  const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
+  if (frame === null) return { reason: `${name} has no H.264 or AAC whose times are known` };
+  return assemble(rendition, kind, frame, clockOf(presentation));
+}
+
+/** The time of the sound that is part of a rendition's own segments. */
+export function soundOf(rendition: Rendition, presentation: Presentation): Timeline | null {
+  const { segments } = rendition;
+  if ('reason' in timelineOf(rendition, presentation)) return null;
+  const frame = audioFrame(segments);
+  if (frame === null || !segments.every(({ content }) => content?.audio)) return null;
+  const timeline = assemble(rendition, 'audio', frame, clockOf(presentation));
+  return 'reason' in timeline ? null : timeline;
+}
+
+/** How long a segment lasts by its own timestamps alone, in ticks. */
+export function spanOf(content: SegmentContent, kind: 'video' | 'audio', frame: number): Span | null {
+  if (kind === 'audio') return content.audio && { start: content.audio.start, end: content.audio.end };
+  const { video } = content;
+  return video && { start: video.earliest, end: video.latest + frame };
+}
+
+/** A time all renditions' timestamps are near to, so that a clock that starts over does not tear them apart. */
+function clockOf({ renditions }: Presentation): number {
+  for (const { segments } of renditions) {
+    const { video, audio } = segments[0]?.content ?? {};
+    const time = video?.earliest ?? audio?.start;
+    if (time !== undefined) return time;
+  }
+  return 0;
+}
+
+function assemble(
+  { name, segments }: Rendition,
+  kind: 'video' | 'audio',
+  frame: number,
+  clock: number,
+): Timeline | NoTimeline {
+  const starts: number[] = [];
+  let end = Number.NaN;
+  let reference = clock;
+  for (const { sequence, content } of segments) {
+    const span = content && spanOf(content, kind, frame);
+    if (!span) return { reason: `segment ${sequence} of ${name} has no ${kind}` };
+    const start = nearest(span.start, reference);
+    starts.push(start / TICKS);
+    end = (start + span.end - span.start) / TICKS;
+    reference = start;
+  }
+  return { starts, end, frame: frame / TICKS };
+}
+
+/** The average time between pictures, in ticks; null when there are too few, or their times are not all known. */
+export function videoFrame(segments: readonly LoadedSegment[]): number | null {
+  const videos = segments.flatMap(({ content }) => content?.video ?? []);
+  const [first] = videos;
+  const last = videos.at(-1);
+  const frames = videos.reduce((sum, video) => sum + video.frames, 0);
+  if (!first || !last || frames < 2 || videos.some(({ untimed }) => untimed > 0)) return null;
+  // Added up, as the clock may start over in a long video.
+  const steps = videos.slice(1).map((video, at) => {
+    const before = videos[at]?.earliest ?? video.earliest;
+    return nearest(video.earliest, before) - before;
+  });
+  const sum = steps.reduce((total, step) => total + step, 0) + last.latest - last.earliest;
+  return sum / (frames - 1);
+}
+
+/** The time one frame of AAC lasts, in ticks; null when there is none. */
+export function audioFrame(segments: readonly LoadedSegment[]): number | null {
+  const config = segments.find(({ content }) => content?.audio)?.content?.audio?.config;
+  return config ? (SAMPLES_PER_FRAME * TICKS) / config.sampleRate : null;
+}
