@@ -1782,7 +1782,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
-                 *       "detail": "The database cannot be reached at the moment.",
+                 *       "detail": "The service cannot reach its database. Try again soon.",
                  *       "instance": "/v1/videos",
                  *       "code": "unavailable",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -1948,18 +1948,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:file_too_large",
-                 *       "title": "Content Too Large",
-                 *       "status": 413,
-                 *       "detail": "Files may have at most 10737418240 bytes.",
-                 *       "instance": "/v1/videos/upload-ticket",
-                 *       "code": "file_too_large",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
-                 *       "maxBytes": 10737418240
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["TooLargeProblem"];
             };
         };
@@ -2068,17 +2056,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:file_missing",
-                 *       "title": "Bad Request",
-                 *       "status": 400,
-                 *       "detail": "The form holds no file. Send it in the field \"file\".",
-                 *       "instance": "/upload",
-                 *       "code": "file_missing",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2089,17 +2066,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:upload_token_used",
-                 *       "title": "Unauthorized",
-                 *       "status": 401,
-                 *       "detail": "This upload token has been used.",
-                 *       "instance": "/upload",
-                 *       "code": "upload_token_used",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2115,7 +2081,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:upload_timeout",
                  *       "title": "Request Timeout",
                  *       "status": 408,
-                 *       "detail": "No bytes arrived for 60 seconds. The token can be used again.",
+                 *       "detail": "No bytes came for too long. The token can be used again.",
                  *       "instance": "/upload",
                  *       "code": "upload_timeout",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2134,17 +2100,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:upload_in_progress",
-                 *       "title": "Conflict",
-                 *       "status": 409,
-                 *       "detail": "Another upload with this token is under way.",
-                 *       "instance": "/upload",
-                 *       "code": "upload_in_progress",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2182,7 +2137,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:unsupported_media_type",
                  *       "title": "Unsupported Media Type",
                  *       "status": 415,
-                 *       "detail": "Send the file as multipart/form-data.",
+                 *       "detail": "Send the file as a part of a multipart/form-data body.",
                  *       "instance": "/upload",
                  *       "code": "unsupported_media_type",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2204,7 +2159,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
-                 *       "detail": "The storage cannot be reached at the moment.",
+                 *       "detail": "The file could not be stored. The token can be used again.",
                  *       "instance": "/upload",
                  *       "code": "unavailable",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"

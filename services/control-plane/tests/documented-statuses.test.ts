@@ -1,0 +1,293 @@
+import { newId } from '@framelane/contracts/ids';
+import { segmentKey } from '@framelane/object-store/object-keys';
+import { AnswerCheck } from '@framelane/openapi/answer-check';
+import { readOpenApiDocument } from '@framelane/openapi/document';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import express from 'express';
+import { sql } from 'kysely';
+import request, { type Response } from 'supertest';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../src/api-keys/api-keys.service.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { DatabaseLink } from './support/database-link.ts';
+import { type DocumentedAnswer, documentedAnswers, withUnknownIds } from './support/documented-answers.ts';
+import { localWebhooks } from './support/webhooks.ts';
+
+/** Provokes every answer that the contract documents. What is documented and not provoked here fails. */
+
+type Credentials = Record<string, string>;
+type Call = { path: string; body?: object };
+type Provoke = (answer: DocumentedAnswer) => Promise<Response>;
+
+let plane: TestControlPlane;
+/** Beside it, with the same database: one where a key may ask once a minute, and one that sends players to the store. */
+let limited: { url: string };
+let redirecting: { url: string };
+/** One whose database has lost its tables, and one that cannot reach its database. */
+let broken: TestControlPlane;
+let cutOff: TestControlPlane;
+let link: DatabaseLink;
+
+beforeAll(async () => {
+  link = await DatabaseLink.open(process.env.TEST_DATABASE_URL ?? '');
+  [plane, broken, cutOff] = await Promise.all([
+    startControlPlane(localWebhooks, { presign: async (key) => `https://objects.example/${key}` }),
+    startControlPlane(),
+    startControlPlane((config) => ({ ...config, databaseUrl: link.through(config.databaseUrl) })),
+  ]);
+  limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
+  redirecting = await plane.startAnother({ delivery: { mode: 'redirect', cdnUrl: undefined } });
+  await sql`drop schema public cascade`.execute(broken.db);
+  await link.cut();
+});
+afterAll(async () => {
+  await link.mend();
+  await Promise.all([plane.stop(), broken.stop(), cutOff.stop()]);
+  await link.cut();
+});
+afterEach(() => void jest.restoreAllMocks());
+
+/** Sends one request; the body of the answer is bytes, whatever its type. */
+function send(
+  { method }: Pick<DocumentedAnswer, 'method'>,
+  { path, body }: Call,
+  { headers = plane.credentials, url = plane.url }: { headers?: Credentials; url?: string } = {},
+) {
+  return request(url)[method](`/v1${path}`).set(headers).redirects(0).responseType('blob').send(body);
+}
+
+/** A key for a workspace of its own. */
+async function newWorkspace(): Promise<Credentials> {
+  const workspaceId = newId('ws');
+  await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+  return newKey(workspaceId);
+}
+
+async function newKey(workspaceId = plane.workspaceId): Promise<Credentials> {
+  const secret = newApiKeySecret('live');
+  await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
+  return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
+}
+
+async function made(path: string, body: object): Promise<string> {
+  const answer = await request(plane.url).post(`/v1${path}`).set(plane.credentials).send(body);
+  if (answer.status >= 300) throw new Error(`Not made: ${answer.text}`);
+  return answer.body.id;
+}
+
+const newWebhook = () => made('/webhooks', { url: 'http://127.0.0.1:9/' });
+const newDelivery = async () => {
+  const webhook = await newWebhook();
+  return `/webhooks/${webhook}/deliveries/${await made(`/webhooks/${webhook}/test`, {})}`;
+};
+const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
+
+async function failedVideo(): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket();
+  const { sourceKey } = await plane.engine.upload(uploadToken);
+  await plane.objects.put(sourceKey, Buffer.from('source'), 'video/mp4');
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.report('transcode.failed', {
+    videoId,
+    attempt,
+    code: 'transcode_failed',
+    message: 'It did not work.',
+    retryable: false,
+  });
+  return `/videos/${videoId}`;
+}
+
+async function stream(policy: 'public' | 'signed' = 'public'): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
+  return `/hls/${plane.workspaceId}/${videoId}`;
+}
+
+async function segment(): Promise<string> {
+  const { videoId } = await plane.readyVideo();
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', 0);
+  await plane.objects.put(key, Buffer.alloc(480_000), 'video/mp2t');
+  return `/hls/${plane.workspaceId}/${videoId}/360p/0.ts`;
+}
+
+/** Where the parts of a stream are that a key or a token may be asked for. */
+const PARTS: Record<string, string> = {
+  getMasterPlaylist: '/master.m3u8',
+  getMediaPlaylist: '/360p/index.m3u8',
+  getContentKey: '/key',
+};
+
+/** A request that each operation answers with its success. */
+const SUCCESSES: Record<string, () => Promise<Call>> = {
+  getWhoami: async () => ({ path: '/auth/whoami' }),
+  getUsage: async () => ({ path: '/auth/usage?groupBy=day' }),
+  listApiKeys: async () => ({ path: '/api-keys?limit=1' }),
+  createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
+  revokeApiKey: async () => ({ path: `/api-keys/${await made('/api-keys', { name: 'Old' })}` }),
+  createUploadTicket: async () => ({ path: '/videos/upload-ticket', body: { filename: 'a.mp4' } }),
+  listVideos: async () => ({ path: '/videos?limit=1' }),
+  getVideo: async () => ({ path: await newVideo() }),
+  updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),
+  deleteVideo: async () => ({ path: await newVideo() }),
+  retryVideo: async () => ({ path: `${await failedVideo()}/retry` }),
+  createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
+  listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
+  createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
+  getWebhook: async () => ({ path: `/webhooks/${await newWebhook()}` }),
+  updateWebhook: async () => ({ path: `/webhooks/${await newWebhook()}`, body: { enabled: false } }),
+  deleteWebhook: async () => ({ path: `/webhooks/${await newWebhook()}` }),
+  rotateWebhookSecret: async () => ({ path: `/webhooks/${await newWebhook()}/rotate-secret` }),
+  testWebhook: async () => ({ path: `/webhooks/${await newWebhook()}/test` }),
+  listWebhookDeliveries: async () => ({ path: `/webhooks/${await newWebhook()}/deliveries` }),
+  redeliverWebhookDelivery: async () => ({ path: `${await newDelivery()}/redeliver` }),
+  getMasterPlaylist: async () => ({ path: `${await stream()}/master.m3u8` }),
+  getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
+  getSegment: async () => ({ path: await segment() }),
+  getContentKey: async () => ({ path: `${await stream()}/key` }),
+  getOpenApiDocument: async () => ({ path: '/openapi.json' }),
+  getReferencePage: async () => ({ path: '/docs' }),
+};
+
+async function success({ operationId }: DocumentedAnswer): Promise<Call> {
+  const call = await SUCCESSES[operationId]?.();
+  if (call === undefined) throw new Error(`No request is known that ${operationId} answers with its success`);
+  return call;
+}
+
+const succeed: Provoke = async (answer) => send(answer, await success(answer));
+const nowhere = ({ template, takesBody }: DocumentedAnswer): Call => ({
+  path: withUnknownIds(template),
+  ...(takesBody && { body: { name: 'x', filename: 'a.mp4' } }),
+});
+const without = (header: string, { [header]: _, ...headers }: Credentials) => headers;
+
+/** The part of a signed stream that an operation fetches, with these credentials and this query. */
+const signed =
+  (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): Provoke =>
+  async (answer) =>
+    send(
+      answer,
+      { path: `${await stream('signed')}${PARTS[answer.operationId]}${query}` },
+      { headers: await headers(), url: from().url },
+    );
+
+/** How operations of a kind come to a status, wherever they document it. */
+const OF_KEYED: Record<number, Provoke> = {
+  200: succeed,
+  201: succeed,
+  202: succeed,
+  204: succeed,
+  400: (answer) => send(answer, nowhere(answer), { headers: without('x-svc-workspace', plane.credentials) }),
+  401: (answer) => send(answer, nowhere(answer), { headers: {} }),
+  403: (answer) =>
+    send(answer, nowhere(answer), { headers: { ...plane.credentials, 'x-svc-workspace': newId('ws') } }),
+  404: (answer) => send(answer, nowhere(answer)),
+  409: async (answer) => {
+    const call = await success(answer);
+    const headers = { ...(await newKey()), 'idempotency-key': newId('req') };
+    await send(answer, call, { headers });
+    const underWay = { status: null, body: null, leased_until: new Date(Date.now() + 60_000) };
+    await plane.db.updateTable('idempotency_keys').set(underWay).execute();
+    return send(answer, call, { headers });
+  },
+  413: (answer) => send(answer, { ...nowhere(answer), body: { x: 'x'.repeat(300_000) } }),
+  415: (answer) =>
+    request(plane.url)
+      [answer.method](`/v1${nowhere(answer).path}`)
+      .set(plane.credentials)
+      .responseType('blob')
+      .type('form')
+      .send('a=b'),
+  422: async (answer) => {
+    const call = await success(answer);
+    const headers = { ...plane.credentials, 'idempotency-key': newId('req') };
+    await send(answer, call, { headers });
+    return send(answer, { ...call, body: { ...call.body, another: 'body' } }, { headers });
+  },
+  429: async (answer) => {
+    const options = { headers: await newKey(), url: limited.url };
+    await send(answer, nowhere(answer), options);
+    return send(answer, nowhere(answer), options);
+  },
+  500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
+  503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+};
+
+const ifUnchanged: Provoke = async (answer) => {
+  const call = await success(answer);
+  const { headers } = await send(answer, call);
+  return send(answer, call, { headers: { 'if-none-match': String(headers.etag) } });
+};
+
+const OF_STREAMS: Record<number, Provoke> = {
+  200: succeed,
+  304: ifUnchanged,
+  400: signed(async () => without('x-svc-workspace', plane.credentials)),
+  401: signed(async () => ({})),
+  403: signed(async () => ({}), '?token=wrong'),
+  404: (answer) => send(answer, nowhere(answer)),
+  429: async (answer) => {
+    const headers = await newKey();
+    await signed(
+      async () => headers,
+      '',
+      () => limited,
+    )(answer);
+    return signed(
+      async () => headers,
+      '',
+      () => limited,
+    )(answer);
+  },
+  500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
+  503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+};
+
+const OF_STATIC: Record<number, Provoke> = {
+  200: succeed,
+  405: (answer) => send({ method: 'put' }, nowhere(answer)),
+  500: (answer) => {
+    jest.spyOn(express.response, 'send').mockImplementationOnce(() => {
+      throw new Error('It cannot be written');
+    });
+    return send(answer, nowhere(answer));
+  },
+};
+
+/** What is particular to one operation. */
+const OF_OPERATION: Record<string, Record<number, Provoke>> = {
+  revokeApiKey: {
+    409: async (answer) => {
+      const headers = await newWorkspace();
+      const { body } = await request(plane.url).get('/v1/auth/whoami').set(headers);
+      return send(answer, { path: `/api-keys/${body.apiKey.id}` }, { headers });
+    },
+  },
+  getSegment: {
+    200: succeed,
+    206: async (answer) => send(answer, await success(answer), { headers: { range: 'bytes=0-9' } }),
+    302: async (answer) => send(answer, await success(answer), { url: redirecting.url }),
+    304: ifUnchanged,
+    404: (answer) => send(answer, nowhere(answer)),
+    416: async (answer) => send(answer, await success(answer), { headers: { range: 'bytes=480000-' } }),
+    500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
+    503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+  },
+};
+
+const OF_KIND = { required: OF_KEYED, possible: OF_STREAMS, none: OF_STATIC };
+
+const check = new AnswerCheck(readOpenApiDocument());
+
+describe.each([...Map.groupBy(documentedAnswers(), ({ operationId }) => operationId)])('%s', (_, answers) => {
+  test.each(answers)('$status', async (answer) => {
+    const { operationId, method, template, status, codes, apiKey } = answer;
+    const provoke = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
+    if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} answer ${status}`);
+    const given = await provoke(answer);
+    const body = Buffer.from(given.body);
+    expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
+    expect(check.complaints(template, method, { status, headers: given.headers, body })).toEqual([]);
+    if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
+  });
+});

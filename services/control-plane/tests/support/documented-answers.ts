@@ -1,0 +1,72 @@
+import { newId } from '@framelane/contracts/ids';
+import { readOpenApiDocument } from '@framelane/openapi/document';
+
+/** An answer that the contract says an operation of the control plane may give. */
+export type DocumentedAnswer = {
+  operationId: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** As in the contract, with parameters in braces. */
+  template: string;
+  status: number;
+  /** Codes of the problems shown as examples of it. */
+  codes: string[];
+  /** Whether the operation asks for an API key, takes one, or does neither. */
+  apiKey: 'required' | 'possible' | 'none';
+  takesBody: boolean;
+};
+
+type Example = { value?: { code?: string }; $ref?: string };
+type Media = { example?: { code?: string }; examples?: Record<string, Example> };
+type Answer = { $ref?: string; content?: Record<string, Media> };
+type Operation = {
+  operationId: string;
+  'x-served-by'?: string;
+  security: Record<string, string[]>[];
+  requestBody?: object;
+  responses: Record<string, Answer>;
+};
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** Every answer of every operation of the control plane. */
+export function documentedAnswers(): DocumentedAnswer[] {
+  const document = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(document.paths).flatMap(([template, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined || operation['x-served-by'] === 'engine') return [];
+      return Object.entries(operation.responses).map(([status, answer]) => ({
+        operationId: operation.operationId,
+        method,
+        template,
+        status: Number(status),
+        codes: codesOf(answer, document),
+        apiKey: useOfApiKey(operation),
+        takesBody: operation.requestBody !== undefined,
+      }));
+    }),
+  );
+}
+
+/** The path with ids in it that nothing has. */
+export function withUnknownIds(template: string): string {
+  const values: Record<string, string> = { rendition: '360p', sequence: '0' };
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? newId('vid'));
+}
+
+function codesOf(answer: Answer, document: object): string[] {
+  const { example, examples = {} } = resolve(answer, document).content?.['application/problem+json'] ?? {};
+  const values = [example, ...Object.values(examples).map((each) => resolve(each, document).value)];
+  return values.flatMap((value) => value?.code ?? []);
+}
+
+function useOfApiKey({ security }: Operation): DocumentedAnswer['apiKey'] {
+  if (!security.some((way) => 'apiKey' in way)) return 'none';
+  return security.length === 1 ? 'required' : 'possible';
+}
+
+function resolve<T extends { $ref?: string }>(value: T, document: object): T {
+  if (value.$ref === undefined) return value;
+  const names = value.$ref.replace('#/', '').split('/');
+  return names.reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document) as T;
+}
