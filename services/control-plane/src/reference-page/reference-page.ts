@@ -68,6 +68,7 @@ function pageHtml({ description, files }: { description: string; files: string }
 <link rel="stylesheet" href="${files}/page.css">
 </head>
 <body>
+<nav id="contents" aria-label="Contents"></nav>
 <main id="reference" data-description="${description}">
 <noscript>This page needs JavaScript. The description itself is at <a href="${description}">${description}</a>.</noscript>
 </main>
