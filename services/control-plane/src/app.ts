@@ -12,6 +12,7 @@ export function createApp(deps: {
   logger: Logger;
   checks: ReadinessChecks;
   trustedProxies: readonly string[];
+  countRequests: RequestHandler;
   countBandwidth: RequestHandler;
   referenceFiles: RequestHandler;
   validation: (RequestHandler | ErrorRequestHandler)[];
@@ -20,7 +21,7 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(requestId, securityHeaders);
+  app.use(requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.use('/v1/hls', deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression);

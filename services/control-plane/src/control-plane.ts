@@ -2,8 +2,10 @@ import { createServer, type Server } from 'node:http';
 import { deriveSealingSecret } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { countRequests } from '@framelane/service-kit/http-metrics';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
+import { metricsEndpoint } from '@framelane/service-kit/metrics-endpoint';
 import type { ReadinessChecks } from '@framelane/service-kit/readiness';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { sql } from 'kysely';
@@ -24,11 +26,14 @@ import { PlaybackService } from './delivery/playback.service.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
+import { routeOf } from './http/route-of.ts';
 import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner } from './jobs/job-runner.ts';
 import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
+import { DatabaseMetrics } from './metrics/database-metrics.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { referencePage } from './reference-page/reference-page.ts';
@@ -96,6 +101,7 @@ export class ControlPlane {
     const contentKeySecret = config.secrets.contentKey;
     const pool = openPool(config.databaseUrl, logger);
     const db = openDatabase(pool);
+    const metrics = new Metrics();
 
     const events = new WebhookEventsService(config.webhooks);
     const transitions = new VideoTransitions({ logger, events, baseUrl });
@@ -112,19 +118,26 @@ export class ControlPlane {
       videos,
       transitions,
       logger,
+      metrics,
       limits: config.uploads,
       testVideoHours: config.testVideoHours,
     });
     const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
     const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
     const usage = new UsageService({ db });
-    const bandwidth = new BandwidthMeter({ db, logger, flushSeconds: config.usageFlushSeconds });
+    const bandwidth = new BandwidthMeter({
+      db,
+      logger,
+      metrics,
+      flushSeconds: config.usageFlushSeconds,
+    });
     const attempts = new AttemptsService({
       db,
       transitions,
       delivery,
       usage,
       logger,
+      metrics,
       settings: { ...config.attempts, contentKeySecret },
     });
 
@@ -138,12 +151,21 @@ export class ControlPlane {
       db,
       sender: new WebhookSender({ receivers, timeoutSeconds: config.webhooks.timeoutSeconds }),
       logger,
+      metrics,
       sealingSecret: webhookSecrets,
       settings: config.webhooks,
     });
 
     const idempotency = new IdempotencyService({ db, logger });
     const once = atMostOnce(idempotency);
+    const databaseMetrics = new DatabaseMetrics(metrics.registry, {
+      db,
+      pool,
+      attempts,
+      webhookDeliveries,
+      logger,
+    });
+
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
       requests: new RequestLimit(config.rateLimits.requestsPerMinute),
@@ -152,6 +174,7 @@ export class ControlPlane {
     const contract = loadContract(addresses);
     const reference = referencePage(baseUrl);
     const served = controlPlanePart(contract);
+    const requestCount = countRequests(metrics.registry, routeOf);
     const app = createApp({
       logger,
       checks: {
@@ -161,6 +184,7 @@ export class ControlPlane {
         ...checks,
       },
       trustedProxies: config.trustedProxies,
+      countRequests: requestCount,
       countBandwidth: bandwidth.count,
       referenceFiles: reference.files,
       validation: requestValidation(served, authenticate, {
@@ -192,7 +216,14 @@ export class ControlPlane {
     this.#idempotency = idempotency;
     this.#publicServer = createServer(app);
     this.#internalServer = createServer(
-      createInternalApp({ logger, tickets, attempts, secret: config.secrets.service }),
+      createInternalApp({
+        logger,
+        tickets,
+        attempts,
+        secret: config.secrets.service,
+        countRequests: requestCount,
+        metrics: metricsEndpoint(metrics.registry, () => databaseMetrics.refresh()),
+      }),
     );
   }
 

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import express from 'express';
 import { sql } from 'kysely';
 import request from 'supertest';
+import { Metrics } from '../src/metrics/metrics.ts';
 import { BandwidthMeter } from '../src/usage/bandwidth-meter.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { sampleManifest } from './support/manifest.ts';
@@ -326,7 +327,8 @@ describe('bandwidth', () => {
   test('is kept while the database does not take it', async () => {
     const { hls } = await playableVideo(1);
     const logger = createLogger({ service: 'test', level: 'silent' });
-    const meter = new BandwidthMeter({ db: plane.db, logger, flushSeconds: NEVER });
+    const metrics = new Metrics();
+    const meter = new BandwidthMeter({ db: plane.db, logger, metrics, flushSeconds: NEVER });
     const app = express().use('/v1/hls', meter.count, (_req, res) => void res.end('A playlist'));
     const server = createServer(app);
     const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });

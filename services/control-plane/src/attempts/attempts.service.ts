@@ -5,13 +5,16 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { DeliveryService } from '../delivery/delivery.service.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {
   closeAttempt,
+  findBacklog,
   findOpenAttempt,
   findOpenAttempts,
   findSilentAttempts,
@@ -31,6 +34,9 @@ const BATCH = 100;
 type Attempt = { videoId: string; number: number };
 type Failure = { kind: AttemptFailure; outcome: AttemptOutcome; code: FailureCode; message: string };
 
+/** What became of an attempt and, if it was the last one, of its video. */
+type End = { outcome: AttemptOutcome; videoFailed: FailureCode | null };
+
 const ENGINE_LOST: Failure = {
   kind: 'transient',
   outcome: 'lease_expired',
@@ -45,6 +51,7 @@ export class AttemptsService {
   readonly #delivery: DeliveryService;
   readonly #usage: UsageService;
   readonly #logger: Logger;
+  readonly #metrics: Metrics;
   readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
 
   constructor(deps: {
@@ -53,6 +60,7 @@ export class AttemptsService {
     delivery: DeliveryService;
     usage: UsageService;
     logger: Logger;
+    metrics: Metrics;
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
   }) {
     this.#db = deps.db;
@@ -60,6 +68,7 @@ export class AttemptsService {
     this.#delivery = deps.delivery;
     this.#usage = deps.usage;
     this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
     this.#settings = deps.settings;
   }
 
@@ -68,27 +77,27 @@ export class AttemptsService {
    * the video is not waiting for one.
    */
   async claim(videoId: string): Promise<ClaimAttemptResponse> {
-    const claimed = await this.#db.transaction().execute(async (trx) => {
+    const { claimed, lost } = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#transitions.lock(trx, videoId);
-      if (video?.status !== 'processing' || video.size === null) return undefined;
+      if (video?.status !== 'processing' || video.size === null) return {};
       const open = await findOpenAttempt(trx, videoId);
-      if (open?.leased) return undefined;
-      if (open !== undefined) {
-        // Its engine fell silent. Count it now rather than wait for the reconciler, which sends the next command.
-        await this.#fail(trx, video, open.number, ENGINE_LOST);
-        return undefined;
-      }
+      if (open?.leased) return {};
+      // Its engine fell silent. Count it now rather than wait for the reconciler, which sends the next command.
+      if (open !== undefined) return { lost: await this.#fail(trx, video, open.number, ENGINE_LOST) };
       const contentKey = await sealContentKey(newContentKey(), this.#settings.contentKeySecret);
       const attempt = await this.#transitions.assignAttempt(trx, video, contentKey);
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
-        attempt,
-        contentKey,
-        sourceKey: sourceKey(video.workspace_id, videoId),
-        sourceBytes: video.size,
-        leaseSeconds: this.#settings.leaseSeconds,
+        claimed: {
+          attempt,
+          contentKey,
+          sourceKey: sourceKey(video.workspace_id, videoId),
+          sourceBytes: video.size,
+          leaseSeconds: this.#settings.leaseSeconds,
+        },
       };
     });
+    this.#count(lost);
     if (claimed === undefined) {
       throw new Problem(409, 'attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
     }
@@ -108,10 +117,11 @@ export class AttemptsService {
 
   /** Takes in the result of the latest attempt, once; any other changes nothing. */
   async complete({ videoId, attempt, manifest }: MessageData<'transcode.completed'>): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    const completed = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, attempt);
-      if (video === undefined) return;
-      if (!(await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' }))) return;
+      if (video === undefined) return undefined;
+      const closed = await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' });
+      if (!closed) return undefined;
       const delivered = await this.#delivery.store(trx, videoId, manifest);
       const ready = await this.#transitions.complete(trx, video, {
         duration: manifest.duration,
@@ -129,7 +139,12 @@ export class AttemptsService {
         storage_bytes: (video.size ?? 0) + delivered.bytes,
       });
       if (ready) await this.#usage.countTranscode(trx, video, manifest.source.duration);
+      return ready ? video : undefined;
     });
+    if (completed === undefined) return;
+    this.#metrics.attemptEnded('completed');
+    const { uploaded_at } = completed;
+    if (uploaded_at !== null) this.#metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
   }
 
   /** Takes in the failure of the latest attempt: another one later, or the end of the video. */
@@ -140,15 +155,21 @@ export class AttemptsService {
     message,
     retryable,
   }: MessageData<'transcode.failed'>): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    const end = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, attempt);
-      if (video === undefined) return;
+      if (video === undefined) return undefined;
       const failure: Failure =
         code === ENGINE_STOPPED
           ? { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' }
           : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
-      await this.#fail(trx, video, attempt, failure);
+      return this.#fail(trx, video, attempt, failure);
     });
+    this.#count(end);
+  }
+
+  /** The videos that wait for an engine, and those that have one. */
+  backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
+    return findBacklog(this.#db);
   }
 
   /** Ends attempts whose engine fell silent and sends commands again that got lost. Safe on several instances. */
@@ -165,17 +186,18 @@ export class AttemptsService {
   }
 
   async #abandon({ videoId, number }: Attempt): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    const end = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, number);
-      if (video !== undefined) await this.#fail(trx, video, number, ENGINE_LOST);
+      return video && this.#fail(trx, video, number, ENGINE_LOST);
     });
+    this.#count(end);
   }
 
   async #reissueUnclaimed(dueBefore: Date): Promise<void> {
     for (const videoId of await findUnclaimed(this.#db, dueBefore, BATCH)) {
       await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
-        if (video?.status === 'processing') await this.#transitions.issueTranscode(trx, video, 0);
+        if (video?.status === 'processing') await this.#transitions.reissueTranscode(trx, video);
       });
     }
   }
@@ -189,16 +211,24 @@ export class AttemptsService {
     return undefined;
   }
 
-  async #fail(trx: Database, video: VideoRow, number: number, failure: Failure): Promise<void> {
+  async #fail(trx: Database, video: VideoRow, number: number, failure: Failure): Promise<End | undefined> {
     const { kind, outcome, code, message } = failure;
-    if (!(await closeAttempt(trx, { videoId: video.id, number }, { outcome, code, message }))) return;
+    const closed = await closeAttempt(trx, { videoId: video.id, number }, { outcome, code, message });
+    if (!closed) return undefined;
     this.#logger.info('attempt.ended', { videoId: video.id, attempt: number, outcome, code });
     const next = afterFailure(kind, video.failed_attempts, this.#settings.retryBackoffSeconds);
     if (next === 'give_up') {
-      await this.#transitions.fail(trx, video, { code, message });
-      return;
+      const failed = await this.#transitions.fail(trx, video, { code, message });
+      return { outcome, videoFailed: failed ? code : null };
     }
     if (kind !== 'handed_back') await this.#transitions.countFailedAttempt(trx, video);
     await this.#transitions.issueTranscode(trx, video, next.retryInSeconds);
+    return { outcome, videoFailed: null };
+  }
+
+  #count(end: End | undefined): void {
+    if (end === undefined) return;
+    this.#metrics.attemptEnded(end.outcome);
+    if (end.videoFailed !== null) this.#metrics.videoFailed(end.videoFailed);
   }
 }

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome } from '../db/schema.ts';
 
@@ -107,6 +108,28 @@ export async function findUnclaimed(db: Database, dueBefore: Date, limit: number
   return rows.map((row) => row.id);
 }
 
+/** The processing videos, apart by whether an attempt at them is open or they wait for one. */
+export async function findBacklog(db: Database): Promise<{ waiting: Backlog; running: Backlog }> {
+  const row = await db
+    .selectFrom('videos')
+    .leftJoin('attempts', (join) =>
+      join.onRef('attempts.video_id', '=', 'videos.id').on('attempts.outcome', 'is', null),
+    )
+    .select([
+      sql<number>`count(*) filter (where number is null)`.as('waiting'),
+      sql<number>`count(number)`.as('running'),
+      secondsSince(sql`min(waiting_since) filter (where number is null)`).as('waitingSeconds'),
+      secondsSince(sql`min(started_at)`).as('runningSeconds'),
+    ])
+    .where('status', '=', 'processing')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return {
+    waiting: { count: row.waiting, oldestSeconds: row.waitingSeconds },
+    running: { count: row.running, oldestSeconds: row.runningSeconds },
+  };
+}
+
 /** Every open attempt of a living video, leased or not. */
 export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
   return openAttempts(db).execute();
@@ -123,4 +146,9 @@ function openAttempts(db: Database) {
 
 function inSeconds(seconds: number) {
   return sql<Date>`now() + make_interval(secs => ${seconds})`;
+}
+
+/** Seconds from then to now; 0 when it is in the future, or null. */
+function secondsSince(time: RawBuilder<unknown>) {
+  return sql<number>`greatest(extract(epoch from now() - ${time}), 0)::float8`;
 }

@@ -5,6 +5,7 @@ import * as videos from './migrations/20261121b-videos.ts';
 import * as usage from './migrations/20261121c-usage.ts';
 import * as webhooks from './migrations/20261121d-webhooks.ts';
 import * as idempotency from './migrations/20261121e-idempotency.ts';
+import * as waitingSince from './migrations/20261121f-waiting-since.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -13,6 +14,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261121c-usage': usage,
   '20261121d-webhooks': webhooks,
   '20261121e-idempotency': idempotency,
+  '20261121f-waiting-since': waitingSince,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

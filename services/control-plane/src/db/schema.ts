@@ -88,6 +88,8 @@ type VideosTable = {
   failed_attempts: Generated<number>;
   /** When the latest transcode command was written to the outbox. */
   command_issued_at: Date | null;
+  /** When it began to wait for its next attempt: unlike a command, a wait that lasts is not begun anew. */
+  waiting_since: Date | null;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
   error_code: FailureCode | null;

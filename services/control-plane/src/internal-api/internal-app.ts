@@ -1,6 +1,6 @@
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { translateHttpError } from '../http/problems.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
@@ -13,10 +13,14 @@ export function createInternalApp(deps: {
   tickets: UploadTicketsService;
   attempts: AttemptsService;
   secret: string;
+  countRequests: RequestHandler;
+  metrics: RequestHandler;
 }): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(requestId, serviceAuthentication(deps.secret), express.json());
+  // Whoever reaches this listener may read it: it names no one, and Prometheus brings no credential.
+  app.get('/metrics', deps.metrics);
+  app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
   app.use(internalApi(deps.tickets, deps.attempts));
   app.use(routeNotFound, problemHandler(deps.logger, translateHttpError));
   return app;

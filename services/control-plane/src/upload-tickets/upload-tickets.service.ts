@@ -7,6 +7,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy, UploadTicketRow } from '../db/schema.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
@@ -55,6 +56,7 @@ export class UploadTicketsService {
   readonly #videos: VideosService;
   readonly #transitions: VideoTransitions;
   readonly #logger: Logger;
+  readonly #metrics: Metrics;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
   readonly #testVideoHours: number;
 
@@ -63,6 +65,7 @@ export class UploadTicketsService {
     videos: VideosService;
     transitions: VideoTransitions;
     logger: Logger;
+    metrics: Metrics;
     limits: { maxBytes: number; leaseSeconds: number };
     testVideoHours: number;
   }) {
@@ -70,6 +73,7 @@ export class UploadTicketsService {
     this.#videos = deps.videos;
     this.#transitions = deps.transitions;
     this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
     this.#limits = deps.limits;
     this.#testVideoHours = deps.testVideoHours;
   }
@@ -161,31 +165,34 @@ export class UploadTicketsService {
 
   /** Spends the ticket and moves its video on, once; a repeated or stale report changes nothing. */
   async complete(upload: MessageData<'upload.completed'>): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
+    const taken = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#transitions.lock(trx, upload.videoId);
       if (video === undefined || !(await spendTicket(trx, upload))) {
         this.#logger.info('upload.completion_ignored', { ...upload });
         await this.#transitions.discard(trx, upload.videoId);
-        return;
+        return false;
       }
       const begun = await this.#transitions.beginProcessing(trx, video, upload);
       // It failed meanwhile: the file came after its purge.
       if (!begun) await this.#transitions.discard(trx, video.id);
+      return begun;
     });
+    if (taken) this.#metrics.uploadCompleted();
   }
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
     for (const videoId of await findExpiredTickets(this.#db, EXPIRY_BATCH)) {
-      await this.#db.transaction().execute(async (trx) => {
+      const failed = await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
         // A transfer may have reported since.
-        if (video?.status !== 'uploading' || !(await isTicketExpired(trx, videoId))) return;
-        await this.#transitions.fail(trx, video, {
+        if (video?.status !== 'uploading' || !(await isTicketExpired(trx, videoId))) return false;
+        return this.#transitions.fail(trx, video, {
           code: 'upload_expired',
           message: 'No file arrived before the upload ticket expired.',
         });
       });
+      if (failed) this.#metrics.videoFailed('upload_expired');
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import type { RequestHandler } from 'express';
 import type { Database } from '../db/database.ts';
+import type { HlsKind, Metrics } from '../metrics/metrics.ts';
 import { addBandwidth, type SentBytes } from './usage.store.ts';
 import { dayOf } from './usage-period.ts';
 import { whenSent } from './when-sent.ts';
@@ -12,15 +13,17 @@ import { whenSent } from './when-sent.ts';
 export class BandwidthMeter {
   readonly #db: Database;
   readonly #logger: Logger;
+  readonly #metrics: Metrics;
   readonly #flushSeconds: number;
   /** By video and day. */
   #unwritten = new Map<string, SentBytes>();
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: { db: Database; logger: Logger; flushSeconds: number }) {
+  constructor(deps: { db: Database; logger: Logger; metrics: Metrics; flushSeconds: number }) {
     this.#db = deps.db;
     this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
     this.#flushSeconds = deps.flushSeconds;
   }
 
@@ -29,7 +32,9 @@ export class BandwidthMeter {
     const videoId = req.path.split('/')[2];
     if (videoId !== undefined && req.method !== 'OPTIONS') {
       whenSent(res, (bytes) => {
-        if (res.statusCode < 400) this.#add({ videoId, day: dayOf(new Date()), bytes });
+        if (res.statusCode >= 400) return;
+        this.#add({ videoId, day: dayOf(new Date()), bytes });
+        this.#metrics.hlsSent(kindOf(req.path), bytes);
       });
     }
     next();
@@ -69,4 +74,10 @@ export class BandwidthMeter {
       this.#logger.warn('usage.bandwidth_not_written', { videos: sent.length, error });
     }
   }
+}
+
+function kindOf(path: string): HlsKind {
+  if (path.endsWith('.m3u8')) return 'playlist';
+  if (path.endsWith('.ts')) return 'segment';
+  return path.endsWith('/key') ? 'key' : 'other';
 }

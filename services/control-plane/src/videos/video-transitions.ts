@@ -57,21 +57,17 @@ export class VideoTransitions {
     return true;
   }
 
-  /** Writes a transcode command to the outbox, to be sent after the delay. */
+  /** Has the next attempt begin, after the delay: writes a transcode command to the outbox. */
   async issueTranscode(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
-    await updateVideo(trx, video.id, {
-      command_issued_at: sql`now() + make_interval(secs => ${delaySeconds})`,
-    });
-    await addJob(
-      trx,
-      'publish-transcode',
-      {
-        videoId: video.id,
-        workspaceId: video.workspace_id,
-        sourceKey: sourceKey(video.workspace_id, video.id),
-      },
-      { key: `transcode:${video.id}`, delaySeconds },
-    );
+    const due = sql<Date>`now() + make_interval(secs => ${delaySeconds})`;
+    await updateVideo(trx, video.id, { command_issued_at: due, waiting_since: due });
+    await this.#sendCommand(trx, video, delaySeconds);
+  }
+
+  /** Sends a command again that was lost. The video waits as long as it did before. */
+  async reissueTranscode(trx: Database, video: VideoRow): Promise<void> {
+    await updateVideo(trx, video.id, { command_issued_at: sql`now()` });
+    await this.#sendCommand(trx, video, 0);
   }
 
   /** Gives a processing video its next attempt number and the key that attempt encrypts with. */
@@ -144,6 +140,19 @@ export class VideoTransitions {
   async discard(trx: Database, videoId: string): Promise<void> {
     const video = await findVideoOrTombstone(trx, videoId);
     if (video !== undefined) await this.#purge(trx, video);
+  }
+
+  async #sendCommand(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
+    await addJob(
+      trx,
+      'publish-transcode',
+      {
+        videoId: video.id,
+        workspaceId: video.workspace_id,
+        sourceKey: sourceKey(video.workspace_id, video.id),
+      },
+      { key: `transcode:${video.id}`, delaySeconds },
+    );
   }
 
   /** Tells the webhooks of the workspace, with the record as it is now. */

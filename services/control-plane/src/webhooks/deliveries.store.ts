@@ -1,4 +1,5 @@
 import { sql, type UpdateObject } from 'kysely';
+import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type {
   NewWebhookAttempt,
@@ -69,6 +70,20 @@ export async function secondsToNextAttempt(db: Database, endpointId: string): Pr
     .where('next_attempt_at', 'is not', null)
     .executeTakeFirst();
   return row?.seconds ?? null;
+}
+
+/** The deliveries that are still to be attempted: those due by now, and how many are due later. */
+export async function findBacklog(db: Database): Promise<{ due: Backlog; scheduled: number }> {
+  const row = await db
+    .selectFrom('webhook_deliveries')
+    .select([
+      sql<number>`count(*) filter (where next_attempt_at <= now())`.as('due'),
+      sql<number>`count(*) filter (where next_attempt_at > now())`.as('scheduled'),
+      sql<number>`greatest(extract(epoch from now() - min(next_attempt_at)), 0)::float8`.as('dueSeconds'),
+    ])
+    .where('next_attempt_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return { due: { count: row.due, oldestSeconds: row.dueSeconds }, scheduled: row.scheduled };
 }
 
 /** Enabled endpoints with a delivery that has been due for so long and that nobody holds a lease on. */

@@ -1,12 +1,15 @@
 import { type SealingSecret, unseal } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import {
   countAttempt,
   type DueDelivery,
   deleteOldEvents,
+  findBacklog,
   findDueDeliveries,
   findOverdueEndpoints,
   inSeconds,
@@ -48,6 +51,7 @@ export class WebhookDeliveriesService {
   readonly #db: Database;
   readonly #sender: WebhookSender;
   readonly #logger: Logger;
+  readonly #metrics: Metrics;
   readonly #sealingSecret: SealingSecret;
   readonly #schedule: readonly number[];
   readonly #leaseSeconds: number;
@@ -56,12 +60,14 @@ export class WebhookDeliveriesService {
     db: Database;
     sender: WebhookSender;
     logger: Logger;
+    metrics: Metrics;
     sealingSecret: SealingSecret;
     settings: { retryScheduleSeconds: readonly number[]; timeoutSeconds: number };
   }) {
     this.#db = deps.db;
     this.#sender = deps.sender;
     this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
     this.#sealingSecret = deps.sealingSecret;
     this.#schedule = deps.settings.retryScheduleSeconds;
     this.#leaseSeconds = deps.settings.timeoutSeconds + LEASE_MARGIN_SECONDS;
@@ -102,6 +108,11 @@ export class WebhookDeliveriesService {
     }
   }
 
+  /** The deliveries that are still to be attempted: those due by now, and how many are due later. */
+  backlog(): Promise<{ due: Backlog; scheduled: number }> {
+    return findBacklog(this.#db);
+  }
+
   /** Removes events after their time, with their deliveries. */
   async prune(): Promise<void> {
     let removed: number;
@@ -136,7 +147,9 @@ export class WebhookDeliveriesService {
     });
     if (noted === undefined) return;
     this.#log(endpoint, delivery, attempt, noted.next);
+    this.#metrics.webhookAttempted(typeof noted.next === 'object' ? 'retrying' : noted.next);
     if (noted.disable !== null) {
+      this.#metrics.webhookDisabled(noted.disable);
       this.#logger.warn('webhook.disabled', { webhookId: endpoint.id, reason: noted.disable });
     }
   }

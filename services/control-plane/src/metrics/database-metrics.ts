@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from '@framelane/service-kit/logger';
+import type pg from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { Database } from '../db/database.ts';
+import { findJobBacklog } from '../jobs/job-backlog.ts';
+import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
+import { QueueGauges } from './queue-gauges.ts';
+
+/** A database that has not told by then counts as away: Prometheus itself waits for ten seconds. */
+const LIMIT_MS = 3000;
+
+type Sources = {
+  db: Database;
+  pool: pg.Pool;
+  attempts: AttemptsService;
+  webhookDeliveries: WebhookDeliveriesService;
+  logger: Logger;
+};
+
+/**
+ * What waits, as the database knows it: the same on every control plane. While the database is away, so are these
+ * metrics; all others stay.
+ */
+export class DatabaseMetrics {
+  readonly #sources: Sources;
+  readonly #up: Gauge;
+  readonly #videos: QueueGauges<'state'>;
+  readonly #jobs: QueueGauges<'task' | 'state'>;
+  readonly #deliveries: QueueGauges<'state'>;
+  #looking: Promise<void> | undefined;
+
+  constructor(registry: Registry, sources: Sources) {
+    this.#sources = sources;
+    this.#up = new Gauge({
+      name: 'framelane_database_up',
+      help: 'Whether the database answered while these metrics were fetched',
+      registers: [registry],
+    });
+    this.#videos = new QueueGauges(registry, {
+      name: 'framelane_processing_videos',
+      help: 'Videos waiting for an engine, or worked on by one',
+      labelNames: ['state'],
+    });
+    this.#jobs = new QueueGauges(registry, {
+      name: 'framelane_jobs',
+      help: 'Background jobs that are due, taken by a worker, or given up after their last try',
+      labelNames: ['task', 'state'],
+    });
+    this.#deliveries = new QueueGauges(registry, {
+      name: 'framelane_webhook_deliveries_open',
+      help: 'Webhook deliveries whose next attempt is due, or scheduled for later',
+      labelNames: ['state'],
+    });
+    measurePool(sources.pool, registry);
+  }
+
+  /** Looks at the database. Never rejects, and never takes long. */
+  async refresh(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    const inTime = new AbortController();
+    const late = pause(LIMIT_MS, undefined, { signal: inTime.signal }).then(() => {
+      throw new Error(`The database took longer than ${LIMIT_MS} ms`);
+    });
+    try {
+      await Promise.race([this.#looking, late]);
+    } catch (error) {
+      this.#sources.logger.warn('metrics.database_not_read', { error });
+      this.#forget();
+    } finally {
+      late.catch(() => {});
+      inTime.abort();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { db, attempts, webhookDeliveries } = this.#sources;
+    // One after the other: they are quick, and connections are for those who wait for answers.
+    const videos = await attempts.backlog();
+    const deliveries = await webhookDeliveries.backlog();
+    const jobs = await findJobBacklog(db);
+    this.#forget();
+    this.#up.set(1);
+    this.#videos.set({ state: 'waiting' }, videos.waiting);
+    this.#videos.set({ state: 'running' }, videos.running);
+    this.#deliveries.set({ state: 'due' }, deliveries.due);
+    this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
+    for (const { task, state, ...backlog } of jobs) this.#jobs.set({ task, state }, backlog);
+  }
+
+  /** What was true at the last look need not be any more. */
+  #forget(): void {
+    this.#up.set(0);
+    this.#videos.reset();
+    this.#deliveries.reset();
+    this.#jobs.reset();
+  }
+}
+
+function measurePool(pool: pg.Pool, registry: Registry): void {
+  new Gauge({
+    name: 'framelane_database_connections',
+    help: 'Connections of this control plane to the database',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'in_use' }, pool.totalCount - pool.idleCount);
+    },
+  });
+  new Gauge({
+    name: 'framelane_database_waiting_queries',
+    help: 'Queries and transactions that wait for a connection',
+    registers: [registry],
+    collect() {
+      this.set(pool.waitingCount);
+    },
+  });
+}

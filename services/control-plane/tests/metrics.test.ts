@@ -1,0 +1,317 @@
+import { randomBytes } from 'node:crypto';
+import { segmentKey } from '@framelane/object-store/object-keys';
+import { Exposition } from '@framelane/service-kit/exposition';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { Receiver, type Respond } from './support/receiver.ts';
+import { until } from './support/until.ts';
+import { deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
+
+let plane: TestControlPlane;
+let webhooks: WebhookClient;
+const receivers: Receiver[] = [];
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...localWebhooks(config),
+    // Whatever is lost is looked for when a test says so.
+    reconcileSeconds: 3600,
+  }));
+  webhooks = new WebhookClient(plane);
+});
+afterEach(async () => {
+  await plane.db.deleteFrom('webhook_endpoints').execute();
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+});
+afterAll(() => plane.stop());
+
+/** A receiver that answers like this, and a webhook that leads to it. */
+async function webhookTo(respond?: Respond): Promise<string> {
+  const receiver = await Receiver.start(respond);
+  receivers.push(receiver);
+  return (await webhooks.create({ url: receiver.url })).id;
+}
+
+async function scrape(): Promise<Exposition> {
+  const answer = await fetch(`${plane.engine.internalUrl}/metrics`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return Exposition.parse(await answer.text());
+}
+
+/** By how much the metrics of this prefix have grown in the end: an answer can arrive before it is counted. */
+async function grown(before: Exposition, prefix: string, expected: Record<string, number>): Promise<void> {
+  const growth = async () => (await scrape()).growthSince(before, prefix);
+  const isAll = async () => Object.keys(await growth()).length >= Object.keys(expected).length;
+  await until(isAll);
+  expect(await growth()).toEqual(expected);
+}
+
+function get(path: string, headers: Record<string, string> = plane.credentials): Promise<Response> {
+  return fetch(`${plane.url}${path}`, { headers });
+}
+
+describe('the endpoint', () => {
+  test('needs no credential, and is not on the public listener', async () => {
+    expect((await scrape()).series.get('framelane_database_up')).toBe(1);
+    expect((await get('/metrics')).status).toBe(404);
+    expect((await get('/v1/metrics')).status).toBe(404);
+  });
+
+  test('tells of this process and its connections, too', async () => {
+    const { series } = await scrape();
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(series.has('nodejs_eventloop_lag_p99_seconds')).toBe(true);
+    expect(series.get('framelane_database_connections{state="idle"}')).toBeGreaterThan(0);
+  });
+});
+
+describe('requests', () => {
+  const requests = 'framelane_http_requests_total';
+
+  test('are counted by template, method and status', async () => {
+    const { videoId } = await plane.ticket();
+    const before = await scrape();
+    await get(`/v1/videos/${videoId}`);
+    await get('/v1/videos/vid_00000000000000000000000000');
+    await fetch(`${plane.url}/v1/videos?limit=1`, { method: 'HEAD', headers: plane.credentials });
+    await fetch(`${plane.url}/v1/videos`, { method: 'PUT', headers: plane.credentials });
+    await get('/healthz');
+    await plane.engine.ask('/internal/v1/upload-tickets/redeem', { token: 'no', contentLength: null });
+    await grown(before, requests, {
+      [`${requests}{method="GET",route="/healthz",status="200"}`]: 1,
+      [`${requests}{method="GET",route="/v1/videos/{id}",status="200"}`]: 1,
+      [`${requests}{method="GET",route="/v1/videos/{id}",status="404"}`]: 1,
+      [`${requests}{method="HEAD",route="/v1/videos",status="200"}`]: 1,
+      [`${requests}{method="POST",route="/internal/v1/upload-tickets/redeem",status="401"}`]: 1,
+      [`${requests}{method="PUT",route="unmatched",status="405"}`]: 1,
+    });
+  });
+
+  test('that are refused are counted by the code of the problem', async () => {
+    const problems = 'framelane_http_problems_total';
+    const before = await scrape();
+    const { 'x-svc-workspace': workspace } = plane.credentials as { 'x-svc-workspace': string };
+    await get('/v1/videos', {});
+    await get('/v1/videos', {
+      authorization: 'Bearer svc_live_0000000000000000',
+      'x-svc-workspace': workspace,
+    });
+    await get('/v1/videos', { ...plane.credentials, 'x-svc-workspace': 'ws_other' });
+    await grown(before, problems, {
+      [`${problems}{code="invalid_api_key"}`]: 1,
+      [`${problems}{code="missing_api_key"}`]: 1,
+      [`${problems}{code="workspace_mismatch"}`]: 1,
+    });
+  });
+
+  test('to a thousand made-up paths make no more than a few series', async () => {
+    const before = await scrape();
+    for (let round = 0; round < 20; round += 1) {
+      const paths = Array.from({ length: 50 }, () => madeUpPath());
+      await Promise.all(paths.map(async (path) => (await get(path)).arrayBuffer()));
+    }
+    const after = await scrape();
+    expect(after.series.size - before.series.size).toBeLessThan(100);
+    const labels = [...after.series.keys()].join('\n');
+    expect(labels).not.toMatch(/made-up|vid_|ws_|svc_|key_/);
+    expect(labels).not.toContain(plane.workspaceId);
+  });
+});
+
+function madeUpPath(): string {
+  const id = `made-up-${randomBytes(6).toString('hex')}`;
+  const places = [
+    `/${id}`,
+    `/v1/${id}`,
+    `/v1/videos/${id}`,
+    `/v1/hls/${id}/${id}/master.m3u8`,
+    `/v1/%ff${id}`,
+  ];
+  return places[randomBytes(1).readUInt8() % places.length] ?? id;
+}
+
+describe('videos', () => {
+  const counters = /^framelane_(uploads|videos|video|transcode|webhook|webhooks|hls)_.*(_total|_count)/;
+
+  /** What has been counted since, of all that is no request. */
+  async function counted(before: Exposition): Promise<Record<string, number>> {
+    const growth = (await scrape()).growthSince(before, 'framelane_');
+    return Object.fromEntries(Object.entries(growth).filter(([series]) => counters.test(series)));
+  }
+
+  test('an upload, its attempts and a video that is ready', async () => {
+    const before = await scrape();
+    const { videoId, uploadToken } = await plane.ticket();
+    const transfer = await plane.engine.upload(uploadToken);
+    expect(await counted(before)).toEqual({ framelane_uploads_completed_total: 1 });
+
+    const first = await plane.engine.claim(videoId);
+    const failure = { videoId, attempt: first.attempt, message: 'Told so.' };
+    await plane.engine.report('transcode.failed', { ...failure, code: 'engine_stopped', retryable: true });
+    const second = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, second.attempt);
+    // Whatever is reported again changes nothing.
+    await plane.engine.complete(videoId, second.attempt);
+    await plane.engine.report('upload.completed', {
+      ...{ videoId, transferId: transfer.transferId, bytes: 1, sha256: 'ab'.repeat(32) },
+      ...{ contentType: null, fileName: null },
+    });
+    expect(await counted(before)).toEqual({
+      framelane_uploads_completed_total: 1,
+      'framelane_transcode_attempts_total{outcome="handed_back"}': 1,
+      'framelane_transcode_attempts_total{outcome="completed"}': 1,
+      'framelane_videos_finished_total{outcome="ready",code=""}': 1,
+      framelane_video_processing_seconds_count: 1,
+    });
+  });
+
+  test('a video that fails, by code', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    const before = await scrape();
+    await plane.engine.report('transcode.failed', {
+      ...{ videoId, attempt, code: 'not_a_video', message: 'No video.', retryable: false },
+    });
+    expect(await counted(before)).toEqual({
+      'framelane_transcode_attempts_total{outcome="failed"}': 1,
+      'framelane_videos_finished_total{outcome="failed",code="not_a_video"}': 1,
+    });
+  });
+
+  test('a ticket that expired, and an attempt that was lost', async () => {
+    const { videoId: unused } = await plane.ticket();
+    const { videoId: silent, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    await plane.engine.claim(silent);
+    const before = await scrape();
+    await sql`update upload_tickets set expires_at = now() where video_id = ${unused}`.execute(plane.db);
+    await sql`update attempts set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
+    await sql`select graphile_worker.add_job('reconcile', '{}')`.execute(plane.db);
+    await until(async () => Object.keys(await counted(before)).length === 2);
+    expect(await counted(before)).toEqual({
+      'framelane_transcode_attempts_total{outcome="lease_expired"}': 1,
+      'framelane_videos_finished_total{outcome="failed",code="upload_expired"}': 1,
+    });
+  });
+
+  test('what players get', async () => {
+    const { videoId } = await plane.readyVideo();
+    const { workspaceId } = plane;
+    const segment = segmentKey({ workspaceId, videoId, attempt: 1 }, '360p', 0);
+    await plane.objects.put(segment, randomBytes(480_000), 'video/mp2t');
+    const before = await scrape();
+    const hls = `/v1/hls/${workspaceId}/${videoId}`;
+    for (const path of ['master.m3u8', '360p/0.ts', '360p/7.ts', 'key']) {
+      await (await get(`${hls}/${path}`, {})).arrayBuffer();
+    }
+    const kinds = (metric: string) => (kind: string) => `framelane_hls_${metric}_total{kind="${kind}"}`;
+    await until(async () => Object.keys(await counted(before)).length === 6);
+    const growth = await counted(before);
+    expect(['playlist', 'segment', 'key', 'other'].map((kind) => growth[kinds('responses')(kind)])).toEqual([
+      1,
+      1,
+      1,
+      undefined,
+    ]);
+    expect(growth[kinds('sent_bytes')('segment')]).toBeGreaterThan(480_000);
+    expect(growth[kinds('sent_bytes')('key')]).toBeLessThan(2000);
+  });
+
+  test('webhooks: received, tried again, given up, disabled', async () => {
+    const before = await scrape();
+    const made = [
+      await webhookTo(),
+      await webhookTo((res) => res.writeHead(500).end()),
+      await webhookTo((res) => res.writeHead(410).end()),
+    ];
+    await deleteVideo(plane, (await plane.ticket()).videoId);
+    await Promise.all(made.map((id) => webhooks.settled(id)));
+    const attempts = (outcome: string) => `framelane_webhook_attempts_total{outcome="${outcome}"}`;
+    await until(async () => Object.keys(await counted(before)).length === 4);
+    expect(await counted(before)).toEqual({
+      [attempts('succeeded')]: 1,
+      [attempts('retrying')]: 2,
+      [attempts('failed')]: 2,
+      'framelane_webhooks_disabled_total{reason="gone"}': 1,
+    });
+  });
+});
+
+describe('queues', () => {
+  test('of videos: how many wait for an engine and since when, also when a command is sent again', async () => {
+    const queue = 'framelane_processing_videos';
+    await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
+    const [waiting, running] = [await plane.ticket(), await plane.ticket()];
+    for (const { uploadToken } of [waiting, running]) await plane.engine.upload(uploadToken);
+    await plane.engine.claim(running.videoId);
+    await sql`
+      update videos set waiting_since = now() - interval '1000 s', command_issued_at = now() - interval '1000 s'
+      where id = ${waiting.videoId}`.execute(plane.db);
+    await sql`update attempts set started_at = now() - interval '50 s' where video_id = ${running.videoId}`.execute(
+      plane.db,
+    );
+    await sql`select graphile_worker.add_job('reconcile', '{}')`.execute(plane.db);
+    await until(async () => {
+      const { command_issued_at } = await videoRow(waiting.videoId);
+      return command_issued_at !== null && Date.now() - command_issued_at.getTime() < 60_000;
+    });
+    const { series } = await scrape();
+    expect(series.get(`${queue}{state="waiting"}`)).toBe(1);
+    expect(series.get(`${queue}{state="running"}`)).toBe(1);
+    expect(series.get(`${queue}_oldest_age_seconds{state="waiting"}`)).toBeCloseTo(1005, -1);
+    expect(series.get(`${queue}_oldest_age_seconds{state="running"}`)).toBeCloseTo(55, -1);
+  });
+
+  function videoRow(videoId: string) {
+    return plane.db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirstOrThrow();
+  }
+
+  test('of jobs, by task', async () => {
+    await sql`
+      select graphile_worker.add_job('no-such-task', '{}', run_at => now() - interval '100 s'),
+        graphile_worker.add_job('no-such-task', '{}', run_at => now() + interval '100 s')`.execute(plane.db);
+    const { series } = await scrape();
+    const labels = '{task="no-such-task",state="waiting"}';
+    expect(series.get(`framelane_jobs${labels}`)).toBe(1);
+    expect(series.get(`framelane_jobs_oldest_age_seconds${labels}`)).toBeCloseTo(105, -1);
+  });
+
+  test('of webhook deliveries', async () => {
+    const id = await webhookTo((res) => res.writeHead(503, { 'retry-after': '600' }).end());
+    await deleteVideo(plane, (await plane.ticket()).videoId);
+    await until(async () => (await webhooks.deliveries(id))[0]?.attempts === 1);
+    const queue = 'framelane_webhook_deliveries_open';
+    expect((await scrape()).withPrefix(queue)).toEqual({
+      [`${queue}{state="due"}`]: 0,
+      [`${queue}{state="scheduled"}`]: 1,
+      [`${queue}_oldest_age_seconds{state="due"}`]: 0,
+    });
+    await sql`update webhook_deliveries set next_attempt_at = now() - interval '90 s'`.execute(plane.db);
+    const { series } = await scrape();
+    expect(series.get(`${queue}{state="due"}`)).toBe(1);
+    expect(series.get(`${queue}_oldest_age_seconds{state="due"}`)).toBeCloseTo(95, -1);
+  });
+});
+
+describe('a database that is away', () => {
+  test('takes its metrics along and no others', async () => {
+    await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(plane.db);
+    const { series } = await scrape();
+    await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(plane.db);
+    expect(series.get('framelane_database_up')).toBe(0);
+    expect(series.has('framelane_processing_videos{state="waiting"}')).toBe(false);
+    expect(series.get('framelane_uploads_completed_total')).toBeGreaterThan(0);
+    expect((await scrape()).series.get('framelane_database_up')).toBe(1);
+  });
+
+  test('does not hold up an answer', async () => {
+    const slow = await plane.db.transaction().execute(async (trx) => {
+      await sql`lock table webhook_deliveries in access exclusive mode`.execute(trx);
+      return scrape();
+    });
+    expect(slow.series.get('framelane_database_up')).toBe(0);
+    expect((await scrape()).series.get('framelane_database_up')).toBe(1);
+  });
+});
