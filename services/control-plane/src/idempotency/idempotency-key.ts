@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** What is known of a key that was used before. */
-export type KnownKey = { payload_hash: Buffer; status: number | null };
-
-/** What becomes of a request whose key was used before. */
-export type Verdict = 'reused' | 'in_use' | 'answered';
-
 /**
  * What stands for a key in the database: good for one path, told by its route and the parameters in it, so that it does
  * not matter how they are escaped.
@@ -22,18 +16,12 @@ export function hashPayload(body: unknown): Buffer {
   return hash(body);
 }
 
-/** Judges a key that was used before by the request that brings it again. */
-export function judge(known: KnownKey, payloadHash: Buffer): Verdict {
-  if (!known.payload_hash.equals(payloadHash)) return 'reused';
-  return known.status === null ? 'in_use' : 'answered';
-}
+/** What is wrong with a request, with who sends it, or with when: put right, it may be sent again under the same key. */
+const NOT_KEPT = [400, 401, 403, 429];
 
-/**
- * Whether a refusal is kept as the answer. It is when it says how things were, as an outcome does. What is wrong with the
- * request or with who sends it (400, 401, 403) can be put right and is asked again, and so is what failed on our side.
- */
+/** Whether a refusal is kept as the answer: it is when it says how things were. What failed on our side is not. */
 export function isKept(status: number): boolean {
-  return status >= 404 && status < 500;
+  return status < 500 && !NOT_KEPT.includes(status);
 }
 
 /** A body without the members that are told once only. */

@@ -1,8 +1,9 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
+import type { IdempotencyKeyRow } from '../db/schema.ts';
 import type { Answer } from './answer.ts';
-import { isKept, judge } from './idempotency-key.ts';
+import { isKept } from './idempotency-key.ts';
 import {
   answerKey,
   type Claim,
@@ -46,14 +47,11 @@ export class IdempotencyService {
     const claim = await claimKey(this.#db, use, { leaseSeconds: LEASE_SECONDS, keptHours: KEPT_HOURS });
     if (claim !== undefined) return { claim };
     const known = await findKey(this.#db, use);
-    // Released since: the client may ask again.
-    if (known === undefined) throw inUse();
-    const verdict = judge(known, use.payloadHash);
-    if (verdict === 'reused') throw reused();
-    if (verdict === 'in_use' || known.status === null || known.body === null) throw inUse();
-    return {
-      told: { status: known.status, body: known.body, ...(known.location && { location: known.location }) },
-    };
+    if (known !== undefined && !known.payload_hash.equals(use.payloadHash)) throw reused();
+    const told = known && answerOf(known);
+    // Without a row it was released just now, and the next attempt will get it.
+    if (told === undefined) throw inUse();
+    return { told };
   }
 
   /** Stores the answer in the transaction of the effect. Throws when another request has the key by now. */
@@ -77,6 +75,12 @@ export class IdempotencyService {
     do removed = await deleteOldKeys(this.#db, KEPT_HOURS, BATCH);
     while (removed === BATCH);
   }
+}
+
+/** The stored answer; undefined while there is none. */
+function answerOf({ status, location, body }: IdempotencyKeyRow): Answer | undefined {
+  if (status === null || body === null) return undefined;
+  return { status, body, ...(location !== null && { location }) };
 }
 
 function reused(): Problem {
