@@ -1,25 +1,45 @@
-import { elementaryStream } from './transport-stream.ts';
-
 /**
- * RFC 6381 codec string of a segment that holds one H.264 stream: profile, constraints and level from its first
- * sequence parameter set (ISO/IEC 14496-10 §7.3.2.1.1). Throws when there is none.
+ * RFC 6381 codec string of H.264: profile, constraints and level from the first sequence parameter set of a byte stream
+ * (ISO/IEC 14496-10 §7.3.2.1.1). Throws when there is none.
  */
-export function avcCodecString(segment: Buffer): string {
-  const stream = elementaryStream(segment);
-  for (let at = stream.indexOf(START_CODE); at !== -1; at = stream.indexOf(START_CODE, at + 3)) {
-    const unitType = (stream[at + 3] ?? 0) & 0x1f;
-    if (unitType === SEQUENCE_PARAMETER_SET) return `avc1.${stream.toString('hex', at + 4, at + 7)}`;
-  }
-  throw new Error('The segment has no sequence parameter set');
+export function avcCodecString(stream: Buffer): string {
+  const unit = avcUnits(stream).find(({ type }) => type === SEQUENCE_PARAMETER_SET);
+  if (!unit) throw new Error('The segment has no sequence parameter set');
+  return `avc1.${stream.toString('hex', unit.at + 1, unit.at + 4)}`;
 }
 
-/** RFC 6381 codec string of a segment that holds one AAC stream: the object type of its first ADTS header. */
-export function aacCodecString(segment: Buffer): string {
-  const [sync = 0, version = 0, profile = 0] = elementaryStream(segment);
+/** Whether the first picture of a byte stream can be decoded alone: parameter sets, then an IDR picture. */
+export function startsWithIdr(stream: Buffer): boolean {
+  const types = avcUnits(stream).map(({ type }) => type);
+  const first = types.findIndex((type) => PICTURES.includes(type));
+  const before = types.slice(0, first);
+  return (
+    types[first] === IDR_PICTURE &&
+    before.includes(SEQUENCE_PARAMETER_SET) &&
+    before.includes(PICTURE_PARAMETER_SET)
+  );
+}
+
+/** RFC 6381 codec string of AAC: the object type of the first ADTS header of a stream. */
+export function aacCodecString(stream: Buffer): string {
+  const [sync = 0, version = 0, profile = 0] = stream;
   if (sync !== 0xff || (version & 0xf6) !== 0xf0)
     throw new Error('The segment does not begin with an ADTS header');
   return `mp4a.40.${(profile >> 6) + 1}`;
 }
 
-const START_CODE = Buffer.from([0, 0, 1]);
+/** Types of H.264's units (ISO/IEC 14496-10 table 7-1): slices of pictures, alone or in partitions. */
+const PICTURES: readonly number[] = [1, 2, 3, 4, 5];
+const IDR_PICTURE = 5;
 const SEQUENCE_PARAMETER_SET = 7;
+const PICTURE_PARAMETER_SET = 8;
+const START_CODE = Buffer.from([0, 0, 1]);
+
+/** The units of a byte stream: their types and the positions of their first bytes (annex B). */
+function avcUnits(stream: Buffer): { type: number; at: number }[] {
+  const units: { type: number; at: number }[] = [];
+  for (let at = stream.indexOf(START_CODE); at !== -1; at = stream.indexOf(START_CODE, at + 3)) {
+    units.push({ type: (stream[at + 3] ?? 0) & 0x1f, at: at + 3 });
+  }
+  return units;
+}

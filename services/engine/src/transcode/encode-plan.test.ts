@@ -1,36 +1,54 @@
 import { describe, expect, test } from '@jest/globals';
-import { planEncoding } from './encode-plan.ts';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import { keepsAnything, planEncoding } from './encode-plan.ts';
+import type { Gop, GopFlaw } from './gop-scan.ts';
 import type { VideoTrack } from './media-source.ts';
 
-const plan = (duration: number, video: Partial<VideoTrack> = {}, channels = 2) =>
-  planEncoding({
-    container: 'mp4',
-    video: {
-      ...{
-        index: 0,
-        codec: 'h264',
-        encrypted: false,
-        isDefault: true,
-        pixelFormat: 'yuv420p',
-        interlaced: false,
-      },
-      ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 }, dynamicRange: 'sdr' },
-      ...{ colorMatrix: 'bt709', declaredRate: null, declaredDuration: null },
-      ...video,
+type Packets = { gops?: Gop[] | GopFlaw; frames?: number };
+
+const plan = (
+  duration: number,
+  video: Partial<VideoTrack> = {},
+  channels = 2,
+  { gops = 'irregular', frames = 0 }: Packets = {},
+  mayKeep = true,
+) =>
+  planEncoding(
+    {
+      container: 'mp4',
+      video: videoTrack(video),
+      audio: audioTrack({ channels }),
+      timeline: { frames: duration * 25, duration, averageRate: 25 },
+      gops,
+      audioFrames: frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null,
     },
-    audio: { index: 1, codec: 'aac', encrypted: false, channels, language: null, isDefault: true },
-    timeline: { frames: duration * 25, duration, averageRate: 25 },
-  });
+    mayKeep,
+  );
 
 describe('an encode plan', () => {
   test.each([0.1, 1, 6, 23.96, 24, 30, 3600.04])('ends the sound of %s s with the picture', (duration) => {
     const { frames, audio, duration: delivered } = plan(duration);
     expect(frames).toBe(Math.round(duration * 25));
-    const samples = audio?.samples ?? Number.NaN;
+    const samples = audio && 'samples' in audio.make ? audio.make.samples : Number.NaN;
     // Whole AAC frames behind the one the encoder puts in front; the last begins before the picture ends.
     expect(samples % 1024).toBe(0);
     expect(samples).toBeLessThan(delivered * 48_000);
     expect(samples).toBeGreaterThanOrEqual(delivered * 48_000 - 1024);
+  });
+
+  test('keeps what fits, unless it was tried before', () => {
+    const fitting = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
+    const kept = plan(5, {}, 2, fitting);
+    expect(kept).toMatchObject({ keepsTop: true, audio: { make: { keep: 235 } }, segmentSeconds: 6 });
+    expect(kept.obstacles).toEqual({ video: null, audio: null });
+    const encoded = plan(5, {}, 2, fitting, false);
+    expect(encoded).toMatchObject({ keepsTop: false, audio: { make: { samples: 239_616 } } });
+    expect(encoded.obstacles).toEqual({ video: 'failed', audio: 'failed' });
+    expect([kept, encoded].map(keepsAnything)).toEqual([true, false]);
+  });
+
+  test('says why it encodes', () => {
+    expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: 'gaps' });
   });
 
   test('assumes the matrix of its size for untagged video only', () => {

@@ -1,22 +1,41 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
+import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
 import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
+import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
 import { planLadder, type Rung } from './ladder.ts';
 import type { DynamicRange, VideoTrack } from './media-source.ts';
 import type { ProbedSource } from './probe.ts';
 
-/** Samples in one AAC frame, and the rate audio is delivered at. */
-const AAC_FRAME_SAMPLES = 1024;
+/** The rate audio is encoded at. */
 export const AUDIO_SAMPLE_RATE = 48_000;
+
+/** Seconds in a segment (HLS authoring specification 7.5). */
+const SEGMENT_SECONDS = 6;
 
 /** A file that lacks more than this part of the time it declares was cut off. */
 const TRUNCATED_PART = 0.05;
 
+/** What is made of the sound. */
+export type AudioPlan = {
+  index: number;
+  /** So many samples are encoded, or so many frames of the source's own kept. */
+  make: { samples: number } | { keep: number };
+  /** Seconds at which it ends. */
+  end: number;
+};
+
 /** Everything ffmpeg is told about one video. */
 export type EncodePlan = {
   videoIndex: number;
-  audio: { index: number; samples: number } | null;
+  audio: AudioPlan | null;
   /** Lowest first. */
   rungs: readonly Rung[];
+  /** Whether the top rung is the source's own video, at whose key frames all rungs are cut then. */
+  keepsTop: boolean;
+  /** Why a track that might have been kept is encoded; null for what is kept, or not there. */
+  obstacles: { video: Obstacle | 'failed' | null; audio: Obstacle | 'failed' | null };
+  /** Segments end at the first key frame after each multiple of so many seconds. */
+  segmentSeconds: number;
   frameRate: FrameRate;
   /** Frames delivered: exactly so many. */
   frames: number;
@@ -30,17 +49,30 @@ export type EncodePlan = {
   inputIssues: InputIssue[];
 };
 
-/** Decides what is made of a source. */
-export function planEncoding(source: ProbedSource): EncodePlan {
-  const { video, audio, timeline } = source;
+/**
+ * Decides what is made of a source.
+ *
+ * @param mayKeep false once it has turned out that the source's own packets do not make proper segments
+ */
+export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan {
+  const { container, video, audio, timeline, gops, audioFrames } = source;
   const frameRate = deliveryFrameRate(timeline.averageRate, video.declaredRate);
   const framesPerSecond = toNumber(frameRate);
   const frames = Math.max(1, Math.round(timeline.duration * framesPerSecond));
   const duration = frames / framesPerSecond;
+  const rungs = planLadder(video.display, framesPerSecond);
+  const [top] = rungs.slice(-1);
+  const failed = { kept: null, obstacle: 'failed' } as const;
+  const ownVideo = mayKeep && top ? judgeVideo({ container, video, gops, top, frameRate, duration }) : failed;
+  const ownAudio =
+    audio && (mayKeep ? judgeAudio({ container, audio, frames: audioFrames, duration }) : failed);
   return {
     videoIndex: video.index,
-    audio: audio && { index: audio.index, samples: audioSamples(duration) },
-    rungs: planLadder(video.display, framesPerSecond),
+    audio: audio && audioPlan(audio.index, ownAudio?.kept ?? null, duration),
+    rungs,
+    keepsTop: ownVideo.kept !== null,
+    obstacles: { video: ownVideo.obstacle, audio: ownAudio?.obstacle ?? null },
+    segmentSeconds: ownVideo.kept?.segmentSeconds ?? SEGMENT_SECONDS,
     frameRate,
     frames,
     duration,
@@ -49,6 +81,17 @@ export function planEncoding(source: ProbedSource): EncodePlan {
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     inputIssues: inputIssues(source, framesPerSecond),
   };
+}
+
+/** Whether anything of the source is delivered as it is. */
+export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
+  return keepsTop || (audio !== null && 'keep' in audio.make);
+}
+
+function audioPlan(index: number, own: { frames: number; end: number } | null, duration: number): AudioPlan {
+  if (own) return { index, make: { keep: own.frames }, end: own.end };
+  const samples = audioSamples(duration);
+  return { index, make: { samples }, end: samples / AUDIO_SAMPLE_RATE };
 }
 
 /**

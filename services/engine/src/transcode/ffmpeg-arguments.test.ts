@@ -1,21 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
-import { planLadder } from './ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from './transcode-settings.ts';
 
-const plan = (changes: Partial<EncodePlan> = {}): EncodePlan => ({
-  ...{
-    videoIndex: 1,
-    audio: { index: 0, samples: 95_232 },
-    rungs: planLadder({ width: 854, height: 480 }, 25),
-  },
-  ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
-  ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
-  ...changes,
-});
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
-  ffmpegArguments(plan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+  ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
 describe('the ffmpeg run', () => {
@@ -61,6 +51,26 @@ describe('the ffmpeg run', () => {
 
   test('has no trace of sound without any', () => {
     expect(lineFor({ audio: null }).outputOptions.join(' ')).not.toMatch(/audio\]|a:0|aac/);
+  });
+
+  test('passes on what is kept, and cuts the other rungs at its key frames', () => {
+    const { outputOptions } = lineFor({
+      keepsTop: true,
+      audio: { index: 0, make: { keep: 94 }, end: 1.984 },
+      segmentSeconds: 5,
+    });
+    expect(optionValue(outputOptions, '-filter_complex')).toMatch(/^\[0:1\][^;]*scale=640:360[^;]*\[360p\]$/);
+    expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
+      '[360p]',
+      '0:1',
+      '0:0',
+    ]);
+    expect(optionValue(outputOptions, '-c:v:0')).toBe('libx264');
+    expect(optionValue(outputOptions, '-force_key_frames:v:0')).toBe('source');
+    expect(optionValue(outputOptions, '-c:v:1')).toBe('copy');
+    expect(outputOptions).not.toContain('-maxrate:v:1');
+    expect(optionValue(outputOptions, '-c:a')).toBe('copy');
+    expect(optionValue(outputOptions, '-hls_time')).toBe('5');
   });
 
   test('repairs what has to be repaired', () => {

@@ -1,14 +1,14 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
 import { toFraction, toNumber } from './frame-rate.ts';
+import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
 import type { Rung } from './ladder.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
 
-/** Seconds between key frames, and in a segment (Apple HLS authoring 1.10 and 7.5). */
+/** Seconds between key frames where the source does not set them (HLS authoring specification 1.10). */
 const KEY_FRAME_SECONDS = 2;
-export const SEGMENT_SECONDS = 6;
 
 /**
  * Added to all timestamps, so that none is negative and nothing else shifts them: the first decoding timestamps of
@@ -21,23 +21,26 @@ const CONSTANT_RATE_FACTOR = '23';
 
 /**
  * The one ffmpeg run that makes all renditions of a video: decodes once, scales each rung from the one above it,
- * encodes audio once, and cuts all of them at the same times.
+ * encodes audio once, and cuts all of them at the same times. What is kept of the source passes by undecoded.
  */
 export function ffmpegArguments(
   plan: EncodePlan,
   settings: Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>,
 ): FfmpegCommandLine {
   const threads = String(settings.threads);
+  const chains = [...cascade(plan), ...audioChain(plan)];
   return {
     inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-threads', threads, ...DECODE_OPTIONS],
     input: SOURCE_INPUT,
     outputOptions: [
-      ...['-filter_complex_threads', threads, '-filter_complex', filterGraph(plan)],
-      ...plan.rungs.flatMap(({ name }) => ['-map', `[${name}]`]),
-      ...(plan.audio ? ['-map', `[${AUDIO_RENDITION}]`] : []),
+      ...(chains.length > 0 ? ['-filter_complex_threads', threads, '-filter_complex', chains.join(';')] : []),
+      ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
+      ...(plan.keepsTop ? ['-map', `0:${plan.videoIndex}`] : []),
+      ...audioMap(plan),
       ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1'],
-      ...videoOptions(plan, settings),
-      ...(plan.audio ? ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE] : []),
+      ...encodedRungs(plan).flatMap((rung, at) => encoderOptions(rung, at, plan, settings)),
+      ...(plan.keepsTop ? keptVideoOptions(encodedRungs(plan).length, plan) : []),
+      ...audioOptions(plan),
       ...['-t', String(settings.limits.maxDurationSeconds)],
       ...hlsOptions(plan),
     ],
@@ -45,24 +48,14 @@ export function ffmpegArguments(
   };
 }
 
-function filterGraph(plan: EncodePlan): string {
-  const chains = cascade(plan);
-  if (plan.audio) {
-    // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
-    const steps = [
-      `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
-      'aformat=channel_layouts=stereo',
-      'apad',
-      `atrim=end_sample=${plan.audio.samples}`,
-    ];
-    chains.push(`[0:${plan.audio.index}]${steps.join(',')}[${AUDIO_RENDITION}]`);
-  }
-  return chains.join(';');
+/** The rungs that x264 makes, lowest first. */
+function encodedRungs({ rungs, keepsTop }: EncodePlan): readonly Rung[] {
+  return keepsTop ? rungs.slice(0, -1) : rungs;
 }
 
 /** One chain a rung, from the top: a copy goes to its encoder, and one to the scaler of the next rung. */
 function cascade(plan: EncodePlan): string[] {
-  const downwards = plan.rungs.toReversed();
+  const downwards = encodedRungs(plan).toReversed();
   return downwards.map((rung, at) => {
     const steps =
       at === 0
@@ -71,6 +64,30 @@ function cascade(plan: EncodePlan): string[] {
     const next = downwards[at + 1];
     return next ? `${steps},split[${rung.name}][to-${next.name}]` : `${steps}[${rung.name}]`;
   });
+}
+
+function audioChain({ audio }: EncodePlan): string[] {
+  if (!audio || 'keep' in audio.make) return [];
+  // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
+  const steps = [
+    `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
+    'aformat=channel_layouts=stereo',
+    'apad',
+    `atrim=end_sample=${audio.make.samples}`,
+  ];
+  return [`[0:${audio.index}]${steps.join(',')}[${AUDIO_RENDITION}]`];
+}
+
+function audioMap({ audio }: EncodePlan): string[] {
+  if (!audio) return [];
+  return ['-map', 'keep' in audio.make ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
+}
+
+function audioOptions({ audio }: EncodePlan): string[] {
+  if (!audio) return [];
+  if (!('keep' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+  // Named for another use: it drops packets, here those after the picture.
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.keep})`];
 }
 
 /** From the decoder to the top rung: progressive, constant rate, exact length, BT.709, 8-bit 4:2:0. */
@@ -105,22 +122,54 @@ function toneMapped({ width, height }: Rung, { dynamicRange }: EncodePlan): stri
   ];
 }
 
-/** The same encoder settings on every rung but for its cap, so that all cut and reorder at the same frames. */
-function videoOptions(plan: EncodePlan, { preset, threads }: { preset: string; threads: number }): string[] {
-  const longestGop = Math.ceil(KEY_FRAME_SECONDS * toNumber(plan.frameRate)) + 1;
-  return [
-    ...['-c:v', 'libx264', '-preset', preset, '-profile:v', 'high', '-crf', CONSTANT_RATE_FACTOR],
-    ...plan.rungs.flatMap(({ maxRate }, at) => [
-      ...[`-maxrate:v:${at}`, String(maxRate), `-bufsize:v:${at}`, String(2 * maxRate)],
-    ]),
-    // By time, not by count of frames: at 29.97 a count drifts away from the segments.
-    ...['-force_key_frames', `expr:gte(t,n_forced*${KEY_FRAME_SECONDS})`, '-forced-idr', '1'],
-    ...['-g', String(longestGop), '-sc_threshold', '0', '-flags:v', '+cgop', '-threads:v', String(threads)],
+/**
+ * Encoder settings of video output `at`: the same on every rung but for its cap, so that all cut and reorder at the same
+ * frames.
+ */
+function encoderOptions(
+  { maxRate }: Rung,
+  at: number,
+  plan: EncodePlan,
+  { preset, threads }: { preset: string; threads: number },
+): string[] {
+  // By time, not by count of frames: at 29.97 a count drifts away from the segments.
+  const keyFrames = plan.keepsTop ? 'source' : `expr:gte(t,n_forced*${KEY_FRAME_SECONDS})`;
+  // Of no effect but for a source whose key frames are not where its packets say.
+  const longest = plan.keepsTop ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const options: [string, string][] = [
+    ['-c', 'libx264'],
+    ['-preset', preset],
+    ['-profile', 'high'],
+    ['-crf', CONSTANT_RATE_FACTOR],
+    ['-maxrate', String(maxRate)],
+    ['-bufsize', String(2 * maxRate)],
+    ['-force_key_frames', keyFrames],
+    ['-forced-idr', '1'],
+    ['-g', String(Math.ceil(longest * toNumber(plan.frameRate)) + 1)],
+    ['-sc_threshold', '0'],
+    ['-flags', '+cgop'],
+    ['-threads', String(threads)],
   ];
+  return options.flatMap(([name, value]) => [`${name}:v:${at}`, value]);
 }
 
 /**
- * Playlists are written once, at the end; a segment takes its final name when it is complete. `-fs` would do nothing
+ * Supplemental information goes: it may hold anything, e.g. captions or where a drone was, and players need none of it.
+ * Untagged colours are tagged as what the other rungs take them for.
+ */
+function keptVideoOptions(at: number, { assumedMatrix }: EncodePlan): string[] {
+  const filters = ['filter_units=remove_types=6'];
+  if (assumedMatrix) {
+    // ISO/IEC 14496-10 tables E-3 to E-5: 1 is BT.709, 6 is BT.601 with 525 lines.
+    const code = assumedMatrix === 'bt709' ? 1 : 6;
+    const names = ['colour_primaries', 'transfer_characteristics', 'matrix_coefficients'];
+    filters.push(`h264_metadata=${names.map((name) => `${name}=${code}`).join(':')}`);
+  }
+  return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
+}
+
+/**
+ * A segment takes its final name when it is complete; the playlists are of no use. `-fs` would do nothing
  * here (measured): the size of the whole is bounded by the number of frames, the caps and the watch on segments.
  */
 function hlsOptions(plan: EncodePlan): string[] {
@@ -128,7 +177,7 @@ function hlsOptions(plan: EncodePlan): string[] {
   if (plan.audio) streams.push(`a:0,agroup:audio,name:${AUDIO_RENDITION}`);
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
-    ...['-f', 'hls', '-hls_time', String(SEGMENT_SECONDS), '-hls_list_size', '0'],
+    ...['-f', 'hls', '-hls_time', String(plan.segmentSeconds), '-hls_list_size', '0'],
     ...['-hls_playlist_type', 'vod', '-hls_flags', 'temp_file'],
     ...['-var_stream_map', streams.join(' ')],
     ...['-hls_segment_filename', `${OUTPUT_FOLDER}/%v-%d.ts`],

@@ -10,13 +10,23 @@ export type VideoTrack = {
   /** Position among all tracks of the file. */
   index: number;
   codec: string;
+  /** ffmpeg's name, e.g. `High`. */
+  profile: string;
+  /** As H.264 writes it: ten times its number. */
+  level: number;
   encrypted: boolean;
   /** Pixels as coded. */
   coded: Size;
+  /** Whether pixels are as wide as high. */
+  squarePixels: boolean;
+  /** Whether the picture is to be turned or mirrored. */
+  turned: boolean;
   /** Pixels as shown: rotated, with square pixels. */
   display: Size;
   /** ffmpeg's name, e.g. `yuv420p10le`. */
   pixelFormat: string;
+  /** Whether samples use all their values, as pictures of computers do. */
+  fullRange: boolean;
   interlaced: boolean;
   dynamicRange: DynamicRange;
   /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
@@ -30,7 +40,11 @@ export type VideoTrack = {
 export type AudioTrack = {
   index: number;
   codec: string;
+  /** ffmpeg's name, e.g. `LC`. */
+  profile: string;
   encrypted: boolean;
+  /** Samples a second. */
+  sampleRate: number;
   channels: number;
   /** BCP 47, null when the file does not say. */
   language: string | null;
@@ -49,8 +63,8 @@ export type MediaSource = {
 
 /** The entries ffprobe is asked for, and `readSource` reads. */
 export const PROBED_ENTRIES = [
-  'stream=index,codec_type,codec_name,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,field_order,' +
-    'color_space,color_transfer,r_frame_rate,duration,channels',
+  'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
+    'color_range,field_order,color_space,color_transfer,r_frame_rate,duration,sample_rate,channels',
   'stream_tags=language',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
@@ -62,16 +76,20 @@ const probedStream = z.object({
   index: z.int(),
   codec_type: z.string().optional(),
   codec_name: z.string().default('unknown'),
+  profile: z.string().default(''),
+  level: z.int().default(0),
   codec_tag_string: z.string().default(''),
   width: z.int().default(0),
   height: z.int().default(0),
   sample_aspect_ratio: z.string().default(''),
   pix_fmt: z.string().default(''),
+  color_range: z.string().default(''),
   field_order: z.string().default(''),
   color_space: z.string().optional(),
   color_transfer: z.string().default(''),
   r_frame_rate: z.string().default(''),
   duration: z.string().optional(),
+  sample_rate: z.coerce.number().default(0),
   channels: z.int().default(0),
   disposition: z.object({ default: z.int(), attached_pic: z.int() }),
   tags: z.object({ language: z.string().optional() }).default({}),
@@ -113,10 +131,15 @@ function videoTrack(stream: ProbedStream): VideoTrack {
   return {
     index: stream.index,
     codec: stream.codec_name,
+    profile: stream.profile,
+    level: stream.level,
     encrypted: isEncrypted(stream),
     coded,
+    squarePixels: stretchOf(stream) === 1,
+    turned: rotationOf(stream) !== undefined,
     display: displaySize(coded, stream),
     pixelFormat: stream.pix_fmt,
+    fullRange: stream.color_range === 'pc' || stream.pix_fmt.startsWith('yuvj'),
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
@@ -130,7 +153,9 @@ function audioTrack(stream: ProbedStream): AudioTrack {
   return {
     index: stream.index,
     codec: stream.codec_name,
+    profile: stream.profile,
     encrypted: isEncrypted(stream),
+    sampleRate: stream.sample_rate,
     channels: stream.channels,
     language: languageTag(stream.tags.language),
     isDefault: stream.disposition.default === 1,
@@ -143,12 +168,20 @@ function isEncrypted({ codec_tag_string }: ProbedStream): boolean {
 }
 
 function displaySize(coded: Size, stream: ProbedStream): Size {
-  const aspect = fraction(stream.sample_aspect_ratio, ':');
-  const stretch = aspect ? aspect.numerator / aspect.denominator : 1;
-  const upright = { width: Math.max(1, Math.round(coded.width * stretch)), height: coded.height };
-  const rotation = stream.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation ?? 0;
-  const isTurned = Math.abs(rotation) % 180 === 90;
+  const upright = { width: Math.max(1, Math.round(coded.width * stretchOf(stream))), height: coded.height };
+  const isTurned = Math.abs(rotationOf(stream) ?? 0) % 180 === 90;
   return isTurned ? { width: upright.height, height: upright.width } : upright;
+}
+
+/** How much wider than high a pixel is. */
+function stretchOf(stream: ProbedStream): number {
+  const aspect = fraction(stream.sample_aspect_ratio, ':');
+  return aspect ? aspect.numerator / aspect.denominator : 1;
+}
+
+/** Degrees; 0 when the picture is only mirrored, undefined when it is shown as it is coded. */
+function rotationOf(stream: ProbedStream): number | undefined {
+  return stream.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation;
 }
 
 function dynamicRange(transfer: string): DynamicRange {

@@ -1,5 +1,15 @@
+import { type AudioFrames, AudioScan } from './audio-scan.ts';
+import { toNumber } from './frame-rate.ts';
+import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
 import { PROBE_OPTIONS, SOURCE_INPUT } from './input-limits.ts';
-import { type AudioTrack, PROBED_ENTRIES, readSource, type VideoTrack } from './media-source.ts';
+import { audioObstacle } from './kept-streams.ts';
+import {
+  type AudioTrack,
+  type MediaSource,
+  PROBED_ENTRIES,
+  readSource,
+  type VideoTrack,
+} from './media-source.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import { runTool } from './run-tool.ts';
 import { checkTimeline, chooseTracks } from './source-checks.ts';
@@ -12,7 +22,14 @@ export type ProbedSource = {
   video: VideoTrack;
   audio: AudioTrack | null;
   timeline: Timeline;
+  /** The video's groups of pictures, or why they cannot be delivered as they are. */
+  gops: Gop[] | GopFlaw;
+  /** The frames of AAC sound; null when there is none that could be delivered as it is. */
+  audioFrames: AudioFrames | null;
 };
+
+/** What the packets of the chosen tracks say. */
+type Measured = Pick<ProbedSource, 'gops' | 'audioFrames'> & { timeline: Timeline | null };
 
 type ProbeOptions = {
   /** The confined ffprobe. */
@@ -26,18 +43,18 @@ type ProbeOptions = {
 /** Containers whose clock may start over in the middle. */
 const BROKEN_CLOCK_CONTAINERS = ['mpegts', 'mpeg'];
 
-const PACKET_ENTRIES = 'packet=pts_time,dts_time,duration_time:packet_side_data=side_data_type';
+const PACKET_ENTRIES =
+  'packet=stream_index,pts_time,dts_time,duration_time,size,flags:packet_side_data=side_data_type';
 /** What ffprobe calls the key id and vectors that MP4's common encryption gives each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
 
 /** Looks at the source in the job's directory. Throws a TranscodeFailure that refuses it, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
-  const { video, audio } = chooseTracks(source);
-  const clockMayBreak = BROKEN_CLOCK_CONTAINERS.includes(source.container);
-  const timeline = await measure(new PacketTimeline(source.startTime, clockMayBreak), video, options);
+  const tracks = chooseTracks(source);
+  const { timeline, ...packets } = await measure(source, tracks, options);
   checkTimeline(timeline, options.limits.maxDurationSeconds);
-  return { container: source.container, video, audio, timeline };
+  return { container: source.container, ...tracks, timeline, ...packets };
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
@@ -53,25 +70,42 @@ async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise
 
 /** Reads all packets, which decodes nothing: as fast as the disk. */
 async function measure(
-  packets: PacketTimeline,
-  video: VideoTrack,
+  { container, startTime }: MediaSource,
+  { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
   { program, cwd, signal, limits }: ProbeOptions,
-): Promise<Timeline | null> {
-  const select = ['-select_streams', String(video.index), '-of', 'csv=p=0'];
+): Promise<Measured> {
+  const timeline = new PacketTimeline(startTime, BROKEN_CLOCK_CONTAINERS.includes(container));
+  const gops = video.declaredRate && new GopScan(startTime, toNumber(video.declaredRate));
+  const frames = audio && audioObstacle(audio) === null ? new AudioScan(startTime, audio.sampleRate) : null;
+  const select = frames ? [] : ['-select_streams', String(video.index)];
   let isEncrypted = false;
-  await runTool(program, ffprobeArguments(...select, '-show_entries', PACKET_ENTRIES), {
+  await runTool(program, ffprobeArguments(...select, '-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0'), {
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
     onLine: (line) => {
       // Columns come in ffprobe's own order, whatever order they are asked for; `N/A` becomes NaN.
-      const [pts, dts, duration, sideData] = line.split(',');
-      if (duration !== undefined) packets.add(Number(pts), Number(dts), Number(duration));
-      if (sideData === ENCRYPTION_INFO) isEncrypted = true;
+      const [stream, pts, dts, duration, size, flags, ...sideData] = line.split(',');
+      if (flags === undefined) return;
+      if (Number(stream) === audio?.index) frames?.add(Number(pts), Number(size));
+      if (Number(stream) !== video.index) return;
+      const times = { pts: Number(pts), dts: Number(dts) };
+      timeline.add(times.pts, times.dts, Number(duration));
+      gops?.add({
+        ...times,
+        bytes: Number(size),
+        isKey: flags.includes('K'),
+        isHidden: flags.includes('D'),
+      });
+      if (sideData.includes(ENCRYPTION_INFO)) isEncrypted = true;
     },
   });
   if (isEncrypted) throw refusal('unsupported_codec', 'The video track is encrypted.');
-  return packets.result();
+  return {
+    timeline: timeline.result(),
+    gops: gops?.result() ?? 'irregular',
+    audioFrames: frames?.result() ?? null,
+  };
 }
 
 function ffprobeArguments(...entries: string[]): string[] {

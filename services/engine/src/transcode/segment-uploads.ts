@@ -1,20 +1,18 @@
 import { createReadStream } from 'node:fs';
-import { open, readdir, unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { aacCodecString, avcCodecString } from './codec-strings.ts';
 import { encryptSegment } from './segment-encryption.ts';
+import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
 import { refusal, storageFailure, TranscodeFailure } from './transcode-failure.ts';
 
-/** What is known of a rendition once its segments are stored. */
-export type StoredRendition = {
-  /** RFC 6381 string of its first segment. */
-  codecs: string;
-  /** Sizes of the ciphertexts by sequence number. */
-  bytes: number[];
-};
+/** A segment in storage: what it says of itself, and the size of its ciphertext. */
+export type StoredSegment = SegmentHead & { bytes: number };
+
+/** What is stored of each rendition, by sequence number. */
+export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
 
 type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
 
@@ -29,8 +27,11 @@ type SegmentUploadsOptions = {
   maxSegments: number;
   /** Gives up when this aborts. */
   signal: AbortSignal;
-  /** Called once, with a TranscodeFailure, when a segment cannot be stored: the encode is in vain then. */
-  onFailure: (failure: TranscodeFailure) => void;
+  /**
+   * Called once, with a TranscodeFailure or an UnfitSegmentError, when a segment cannot be stored or must not be: the
+   * encode is in vain then.
+   */
+  onFailure: (failure: TranscodeFailure | UnfitSegmentError) => void;
 };
 
 const UPLOADS_AT_ONCE = 4;
@@ -38,8 +39,8 @@ const UPLOADS_AT_ONCE = 4;
 const MAX_WAITING = 30;
 /** Waits between the tries to store a segment. */
 const RETRY_DELAYS_MS = [500, 2000];
-/** The first packets of a segment: enough to find its parameter sets. */
-const HEAD_BYTES = 188 * 100;
+/** How far apart the beginnings of one segment in two renditions may be (HLS authoring specification 8.22). */
+const ALIGNED_SECONDS = 0.001;
 
 /**
  * Takes the finished segments from ffmpeg's folder while it goes on writing: encrypts them, stores them, removes them
@@ -50,8 +51,10 @@ export class SegmentUploads {
   readonly #seen = new Set<string>();
   readonly #waiting: SegmentFile[] = [];
   readonly #running = new Set<Promise<void>>();
-  readonly #stored = new Map<RenditionName, StoredRendition>();
-  #failure: TranscodeFailure | undefined;
+  readonly #stored = new Map<RenditionName, StoredSegment[]>();
+  /** Where the first rung to get there begins each segment. */
+  readonly #boundaries: number[] = [];
+  #failure: TranscodeFailure | UnfitSegmentError | undefined;
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
@@ -81,7 +84,7 @@ export class SegmentUploads {
   }
 
   /** Resolves when all segments found are stored, with what is known of each rendition. Rejects with a failure. */
-  async finish(): Promise<ReadonlyMap<RenditionName, StoredRendition>> {
+  async finish(): Promise<StoredSegments> {
     await this.collect();
     await this.settle();
     if (this.#failure) throw this.#failure;
@@ -110,13 +113,21 @@ export class SegmentUploads {
 
   async #store(file: SegmentFile): Promise<void> {
     const path = join(this.#options.folder, file.name);
-    const codecs = file.sequence === 0 ? await codecsOf(path, file.rendition) : undefined;
+    const head = await readSegmentHead(path, file.rendition === AUDIO_RENDITION ? 'audio' : 'video');
+    if (file.rendition !== AUDIO_RENDITION) this.#assertAligned(file.sequence, head.start);
     const bytes = await this.#upload(path, file);
-    const rendition = this.#stored.get(file.rendition) ?? { codecs: '', bytes: [] };
-    rendition.bytes[file.sequence] = bytes;
-    if (codecs !== undefined) rendition.codecs = codecs;
-    this.#stored.set(file.rendition, rendition);
+    const segments = this.#stored.get(file.rendition) ?? [];
+    segments[file.sequence] = { ...head, bytes };
+    this.#stored.set(file.rendition, segments);
     await unlink(path);
+  }
+
+  #assertAligned(sequence: number, start: number): void {
+    this.#boundaries[sequence] ??= start;
+    const apart = Math.abs(start - this.#boundaries[sequence]);
+    if (apart > ALIGNED_SECONDS) {
+      throw new UnfitSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
+    }
   }
 
   async #upload(path: string, { rendition, sequence }: SegmentFile): Promise<number> {
@@ -137,7 +148,7 @@ export class SegmentUploads {
   #fail(error: unknown): void {
     if (this.#failure || this.#options.signal.aborted) return;
     this.#failure =
-      error instanceof TranscodeFailure
+      error instanceof TranscodeFailure || error instanceof UnfitSegmentError
         ? error
         : new TranscodeFailure('internal_error', 'The segments could not be read.', {
             retryable: true,
@@ -152,15 +163,4 @@ function segmentFile(name: string): SegmentFile | null {
   const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
   const rendition = RENDITIONS.find((known) => known === prefix);
   return rendition ? { name, rendition, sequence: Number(sequence) } : null;
-}
-
-async function codecsOf(path: string, rendition: RenditionName): Promise<string> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const head = buffer.subarray(0, bytesRead);
-    return rendition === AUDIO_RENDITION ? aacCodecString(head) : avcCodecString(head);
-  } finally {
-    await file.close();
-  }
 }

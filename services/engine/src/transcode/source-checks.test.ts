@@ -1,24 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { AudioTrack, VideoTrack } from './media-source.ts';
 import { checkTimeline, chooseTracks } from './source-checks.ts';
 
-const video = (changes: Partial<VideoTrack> = {}): VideoTrack => ({
-  ...{
-    index: 0,
-    codec: 'h264',
-    encrypted: false,
-    isDefault: true,
-    pixelFormat: 'yuv420p',
-    interlaced: false,
-  },
-  ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 }, dynamicRange: 'sdr' },
-  ...{ colorMatrix: null, declaredRate: null, declaredDuration: null },
-  ...changes,
-});
-const audio = (changes: Partial<AudioTrack> = {}): AudioTrack => ({
-  ...{ index: 1, codec: 'aac', encrypted: false, channels: 2, language: null, isDefault: false },
-  ...changes,
-});
+const video = videoTrack;
+const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
 const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
   chooseTracks({ container: 'mp4', startTime: 0, videoTracks, audioTracks });
 

@@ -1,19 +1,19 @@
-import { mkdir, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
-import { segmentKey } from '@framelane/object-store/object-keys';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { type EncodePlan, planEncoding } from './encode-plan.ts';
-import { ffmpegArguments, SEGMENT_SECONDS } from './ffmpeg-arguments.ts';
+import type { Logger } from '@framelane/service-kit/logger';
+import { describeResult } from './describe-result.ts';
+import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
+import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError } from './ffmpeg-errors.ts';
-import { toNumber } from './frame-rate.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
-import { readMediaPlaylist } from './media-playlist.ts';
 import type { MediaTools } from './media-tools.ts';
 import { type ProbedSource, probe } from './probe.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
-import { SegmentUploads, type StoredRendition } from './segment-uploads.ts';
+import { UnfitSegmentError } from './segment-head.ts';
+import { SegmentUploads, type StoredSegments } from './segment-uploads.ts';
 import { ToolError } from './tool-error.ts';
 import { storageFailure, TranscodeFailure } from './transcode-failure.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
@@ -34,6 +34,7 @@ export type TranscodeJobContext = {
   settings: TranscodeSettings;
   /** Where the job makes its directory. */
   jobsDir: string;
+  logger: Logger;
   signal: AbortSignal;
   /** Called with the part done, 0..1; it only grows. */
   onProgress: (fraction: number) => void;
@@ -51,12 +52,9 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   try {
     await assertDiskSpace(directory, job.sourceBytes, context.settings.limits.spareDiskBytes);
     await mkdir(join(directory, SOURCE_FOLDER));
-    await mkdir(join(directory, OUTPUT_FOLDER));
     await fetchSource(job, directory, context);
     const source = await probeSource(directory, context);
-    const plan = planEncoding(source);
-    const stored = await encode(job, plan, directory, context);
-    return await describe(source, plan, stored, directory);
+    return await transcode(job, source, directory, context);
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -95,13 +93,54 @@ async function probeSource(
   }
 }
 
+/** Keeps of the source what fits; should its packets turn out not to be what they claim, encodes everything instead. */
+async function transcode(
+  job: TranscodeJob,
+  source: ProbedSource,
+  directory: string,
+  context: TranscodeJobContext,
+): Promise<Manifest> {
+  const facts = { videoId: job.videoId, attempt: job.attempt };
+  const output = join(directory, OUTPUT_FOLDER);
+  const run = async (plan: EncodePlan) => {
+    const { rungs, keepsTop, obstacles } = plan;
+    context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, keepsTop, obstacles });
+    await mkdir(output);
+    return describeResult(source, plan, await encode(job, plan, directory, context));
+  };
+  const plan = planEncoding(source, true);
+  try {
+    return await run(plan);
+  } catch (error) {
+    if (!keepsAnything(plan) || !isFaultOfSource(error)) throw error;
+    context.logger.warn('transcode.source_not_kept', { ...facts, error });
+    await rm(output, { recursive: true });
+    await removeStored(job, context);
+    return await run(planEncoding(source, false));
+  }
+}
+
+/** Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. */
+function isFaultOfSource(error: unknown): boolean {
+  const cause = error instanceof TranscodeFailure ? error.cause : error;
+  return cause instanceof UnfitSegmentError || (cause instanceof ToolError && cause.end === 'exit');
+}
+
+async function removeStored(job: TranscodeJob, { objects }: TranscodeJobContext): Promise<void> {
+  try {
+    await objects.deletePrefix(attemptPrefix(job.workspaceId, job.videoId, job.attempt));
+  } catch (error) {
+    throw storageFailure(error);
+  }
+}
+
 /** Runs ffmpeg and stores what it finishes meanwhile. */
 async function encode(
   job: TranscodeJob,
   plan: EncodePlan,
   directory: string,
   context: TranscodeJobContext,
-): Promise<ReadonlyMap<RenditionName, StoredRendition>> {
+): Promise<StoredSegments> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds } = settings.limits;
   const failure = new AbortController();
@@ -111,7 +150,7 @@ async function encode(
     objects: context.objects,
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
-    maxSegments: Math.ceil(plan.duration / SEGMENT_SECONDS) + 1,
+    maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
     signal,
     onFailure: (reason) => failure.abort(reason),
   });
@@ -136,59 +175,4 @@ async function encode(
     failure.abort();
     await uploads.settle();
   }
-}
-
-async function describe(
-  source: ProbedSource,
-  plan: EncodePlan,
-  stored: ReadonlyMap<RenditionName, StoredRendition>,
-  directory: string,
-): Promise<Manifest> {
-  const renditions: RenditionManifest[] = [];
-  const frameRate = toNumber(plan.frameRate);
-  for (const { name, width, height } of plan.rungs) {
-    const segments = await storedSegments(name, stored, directory);
-    renditions.push({ name, ...segments, width, height, frameRate, channels: null, language: null });
-  }
-  if (plan.audio) {
-    const segments = await storedSegments(AUDIO_RENDITION, stored, directory);
-    const language = source.audio?.language ?? null;
-    renditions.push({
-      name: AUDIO_RENDITION,
-      ...segments,
-      ...{ width: null, height: null, frameRate: null, channels: 2, language },
-    });
-  }
-  return {
-    source: {
-      container: source.container,
-      videoCodec: source.video.codec,
-      audioCodec: source.audio?.codec ?? null,
-      ...source.video.display,
-      frameRate: thousandths(source.timeline.averageRate),
-      duration: thousandths(source.timeline.duration),
-    },
-    duration: thousandths(plan.duration),
-    inputIssues: plan.inputIssues,
-    renditions,
-  };
-}
-
-/** Joins the durations ffmpeg lists with the sizes in storage. Throws when they are not about the same segments. */
-async function storedSegments(
-  name: RenditionName,
-  stored: ReadonlyMap<RenditionName, StoredRendition>,
-  directory: string,
-): Promise<Pick<RenditionManifest, 'codecs' | 'segments'>> {
-  const listed = readMediaPlaylist(await readFile(join(directory, OUTPUT_FOLDER, `${name}.m3u8`), 'utf8'));
-  const { codecs = '', bytes = [] } = stored.get(name) ?? {};
-  const segments = listed.map(({ duration }, sequence) => ({ duration, bytes: bytes[sequence] ?? 0 }));
-  if (segments.length !== bytes.length || segments.some((segment) => segment.bytes === 0)) {
-    throw new Error(`Rendition ${name} lists ${listed.length} segments, and ${bytes.length} were stored`);
-  }
-  return { codecs, segments };
-}
-
-function thousandths(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

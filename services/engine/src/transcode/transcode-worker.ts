@@ -144,6 +144,7 @@ export class TranscodeWorker {
         tools: this.#tools,
         settings: this.#settings,
         jobsDir: this.#jobsDir,
+        logger: this.#deps.logger,
         signal: AbortSignal.any([this.#stopping.signal, lease.signal]),
         onProgress: (fraction) => lease.progress(fraction),
       },

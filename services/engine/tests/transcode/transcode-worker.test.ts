@@ -8,8 +8,8 @@ import { WorkerBench } from './support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 
-/** Some seconds of work with a slow preset. */
-const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=60' };
+/** Some seconds of work with a slow preset: nothing that could be kept. */
+const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=60', options: ['-c:v', 'mpeg4'] };
 
 describe('a transcode worker', () => {
   let bench: WorkerBench;
@@ -52,9 +52,13 @@ describe('a transcode worker', () => {
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
   });
 
-  test('tags what it delivers as it is', async () => {
-    const clip = await makeClip(join(bench.directory, 'untagged.mp4'), {
+  test.each([
+    ['is encoded', 'bt709', ['-c:v', 'mpeg4']],
+    ['is kept', 'smpte170m', ['-b:v', '300k']],
+  ])('tags untagged video that %s', async (what, colour, options) => {
+    const clip = await makeClip(join(bench.directory, `${what}.mp4`), {
       video: 'testsrc2=s=640x360:r=25:d=1',
+      options,
     });
     const { videoId, manifest } = await bench.transcode(clip);
     const [rendition] = manifest.renditions;
@@ -66,7 +70,7 @@ describe('a transcode worker', () => {
     expect(streams).toMatchObject([
       {
         ...{ codec_name: 'h264', width: 640, height: 360, pix_fmt: 'yuv420p', sample_aspect_ratio: '1:1' },
-        ...{ color_range: 'tv', color_space: 'bt709', color_transfer: 'bt709', color_primaries: 'bt709' },
+        ...{ color_space: colour, color_transfer: colour, color_primaries: colour },
       },
     ]);
     expect(rendition.codecs.slice(-2)).toBe(streams[0]?.level.toString(16));

@@ -71,15 +71,18 @@ export function nalTypes(picture: Buffer): number[] {
   return types;
 }
 
-/** How many AAC frames stand in some bytes of ADTS. */
-export function adtsFrames(bytes: Buffer): number {
-  let frames = 0;
-  for (let at = 0; at < bytes.length; frames += 1) {
+const SAMPLE_RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000];
+
+/** Seconds of sound in some bytes of ADTS. */
+export function adtsSeconds(bytes: Buffer): number {
+  let seconds = 0;
+  for (let at = 0; at < bytes.length; ) {
     if (bytes[at] !== 0xff) throw new Error('An ADTS frame is out of step');
+    seconds += 1024 / (SAMPLE_RATES[(bytes.readUInt8(at + 2) >> 2) & 0x0f] ?? Number.NaN);
     at +=
       ((bytes.readUInt8(at + 3) & 0x03) << 11) |
       (bytes.readUInt8(at + 4) << 3) |
       (bytes.readUInt8(at + 5) >> 5);
   }
-  return frames;
+  return seconds;
 }

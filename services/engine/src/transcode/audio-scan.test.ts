@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { AudioScan } from './audio-scan.ts';
+
+const FRAME = 1024 / 48_000;
+
+function scan(...times: number[]) {
+  const audio = new AudioScan(5, 48_000);
+  for (const time of times) audio.add(time, 300);
+  return audio.result();
+}
+
+test('frames that follow each other are counted', () => {
+  expect(scan(5 - FRAME, 5, 5 + FRAME)).toEqual({ start: expect.closeTo(-FRAME), frames: 3, bytes: 900 });
+});
+
+test.each([
+  ['with a gap', [5, 5 + 2 * FRAME]],
+  ['without times', [Number.NaN, Number.NaN]],
+  ['that drift', [5, 5.021, 5.042]],
+  ['that are not there', []],
+])('frames %s are of no use', (_, times) => {
+  expect(scan(...times)).toBeNull();
+});

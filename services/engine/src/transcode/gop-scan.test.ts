@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import { GopScan, type VideoPacket } from './gop-scan.ts';
+
+const RATE = 25;
+
+/** Frames by their numbers in the order they are stored; `K` marks key frames. */
+function scan(
+  stored: string,
+  change: (packet: VideoPacket, at: number) => Partial<VideoPacket> = () => ({}),
+) {
+  const gops = new GopScan(10, RATE);
+  for (const [at, frame] of stored.split(' ').entries()) {
+    const packet = {
+      ...{ pts: 10 + Number.parseInt(frame, 10) / RATE, dts: 10 + (at - 2) / RATE },
+      ...{ bytes: 100, isKey: frame.endsWith('K'), isHidden: false },
+    };
+    gops.add({ ...packet, ...change(packet, at) });
+  }
+  return gops.result();
+}
+
+const every = (distance: number, frames: number) =>
+  Array.from({ length: frames }, (_, number) => `${number}${number % distance === 0 ? 'K' : ''}`).join(' ');
+
+describe('the groups of pictures', () => {
+  test('begin at key frames, in whatever order their frames are stored', () => {
+    expect(scan('0K 3 1 2 4K 5 7 6')).toEqual([
+      { start: 0, duration: 0.16, bytes: 400 },
+      { start: 0.16, duration: 0.16, bytes: 400 },
+    ]);
+  });
+
+  test.each([
+    ['a frame shown before the key frame it follows', '0K 1 2 5K 3 4 6', 'open_gop'],
+    ['a frame that is missing', '0K 1 3 4K 5', 'irregular'],
+    ['a frame that is there twice', '0K 1 1 3K 4', 'irregular'],
+    ['no key frame to begin with', '0 1 2K 3', 'irregular'],
+    ['a beginning after that of the file', '1K 2 3', 'irregular'],
+    ['key frames too far apart', every(163, 200), 'sparse_key_frames'],
+    ['nothing but key frames', every(1, 40), 'dense_key_frames'],
+  ])('with %s are flawed', (_, stored, flaw) => {
+    expect(scan(stored)).toBe(flaw);
+  });
+
+  test('may be as long as the longest segment', () => {
+    expect(scan(every(162, 200))).toHaveLength(2);
+  });
+
+  test.each([
+    ['a frame beside its place', { pts: 10.0801 }, 'irregular'],
+    ['a frame without a time', { pts: Number.NaN }, 'unordered'],
+    ['a frame without a decoding time', { dts: Number.NaN }, 'unordered'],
+    ['decoding times that go back', { dts: 9.9 }, 'unordered'],
+    ['a frame that is not to be shown', { isHidden: true }, 'hidden_frames'],
+  ])('with %s are flawed', (_, change, flaw) => {
+    expect(scan('0K 1 2 3', (_packet, at) => (at === 2 ? change : {}))).toBe(flaw);
+  });
+});

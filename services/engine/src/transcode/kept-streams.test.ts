@@ -1,0 +1,118 @@
+import { describe, expect, test } from '@jest/globals';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import type { Gop } from './gop-scan.ts';
+import { judgeAudio, judgeVideo } from './kept-streams.ts';
+
+/** Groups of so many seconds each, at a bit rate. */
+function groups(durations: readonly number[], bitsPerSecond = 1_000_000): Gop[] {
+  let start = 0;
+  return durations.map((duration) => {
+    const gop = { start, duration, bytes: (bitsPerSecond * duration) / 8 };
+    start += duration;
+    return gop;
+  });
+}
+
+const HD = { width: 1920, height: 1080 };
+const RATE = { numerator: 25, denominator: 1 };
+
+const facts = {
+  container: 'mp4',
+  video: videoTrack({ coded: HD, display: HD, level: 40 }),
+  gops: groups(Array(15).fill(2)),
+  top: { name: '1080p', ...HD, maxRate: 5_000_000 } as const,
+  frameRate: RATE,
+  duration: 30,
+};
+const withVideo = (changes: Parameters<typeof videoTrack>[0]) => ({ video: { ...facts.video, ...changes } });
+
+describe('video', () => {
+  test('that fits is kept', () => {
+    expect(judgeVideo(facts)).toEqual({ kept: { segmentSeconds: 6 }, obstacle: null });
+  });
+
+  test.each([
+    ['container', { container: 'mpegts' }],
+    ['codec', withVideo({ codec: 'hevc' })],
+    ['profile', withVideo({ profile: 'High 10' })],
+    ['profile', withVideo({ profile: 'Baseline' })],
+    ['level', withVideo({ level: 50 })],
+    ['level', withVideo({ level: 0 })],
+    ['pixel_format', withVideo({ pixelFormat: 'yuv422p' })],
+    ['pixel_format', withVideo({ fullRange: true })],
+    ['colour', withVideo({ dynamicRange: 'hlg' })],
+    ['colour', withVideo({ colorMatrix: 'bt2020nc' })],
+    ['interlaced', withVideo({ interlaced: true })],
+    ['shape', withVideo({ turned: true })],
+    ['shape', withVideo({ squarePixels: false })],
+    ['size', withVideo({ coded: { width: 1920, height: 1088 } })],
+    ['size', { top: { ...facts.top, width: 1728, height: 720 } }],
+    ['frame_rate', withVideo({ declaredRate: { numerator: 50, denominator: 1 } })],
+    ['frame_rate', withVideo({ declaredRate: null })],
+    ['open_gop', { gops: 'open_gop' }],
+    ['truncated', withVideo({ declaredDuration: 40 })],
+    ['length', { duration: 31 }],
+    ['bit_rate', { gops: groups(Array(15).fill(2), 5_100_000) }],
+    ['bit_rate', { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_600_000 }) }],
+    ['segments', { gops: groups([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 2]) }],
+  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
+    expect(judgeVideo({ ...facts, ...changes })).toEqual({ kept: null, obstacle });
+  });
+
+  test.each([
+    ['as tagged for standard definition', withVideo({ colorMatrix: 'smpte170m' })],
+    ['untagged', withVideo({ colorMatrix: null })],
+    ['at a rate written in other numbers', { frameRate: { numerator: 50, denominator: 2 } }],
+    [
+      'with a moment above the cap',
+      { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_400_000 }) },
+    ],
+  ])('is kept %s', (_, changes) => {
+    expect(judgeVideo({ ...facts, ...changes }).obstacle).toBeNull();
+  });
+
+  test.each([
+    ['2 s', Array(15).fill(2), 6],
+    ['irregular ones', [1.5, 1.5, 2.5, 2, 1, 2, 1.5, 2.5, 2, 2, 1.5, 2, 2, 2, 2, 2], 5],
+    ['6.4 s', [6.4, 6.4, 6.4, 6.4, 4.4], 6],
+    ['4.1666 s', [...Array(7).fill(25 / 6), 5 / 6], 4],
+  ])(
+    'with key frames %s apart is cut so that no segment rounds to seven seconds',
+    (_, durations, seconds) => {
+      expect(judgeVideo({ ...facts, gops: groups(durations) }).kept).toEqual({ segmentSeconds: seconds });
+    },
+  );
+});
+
+describe('sound', () => {
+  const FRAME = 1024 / 48_000;
+  const sound = {
+    container: 'mp4',
+    audio: audioTrack(),
+    frames: { start: -FRAME, frames: 1408, bytes: 480_000 },
+    duration: 30,
+  };
+
+  test('that fits is kept up to the end of the picture', () => {
+    const { kept } = judgeAudio(sound);
+    expect(kept).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
+    expect(
+      judgeAudio({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } }).kept,
+    ).toEqual(kept);
+  });
+
+  test.each([
+    ['container', { container: 'avi' }],
+    ['codec', { audio: audioTrack({ codec: 'mp3' }) }],
+    ['profile', { audio: audioTrack({ profile: 'HE-AAC' }) }],
+    ['channels', { audio: audioTrack({ channels: 1 }) }],
+    ['sample_rate', { audio: audioTrack({ sampleRate: 22_050 }) }],
+    ['gaps', { frames: null }],
+    ['start', { frames: { ...sound.frames, start: -0.05 } }],
+    ['start', { frames: { ...sound.frames, start: 0.05 } }],
+    ['length', { frames: { ...sound.frames, frames: 1300 } }],
+    ['bit_rate', { frames: { ...sound.frames, bytes: 700_000 } }],
+  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
+    expect(judgeAudio({ ...sound, ...changes })).toEqual({ kept: null, obstacle });
+  });
+});

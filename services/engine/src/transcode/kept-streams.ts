@@ -1,0 +1,167 @@
+import { AAC_FRAME_SAMPLES, type AudioFrames } from './audio-scan.ts';
+import { type FrameRate, toNumber } from './frame-rate.ts';
+import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from './gop-scan.ts';
+import type { Rung } from './ladder.ts';
+import type { AudioTrack, VideoTrack } from './media-source.ts';
+
+/** Why a track has to be encoded although it could be delivered as it is, had this been otherwise. */
+export type Obstacle =
+  | 'container'
+  | 'codec'
+  | 'profile'
+  | 'level'
+  | 'pixel_format'
+  | 'colour'
+  | 'interlaced'
+  | 'shape'
+  | 'size'
+  | 'frame_rate'
+  | 'truncated'
+  | 'length'
+  | 'bit_rate'
+  | 'segments'
+  | 'channels'
+  | 'sample_rate'
+  | 'gaps'
+  | 'start'
+  | GopFlaw;
+
+/** A verdict on a track: what is made of it, or why it has to be encoded. */
+export type Verdict<T> = { kept: T; obstacle: null } | { kept: null; obstacle: Obstacle };
+
+/** Containers that describe a track once, for all of it. */
+const CONTAINERS = ['mp4', 'mov', 'matroska'];
+
+/** Decoders of every phone take these; the plain Baseline profile has tools that they do not. */
+const PROFILES = ['Constrained Baseline', 'Main', 'High'];
+/** 4.2, ten times as H.264 writes it. */
+const HIGHEST_LEVEL = 42;
+/** Matrices that rungs of standard range may have; untagged video follows the standard of its size. */
+const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
+
+/** Distances of segment boundaries to be tried, in seconds. */
+const SEGMENT_SECONDS = [6, 5, 4];
+/** A cap holds over this many seconds, as it does for what is encoded (see `-bufsize`). */
+const BUFFER_SECONDS = 2;
+
+const HIGHEST_AUDIO_RATE = 160_000;
+const SAMPLE_RATES = [44_100, 48_000];
+/** A frame, and what containers round times to. */
+const EXACT_ENOUGH = 1.01;
+
+type VideoFacts = {
+  container: string;
+  video: VideoTrack;
+  /** What its packets are, or why they were not looked at to the end. */
+  gops: readonly Gop[] | GopFlaw;
+  /** What the top rung would be encoded to. */
+  top: Rung;
+  frameRate: FrameRate;
+  /** Seconds delivered. */
+  duration: number;
+};
+
+/** In this order the first that holds is the obstacle. */
+const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
+  ['container', ({ container }) => !CONTAINERS.includes(container)],
+  ['codec', ({ video }) => video.codec !== 'h264'],
+  ['profile', ({ video }) => !PROFILES.includes(video.profile)],
+  ['level', ({ video }) => !(video.level > 0 && video.level <= HIGHEST_LEVEL)],
+  ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
+  ['colour', ({ video }) => video.dynamicRange !== 'sdr' || !MATRICES.includes(video.colorMatrix)],
+  ['interlaced', ({ video }) => video.interlaced],
+  ['shape', ({ video }) => video.turned || !video.squarePixels],
+  ['size', ({ video: { coded }, top }) => coded.width !== top.width || coded.height !== top.height],
+  ['frame_rate', ({ video, frameRate }) => !isSameRate(video.declaredRate, frameRate)],
+];
+
+/**
+ * Whether the source's own video can be the top rung, byte for byte, and about how many seconds apart it is cut then.
+ * All rungs are cut at its key frames.
+ */
+export function judgeVideo(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
+  const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
+  if (found) return refused(found[0]);
+  const { gops, top, duration } = facts;
+  if (typeof gops === 'string') return refused(gops);
+  const end = gops.reduce((sum, gop) => sum + gop.duration, 0);
+  const frameSeconds = 1 / toNumber(facts.frameRate);
+  // The last packet of a file that was cut off may be half of one.
+  if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
+  if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
+  if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
+  const segmentSeconds = SEGMENT_SECONDS.find(
+    (seconds) => longestSegment(gops, seconds) < LONGEST_GOP_SECONDS,
+  );
+  return segmentSeconds === undefined ? refused('segments') : { kept: { segmentSeconds }, obstacle: null };
+}
+
+type AudioFacts = {
+  container: string;
+  audio: AudioTrack;
+  /** Null when they have gaps, or were not looked at. */
+  frames: AudioFrames | null;
+  /** Seconds of picture. */
+  duration: number;
+};
+
+/**
+ * Whether the source's own sound can be delivered, byte for byte: how many of its frames, and the second at which they
+ * end. Sound must begin and end with the picture, to a frame (HLS authoring specification 8.7).
+ */
+export function judgeAudio(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
+  const { container, audio, frames, duration } = facts;
+  if (!CONTAINERS.includes(container)) return refused('container');
+  const obstacle = audioObstacle(audio);
+  if (obstacle) return refused(obstacle);
+  if (!frames) return refused('gaps');
+  const frameSeconds = AAC_FRAME_SAMPLES / audio.sampleRate;
+  if (Math.abs(frames.start) > frameSeconds * EXACT_ENOUGH) return refused('start');
+  // The last one begins before the picture ends, and so early that it is no segment of its own.
+  const wanted = Math.ceil((duration - Math.max(0, frames.start)) / frameSeconds);
+  const kept = Math.min(wanted, frames.frames);
+  const end = frames.start + kept * frameSeconds;
+  if (end < duration - frameSeconds * EXACT_ENOUGH) return refused('length');
+  if ((frames.bytes * 8) / (frames.frames * frameSeconds) > HIGHEST_AUDIO_RATE) return refused('bit_rate');
+  return { kept: { frames: kept, end }, obstacle: null };
+}
+
+/** What speaks against delivering a track of sound as it is before its packets have been looked at; null if nothing. */
+export function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
+  if (codec !== 'aac') return 'codec';
+  if (profile !== 'LC') return 'profile';
+  if (channels !== 2) return 'channels';
+  return SAMPLE_RATES.includes(sampleRate) ? null : 'sample_rate';
+}
+
+function refused(obstacle: Obstacle): { kept: null; obstacle: Obstacle } {
+  return { kept: null, obstacle };
+}
+
+function isSameRate(a: FrameRate | null, b: FrameRate): boolean {
+  return a !== null && a.numerator * b.denominator === b.numerator * a.denominator;
+}
+
+/** Whether it is below the cap on average, and a buffer of two seconds that drains at the cap never runs over. */
+function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
+  const excess = gops.reduce((sum, { bytes, duration }) => sum + bytes * 8 - bitsPerSecond * duration, 0);
+  if (excess > 0) return false;
+  let waiting = 0;
+  for (const { bytes, duration } of gops) {
+    waiting = Math.max(0, waiting + bytes * 8 - bitsPerSecond * duration);
+    if (waiting > bitsPerSecond * BUFFER_SECONDS) return false;
+  }
+  return true;
+}
+
+/** Seconds of the longest segment when each ends at the first key frame at or after the next multiple of `seconds`. */
+function longestSegment(gops: readonly Gop[], seconds: number): number {
+  let [longest, start, segments] = [0, 0, 1];
+  for (const gop of gops) {
+    if (gop.start > start && gop.start >= segments * seconds) {
+      [longest, start, segments] = [Math.max(longest, gop.start - start), gop.start, segments + 1];
+    }
+  }
+  const last = gops.at(-1);
+  return Math.max(longest, (last ? last.start + last.duration : 0) - start);
+}

@@ -1,0 +1,36 @@
+import type { EncodePlan } from '../../src/transcode/encode-plan.ts';
+import { planLadder } from '../../src/transcode/ladder.ts';
+import type { AudioTrack, VideoTrack } from '../../src/transcode/media-source.ts';
+
+/** A track of H.264 that could be delivered as it is. */
+export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
+  return {
+    ...{ index: 0, codec: 'h264', profile: 'High', level: 30, encrypted: false, isDefault: true },
+    ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 } },
+    ...{ squarePixels: true, turned: false, interlaced: false },
+    ...{ pixelFormat: 'yuv420p', fullRange: false, dynamicRange: 'sdr', colorMatrix: 'bt709' },
+    ...{ declaredRate: { numerator: 25, denominator: 1 }, declaredDuration: null },
+    ...changes,
+  };
+}
+
+/** A track of AAC that could be delivered as it is. */
+export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
+  return {
+    ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: false, isDefault: true },
+    ...{ sampleRate: 48_000, channels: 2, language: null },
+    ...changes,
+  };
+}
+
+/** Two seconds in two rungs and sound, all of it to be encoded. */
+export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
+  return {
+    ...{ videoIndex: 1, audio: { index: 0, make: { samples: 95_232 }, end: 1.984 } },
+    ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
+    ...{ obstacles: { video: null, audio: null } },
+    ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
+    ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
+    ...changes,
+  };
+}
