@@ -30,9 +30,9 @@ export class AnswerCheck {
     this.#ajv.addSchema(document, DOCUMENT);
   }
 
-  /** Whether an operation may answer with this status. */
+  /** Whether a path has an operation for this method that may answer with this status. */
   isDocumented(path: string, method: string, status: number): boolean {
-    return this.#operation(path, method).responses[status] !== undefined;
+    return this.#document.paths[path]?.[method]?.responses[status] !== undefined;
   }
 
   /** What of an answer is not as its operation describes it: status, media type, headers, body. Empty when all is well. */
@@ -43,9 +43,11 @@ export class AnswerCheck {
     return this.#complaintsAt(response.$ref ?? place, answer);
   }
 
-  /** The same for an answer that any operation can give, by the name it has among `components.responses`. */
-  complaintsAbout(response: string, answer: Answer): string[] {
-    return this.#complaintsAt(`#/components/responses/${response}`, answer);
+  /** The same for an error that is not described with any one operation, such as that of an unknown path. */
+  problemComplaints({ headers, body }: Answer): string[] {
+    const type = headers['content-type'];
+    if (type !== 'application/problem+json') return [`the media type ${type} is not that of a problem`];
+    return this.#complaintsAboutJson('#/components/schemas/Problem', body);
   }
 
   #operation(path: string, method: string): Operation {
@@ -68,7 +70,8 @@ export class AnswerCheck {
       if (value === undefined) return [];
       const validate = this.#schema(`${header.$ref ?? `${place}/headers/${escaped(name)}`}/schema`);
       // A header is text; a number among its types makes one of it (OpenAPI 3.1 §4.8.12, style "simple").
-      const fits = validate(value) || (value.trim() !== '' && validate(Number(value)));
+      const number = value.trim() === '' ? undefined : Number(value);
+      const fits = validate(value) || validate(number);
       return fits ? [] : [`header ${name}: ${this.#ajv.errorsText(validate.errors)}: ${value}`];
     });
   }
@@ -80,9 +83,12 @@ export class AnswerCheck {
     const mediaType = type?.split(';')[0] ?? '';
     if (content[mediaType] === undefined) return [`the media type ${type} is not described`];
     if (!isJson(mediaType)) return [];
-    const validate = this.#schema(`${place}/content/${escaped(mediaType)}/schema`);
-    const value = parsed(body);
-    return validate(value) ? [] : [this.#ajv.errorsText(validate.errors, { dataVar: 'body' })];
+    return this.#complaintsAboutJson(`${place}/content/${escaped(mediaType)}/schema`, body);
+  }
+
+  #complaintsAboutJson(schema: string, body: Buffer): string[] {
+    const validate = this.#schema(schema);
+    return validate(parsed(body)) ? [] : [this.#ajv.errorsText(validate.errors, { dataVar: 'body' })];
   }
 
   #schema(place: string): ValidateFunction {

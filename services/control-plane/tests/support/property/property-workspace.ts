@@ -1,0 +1,178 @@
+import { newId } from '@framelane/contracts/ids';
+import { segmentKey, sourceKey } from '@framelane/object-store/object-keys';
+import type { Answer } from '@framelane/openapi/answer-check';
+import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
+import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
+import type { TestControlPlane } from '../control-plane.ts';
+import { sampleManifest } from '../manifest.ts';
+import type { WireRequest } from './http-exchange.ts';
+import { KINDS, type Kind, type Part, type RequestPlan, type Step } from './request-plans.ts';
+
+type EngineStep = Extract<Step, { kind: 'engine' }>;
+type Upload = { videoId: string; uploadToken: string };
+
+const SEGMENT_BYTES = 188 * 8;
+const SEGMENTS = 2;
+
+/**
+ * A workspace of one sequence of requests: what is known of it, and the hand of an engine. It begins with a video in
+ * every state, a webhook and its first delivery; answers tell of more.
+ */
+export class PropertyWorkspace {
+  readonly #plane: TestControlPlane;
+  readonly #known: Record<Kind, string[]>;
+  readonly #uploads: Upload[] = [];
+
+  static async open(plane: TestControlPlane, webhookUrl: string): Promise<PropertyWorkspace> {
+    const id = newId('ws');
+    const secret = newApiKeySecret('live');
+    await plane.db.insertInto('workspaces').values({ id, name: 'Property' }).execute();
+    await createFullKey(plane.db, { workspaceId: id, name: 'First', secret });
+    const workspace = new PropertyWorkspace(plane, id, secret);
+    for (const outcome of ['ready', 'failed', 'uploaded'] as const) {
+      await workspace.#call('POST', '/videos/upload-ticket', { filename: `${outcome}.mp4` });
+      await workspace.act({ kind: 'engine', outcome, nth: 0 });
+    }
+    await workspace.#call('POST', '/videos/upload-ticket', { filename: 'waits.mp4' });
+    const { id: webhook } = await workspace.#call('POST', '/webhooks', { url: webhookUrl });
+    await workspace.#call('POST', `/webhooks/${webhook}/test`);
+    return workspace;
+  }
+
+  private constructor(plane: TestControlPlane, id: string, secret: string) {
+    this.#plane = plane;
+    this.#known = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as Record<Kind, string[]>;
+    this.#known.ws.push(id, plane.workspaceId);
+    this.#known.secret.push(secret, plane.apiKey);
+  }
+
+  /** The request as it goes over the wire now. */
+  resolve({ operation, method, path, query, headers, body }: RequestPlan): WireRequest {
+    const place = operation.path.replace(/\{(\w+)\}/g, (_, name) => this.#text(path[name] ?? ''));
+    const search =
+      typeof query === 'string'
+        ? query
+        : query.map(([name, part]) => `${name}=${encoded(this.#text(part))}`).join('&');
+    return {
+      method,
+      path: `/v1${place}${search === '' ? '' : `?${search}`}`,
+      headers: [
+        ...headers.map(([name, part]): [string, string] => [name, this.#headerText(name, part)]),
+        ...(body ? [['Content-Type', body.type] satisfies [string, string]] : []),
+        ...(body?.encoding ? [['Content-Encoding', body.encoding] satisfies [string, string]] : []),
+      ],
+      body: body?.bytes,
+    };
+  }
+
+  /** Notes what an answer tells: ids, cursors, tokens, secrets, tags. */
+  learn({ headers, body }: Answer): void {
+    if (headers.etag) this.#note('etag', headers.etag);
+    if (!headers['content-type']?.startsWith('application/json')) return;
+    const answer = JSON.parse(body.toString('utf8') || 'null');
+    if (answer?.openapi) return;
+    if (typeof answer?.uploadToken === 'string') this.#uploads.push(answer);
+    this.#learnFrom(answer);
+  }
+
+  /** An engine takes in the file of a ticket, and ends the transcode well or badly. A ticket that is dead stays so. */
+  async act({ outcome, nth }: EngineStep): Promise<void> {
+    const upload = this.#uploads.splice(nth % Math.max(1, this.#uploads.length), 1)[0];
+    const workspaceId = this.#known.ws[0] ?? '';
+    if (!upload) return;
+    const { engine, objects } = this.#plane;
+    const { videoId } = upload;
+    try {
+      await engine.upload(upload.uploadToken);
+    } catch {
+      return;
+    }
+    if (outcome === 'uploaded') return;
+    const { attempt } = await engine.claim(videoId);
+    if (outcome === 'failed') {
+      await objects.put(sourceKey(workspaceId, videoId), Buffer.from('source'), 'video/mp4');
+      const failure = { code: 'not_a_video', message: 'This is no video.', retryable: false } as const;
+      await engine.report('transcode.failed', { videoId, attempt, ...failure });
+      return;
+    }
+    const manifest = smallManifest();
+    for (const { name, segments } of manifest.renditions) {
+      for (const sequence of segments.keys()) {
+        const key = segmentKey({ workspaceId, videoId, attempt }, name, sequence);
+        await objects.put(key, Buffer.alloc(SEGMENT_BYTES), 'video/mp2t');
+      }
+    }
+    await engine.report('transcode.completed', { videoId, attempt, manifest });
+  }
+
+  #text(part: Part): string {
+    if (typeof part === 'string') return part;
+    const all = this.#known[part.known];
+    return all[part.nth % Math.max(1, all.length)] ?? 'none';
+  }
+
+  #headerText(name: string, part: Part): string {
+    const text = this.#text(part);
+    return name === 'Authorization' && typeof part !== 'string' ? `Bearer ${text}` : asHeader(text);
+  }
+
+  #learnFrom(value: unknown, name = ''): void {
+    if (typeof value === 'string') {
+      const kind = kindOf(name, value);
+      if (kind) this.#note(kind, value);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) this.#learnFrom(item, key);
+    }
+  }
+
+  #note(kind: Kind, value: string): void {
+    if (!this.#known[kind].includes(value)) this.#known[kind].push(value);
+  }
+
+  async #call(method: string, path: string, body?: object): Promise<{ id: string }> {
+    const answer = await fetch(`${this.#plane.url}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#known.secret[0]}`,
+        'x-svc-workspace': this.#known.ws[0] ?? '',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${await answer.text()}`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    this.learn({ status: answer.status, headers: Object.fromEntries(answer.headers), body: bytes });
+    return JSON.parse(bytes.toString('utf8'));
+  }
+}
+
+/** What a text in an answer is, by the name of its property and the way it begins. */
+function kindOf(name: string, text: string): Kind | undefined {
+  if (name === 'nextCursor') return 'cursor';
+  if (name === 'token') return 'token';
+  if (name === 'secret') return text.startsWith('svc_') ? 'secret' : undefined;
+  const [, prefix] = /^([a-z]+)_[0-9a-z]{26}$/.exec(text) ?? [];
+  return KINDS.find((kind) => kind === prefix);
+}
+
+function smallManifest(): ReturnType<typeof sampleManifest> {
+  const manifest = sampleManifest();
+  const renditions = manifest.renditions
+    .filter(({ name }) => name !== '480p')
+    .map((rendition) => ({
+      ...rendition,
+      segments: Array.from({ length: SEGMENTS }, () => ({ duration: 6, bytes: SEGMENT_BYTES })),
+    }));
+  return { ...manifest, renditions };
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** As bytes of UTF-8, without those that Node lets nobody send. */
+function asHeader(text: string): string {
+  const bytes = /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : Buffer.from(text).toString('latin1');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return bytes.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '');
+}

@@ -1,0 +1,235 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { ContractOperation, Parameter } from './contract-operations.ts';
+import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './hostile-values.ts';
+import type { SchemaValues } from './schema-values.ts';
+
+/** What answers tell and later requests use. The first six are the prefixes of ids. */
+export const KINDS = ['vid', 'key', 'whk', 'dlv', 'ws', 'evt', 'cursor', 'token', 'etag', 'secret'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A text, or the `nth` (in circles) of what is known of a kind when the request is sent. */
+export type Part = string | { known: Kind; nth: number };
+
+/** A request in which ids may still be open. */
+export type RequestPlan = {
+  operation: ContractOperation;
+  method: string;
+  /** Values of the path parameters, encoded. */
+  path: Record<string, Part>;
+  /** Pairs with values yet to be encoded, or the query as it is. */
+  query: [name: string, value: Part][] | string;
+  headers: [name: string, value: Part][];
+  body: { type: string; encoding?: string; bytes: Buffer } | undefined;
+};
+
+/** Where a request departs from the contract. */
+type Flaw = 'path' | 'query' | 'headers' | 'credentials' | 'body' | 'method';
+
+/** One step in the life of a workspace: a request, or an engine that takes a file in and does something with it. */
+export type Step =
+  | { kind: 'request'; plan: RequestPlan }
+  | { kind: 'engine'; outcome: 'uploaded' | 'ready' | 'failed'; nth: number };
+
+/** Texts for parameters whose schema says less than the RFC behind it, or of which few values lead anywhere. */
+const BY_NAME: Record<string, Arbitrary<Part>> = {
+  cursor: known('cursor'),
+  token: known('token'),
+  'Idempotency-Key': fc.nat({ max: 30 }).map(String),
+  'If-None-Match': fc.oneof(known('etag'), fc.constantFrom<Part>('*', 'W/"x"', '"x"')),
+  'If-Range': fc.oneof(known('etag'), fc.constant<Part>('"x"')),
+  Range: fc.constantFrom<Part>(
+    'bytes=0-9',
+    'bytes=5-',
+    'bytes=-5',
+    'bytes=0-0,2-3',
+    'bytes=99999-',
+    'bytes=9-1',
+  ),
+  rendition: fc.constantFrom<Part>('360p', 'audio', '360p', 'audio', '1080p'),
+  sequence: fc.constantFrom<Part>('0', '1', '0', '1', '999999'),
+};
+
+/** Sequences of steps. Half of the requests fit the contract, most of the others depart from it in one place. */
+export function stepSequences(operations: ContractOperation[], values: SchemaValues): Arbitrary<Step[]> {
+  const request = fc
+    .constantFrom(...operations)
+    .chain((operation) => requestPlan(operation, values))
+    .map((plan): Step => ({ kind: 'request', plan }));
+  const engine = fc
+    .record({ outcome: fc.constantFrom('uploaded', 'ready', 'failed'), nth: fc.nat({ max: 9 }) })
+    .map((act): Step => ({ kind: 'engine', ...act }));
+  const step = fc.oneof({ weight: 30, arbitrary: request }, { weight: 1, arbitrary: engine });
+  return fc.array(step, { minLength: 1, maxLength: 100, size: 'max' });
+}
+
+function requestPlan(operation: ContractOperation, values: SchemaValues): Arbitrary<RequestPlan> {
+  return flawsOf(operation).chain((flaws) => {
+    const has = (flaw: Flaw) => flaws.includes(flaw);
+    return fc.record({
+      operation: fc.constant(operation),
+      method: has('method') ? anotherMethod() : methodOf(operation),
+      path: pathValues(operation, values, has('path')),
+      query: has('query') ? queryFlaws(operation, values) : queryPairs(operation, values),
+      headers: fc
+        .tuple(headerPairs(operation, values, has('headers')), credentials(operation, has('credentials')))
+        .map((groups) => groups.flat()),
+      body: bodies(operation, values, has('body')),
+    });
+  });
+}
+
+function flawsOf({ parameters, body, takesKey }: ContractOperation): Arbitrary<Flaw[]> {
+  const possible: Flaw[] = [
+    'query',
+    'headers',
+    'method',
+    ...(parameters.some((parameter) => parameter.in === 'path') ? (['path'] as const) : []),
+    ...(takesKey ? (['credentials'] as const) : []),
+    // More can be wrong with a body than with all the rest.
+    ...(body ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
+  ];
+  return fc.oneof(
+    { weight: 10, arbitrary: fc.constant<Flaw[]>([]) },
+    { weight: 8, arbitrary: fc.constantFrom(...possible).map((flaw) => [flaw]) },
+    { weight: 1, arbitrary: fc.subarray(possible) },
+  );
+}
+
+/** Every `GET` answers `HEAD` as well. */
+function methodOf({ method }: ContractOperation): Arbitrary<string> {
+  return method === 'get'
+    ? fc.oneof({ weight: 9, arbitrary: fc.constant('get') }, { weight: 1, arbitrary: fc.constant('head') })
+    : fc.constant(method);
+}
+
+function anotherMethod(): Arbitrary<string> {
+  return fc.constantFrom('get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'propfind');
+}
+
+function pathValues(
+  { parameters }: ContractOperation,
+  values: SchemaValues,
+  flawed: boolean,
+): Arbitrary<Record<string, Part>> {
+  const entries = parameters
+    .filter((parameter) => parameter.in === 'path')
+    .map((parameter): [string, Arbitrary<Part>] => {
+      const fitting = fittingPart(parameter, values).map((part) =>
+        typeof part === 'string' ? encodeURIComponent(part) : part,
+      );
+      const strange: Arbitrary<Part> = fc.oneof(hostileSegment(), fc.constantFrom(...KINDS).chain(known));
+      return [parameter.name, flawed ? fc.oneof(strange, fitting) : fitting];
+    });
+  return fc.record(Object.fromEntries(entries));
+}
+
+function queryPairs(
+  operation: ContractOperation,
+  values: SchemaValues,
+): Arbitrary<[name: string, value: Part][]> {
+  const pairs = operation.parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ schema, ...parameter }) => {
+      const one =
+        schema.type === 'array' ? { ...parameter, schema: schema.items ?? {} } : { ...parameter, schema };
+      const pair = fittingPart(one, values).map((value): [string, Part] => [parameter.name, value]);
+      return fc.array(pair, { maxLength: schema.type === 'array' ? 3 : 1 });
+    });
+  return fc.tuple(...pairs).map((lists) => lists.flat());
+}
+
+function queryFlaws(operation: ContractOperation, values: SchemaValues): Arbitrary<RequestPlan['query']> {
+  const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
+  const raw = hostileQuery(parameters.map(({ name }) => name));
+  if (parameters.length === 0) return raw;
+  const missing = fc
+    .constantFrom(...parameters)
+    .chain(({ name, schema }) =>
+      values.missing(schema).map((value): [string, Part][] => [[name, asText(value)]]),
+    );
+  return fc.oneof(raw, missing);
+}
+
+function headerPairs(
+  { parameters }: ContractOperation,
+  values: SchemaValues,
+  flawed: boolean,
+): Arbitrary<[name: string, value: Part][]> {
+  const documented = parameters.filter(({ in: place, name }) => place === 'header' && name !== WORKSPACE);
+  const pairs = documented.map((parameter) =>
+    fc.array(
+      fittingPart(parameter, values).map((value): [string, Part] => [parameter.name, value]),
+      { maxLength: 1 },
+    ),
+  );
+  const fitting = fc.tuple(...pairs).map((lists) => lists.flat());
+  if (!flawed) return fitting;
+  const names = [
+    ...documented.map(({ name }) => name),
+    'X-Request-Id',
+    'Accept',
+    'Accept-Encoding',
+    'Expect-Not',
+  ];
+  const strange = fc.tuple(fc.constantFrom(...names), hostileHeader());
+  return fc.tuple(fitting, fc.array(strange, { minLength: 1, maxLength: 3 })).map((lists) => lists.flat());
+}
+
+const WORKSPACE = 'X-Svc-Workspace';
+
+function credentials(
+  { takesKey, parameters }: ContractOperation,
+  flawed: boolean,
+): Arbitrary<[name: string, value: Part][]> {
+  const own: [string, Part][] = [
+    ['Authorization', { known: 'secret', nth: 0 }],
+    [WORKSPACE, { known: 'ws', nth: 0 }],
+  ];
+  const optional = !parameters.some(({ name }) => name === WORKSPACE);
+  if (!takesKey) return fc.constant([]);
+  if (!flawed) return optional ? fc.constantFrom([], own) : fc.constant(own);
+  const secret: Arbitrary<Part> = fc.oneof(known('secret'), hostileHeader());
+  const workspace: Arbitrary<Part> = fc.oneof(known('ws'), hostileHeader());
+  return fc
+    .tuple(fc.option(secret), fc.option(workspace))
+    .map(([key, id]) => [
+      ...(key === null ? [] : [['Authorization', key] satisfies [string, Part]]),
+      ...(id === null ? [] : [[WORKSPACE, id] satisfies [string, Part]]),
+    ]);
+}
+
+function bodies(
+  { body }: ContractOperation,
+  values: SchemaValues,
+  flawed: boolean,
+): Arbitrary<RequestPlan['body']> {
+  if (!body) return flawed ? hostileBody() : fc.constant(undefined);
+  const json = (value: Arbitrary<unknown>) =>
+    value.map((content) => ({ type: 'application/json', bytes: Buffer.from(JSON.stringify(content)) }));
+  if (flawed) {
+    return fc.oneof(
+      { weight: 3, arbitrary: json(values.missing(body.schema)) },
+      { weight: 1, arbitrary: hostileBody() },
+    );
+  }
+  const fitting = json(values.fitting(body.schema));
+  return body.required ? fitting : fc.option(fitting, { nil: undefined });
+}
+
+/** The `nth` of what is known; the first ones more often, for they are there in every workspace. */
+function known(kind: Kind): Arbitrary<Part> {
+  const nth = fc.oneof(fc.constant(0), fc.nat({ max: kind === 'ws' ? 0 : 3 }), fc.nat({ max: 12 }));
+  return nth.map((value) => ({ known: kind, nth: value }));
+}
+
+function fittingPart({ name, schema, example }: Parameter, values: SchemaValues): Arbitrary<Part> {
+  const special = BY_NAME[name];
+  if (special) return special;
+  const prefix = String(example).split('_')[0];
+  const kind = KINDS.find((each) => each === prefix && String(example).includes('_'));
+  return kind ? known(kind) : values.fitting(schema).map(asText);
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

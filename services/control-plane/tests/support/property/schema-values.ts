@@ -1,0 +1,160 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { Schema } from './contract-operations.ts';
+import { hostileJson, hostileText, PROTOTYPE_NAMES } from './hostile-values.ts';
+
+/** Properties and items of one value, where the schema leaves it open. */
+const MANY = 4;
+
+/** Any text but for what a pattern like this leaves out. */
+const LEAVES_OUT = /^\^\[\^[^\]]*\]\*\$$/;
+
+/** Makes values from schemas. `urls` are what a text of the format `uri` may be. */
+export class SchemaValues {
+  readonly #urls: Arbitrary<string>;
+
+  constructor({ urls }: { urls: Arbitrary<string> }) {
+    this.#urls = urls;
+  }
+
+  /** Values that fit. */
+  fitting(schema: Schema): Arbitrary<unknown> {
+    const { allOf, anyOf, oneOf, ...rest } = schema;
+    if (allOf) return this.fitting(Object.assign({}, rest, ...allOf));
+    const branches = anyOf ?? oneOf;
+    if (branches) return fc.oneof(...branches.map((branch) => this.fitting({ ...rest, ...branch })));
+    if ('const' in schema) return fc.constant(schema.const);
+    if (schema.enum) return fc.constantFrom(...schema.enum);
+    if (Array.isArray(schema.type)) {
+      return fc.oneof(...schema.type.map((type) => this.fitting({ ...schema, type })));
+    }
+    switch (schema.type) {
+      case 'null':
+        return fc.constant(null);
+      case 'boolean':
+        return fc.boolean();
+      case 'integer':
+        return integer(schema);
+      case 'string':
+        return this.#text(schema);
+      case 'array':
+        return this.#array(schema);
+      case 'object':
+        return this.#object(schema);
+      default:
+        throw new Error(`No values for ${JSON.stringify(schema)}`);
+    }
+  }
+
+  /** Values that miss in one place, or are something else altogether. */
+  missing(schema: Schema): Arbitrary<unknown> {
+    const ways = [hostileJson(), ...edges(schema).map((value) => fc.constant(value))];
+    if (schema.type === 'string') ways.push(hostileText());
+    if (schema.items) ways.push(this.#spoiledArray(schema.items));
+    if (schema.type === 'object') ways.push(this.#spoiledObject(schema), this.#spoiledObject(schema));
+    return fc.oneof(...ways);
+  }
+
+  #text({ format, pattern = '', minLength = 0, maxLength = 60 }: Schema): Arbitrary<string> {
+    if (format === 'uri') return this.#urls;
+    if (format === 'date-time') return time();
+    if (format === 'date') return time().map((text) => text.slice(0, 10));
+    const rule = new RegExp(pattern, 'u');
+    const text =
+      pattern === '' || LEAVES_OUT.test(pattern)
+        ? fc.oneof(
+            {
+              weight: 4,
+              arbitrary: fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 60) }),
+            },
+            {
+              weight: 1,
+              arbitrary: fc.constantFrom('x'.repeat(maxLength), ...PROTOTYPE_NAMES, '🎬', '\u202e'),
+            },
+          )
+        : fc.stringMatching(rule);
+    const length = (value: string) => [...value].length;
+    return text.filter(
+      (value) => rule.test(value) && length(value) >= minLength && length(value) <= maxLength,
+    );
+  }
+
+  #array({ items = {}, minItems = 0, maxItems = MANY, uniqueItems = false }: Schema): Arbitrary<unknown[]> {
+    const bounds = { minLength: minItems, maxLength: Math.min(maxItems, MANY) };
+    return uniqueItems ? fc.uniqueArray(this.fitting(items), bounds) : fc.array(this.fitting(items), bounds);
+  }
+
+  #object(schema: Schema): Arbitrary<object> {
+    const { required = [], properties = {}, propertyNames, additionalProperties } = schema;
+    const entries = Object.entries(properties).map(([name, property]) => {
+      const entry = this.fitting(property).map((value): [string, unknown][] => [[name, value]]);
+      return required.includes(name) ? entry : fc.oneof(fc.constant([]), entry);
+    });
+    const pair =
+      typeof additionalProperties === 'object' &&
+      fc.tuple(this.#text(propertyNames ?? {}), this.fitting(additionalProperties));
+    return fc
+      .tuple(fc.tuple(...entries), pair ? fc.array(pair, { maxLength: MANY }) : fc.constant([]))
+      .map(([known, more]) => Object.fromEntries([...known.flat(), ...more]));
+  }
+
+  #spoiledArray(items: Schema): Arbitrary<unknown[]> {
+    return fc.oneof(
+      fc.array(this.fitting(items), { minLength: MANY, maxLength: 120 }),
+      this.fitting(items).map((item) => [item, item]),
+      this.missing(items).map((item) => [item]),
+    );
+  }
+
+  #spoiledObject(schema: Schema): Arbitrary<object> {
+    const names = [...Object.keys(schema.properties ?? {}), ...PROTOTYPE_NAMES, 'unknown'];
+    const spoiled = fc.constantFrom(...names).chain((name) => {
+      const property = schema.properties?.[name];
+      return fc.tuple(fc.constant(name), property ? this.missing(property) : hostileJson());
+    });
+    return fc.oneof(
+      // Something is wrong with one property.
+      fc
+        .tuple(this.fitting(schema), spoiled)
+        .map(([whole, [name, value]]) =>
+          Object.fromEntries([...Object.entries(whole as object), [name, value]]),
+        ),
+      // One is not there.
+      fc
+        .tuple(this.fitting(schema), fc.nat())
+        .map(([whole, nth]) =>
+          Object.fromEntries(
+            Object.entries(whole as object).filter((_, index, all) => index !== nth % all.length),
+          ),
+        ),
+      fc.dictionary(hostileText(), hostileJson(), { maxKeys: MANY }),
+    );
+  }
+}
+
+function integer({ minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema): Arbitrary<number> {
+  return fc.oneof(fc.constantFrom(minimum, maximum), fc.integer({ min: minimum, max: maximum }));
+}
+
+/** Times of any offset and precision. */
+function time(): Arbitrary<string> {
+  const moment = fc.date({
+    min: new Date('2000-01-02T00:00:00Z'),
+    max: new Date('2999-12-30T00:00:00Z'),
+    noInvalidDate: true,
+  });
+  const offset = fc.constantFrom('Z', 'Z', '+00:00', '-11:30', '+14:00');
+  const fraction = fc.constantFrom('', '.0', '.123', '.999999999');
+  return fc
+    .tuple(moment, fraction, offset)
+    .map(([date, part, zone]) => `${date.toISOString().slice(0, 19)}${part}${zone}`);
+}
+
+/** The first values beyond the bounds of a schema. */
+function edges({ minimum, maximum, minLength, maxLength }: Schema): unknown[] {
+  return [
+    ...(minimum === undefined ? [] : [minimum - 1, minimum + 0.5]),
+    ...(maximum === undefined ? [] : [maximum + 1, String(maximum)]),
+    ...(minLength === undefined || minLength === 0 ? [] : ['x'.repeat(minLength - 1)]),
+    ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1), '🎬'.repeat(maxLength)]),
+  ];
+}
