@@ -10,7 +10,11 @@ const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prl
 const WELCOME = { bwrap: 'bubblewrap', curl: 'curl' };
 
 /** What the tests run besides. */
-const FOR_TESTS = { curl: 'curl' };
+const FOR_TESTS = {
+  curl: 'curl',
+  // Not with a broker of one's own.
+  ...(process.env.AMQP_URL ? {} : { 'rabbitmq-server': 'rabbitmq-server' }),
+};
 
 /** How to install packages, by the distribution's `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {

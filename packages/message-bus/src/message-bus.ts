@@ -6,6 +6,11 @@ export class UnprocessableMessageError extends Error {
   override name = 'UnprocessableMessageError';
 }
 
+/** A message was sent, but nobody said that it is safe: it may be handled all the same. */
+export class UnconfirmedMessageError extends Error {
+  override name = 'UnconfirmedMessageError';
+}
+
 export type MessageHandler = (message: Message, delivery: { redelivered: boolean }) => Promise<void>;
 
 /** A running subscription. */
@@ -19,7 +24,10 @@ export interface Consumer {
  * Every adapter passes tests/message-bus.contract.ts.
  */
 export interface MessageBus {
-  /** Resolves once the message is safe: it will be handled even if this process dies now. Rejects otherwise. */
+  /**
+   * Resolves once the message is safe: it will be handled even if this process dies now. Rejects with an
+   * UnconfirmedMessageError when that cannot be told, and with any other error when it will not be handled.
+   */
   publish(message: Message): Promise<void>;
   /**
    * Hands messages of a queue to `handler`, at most `prefetch` at a time. Its message is done when the handler

@@ -1,0 +1,215 @@
+import { type Message, parseMessage } from '@framelane/contracts/messages';
+import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ChannelModel, connect } from 'amqplib';
+import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
+import { UnconfirmedMessageError } from '../src/message-bus.ts';
+import { RabbitMqBus } from '../src/rabbitmq-bus.ts';
+import { command, event, messageBusContract } from './message-bus.contract.ts';
+import { until } from './support/until.ts';
+
+const COMMANDS = 'engine.commands';
+const EVENTS = 'control-plane.events';
+
+const logger = createLogger({ service: 'test' });
+logger.silent = true;
+
+let node: RabbitMqNode | undefined;
+let url = process.env.AMQP_URL ?? '';
+let admin: ChannelModel;
+
+beforeAll(async () => {
+  if (!process.env.AMQP_URL) {
+    node = await startRabbitMq();
+    url = node.url;
+  }
+  admin = await openAdmin();
+});
+
+afterAll(async () => {
+  // Gone already when a test that hurts the broker failed in the middle.
+  await admin?.close().catch(() => {});
+  await node?.remove();
+});
+
+/** A connection that may be lost with its broker. */
+async function openAdmin(): Promise<ChannelModel> {
+  const connection = await connect(url);
+  return connection.on('error', () => {});
+}
+
+const queues = Object.keys(QUEUES) as QueueName[];
+
+async function deleteQueues(): Promise<void> {
+  const channel = await admin.createChannel();
+  for (const queue of queues) {
+    await channel.deleteQueue(queue);
+    await channel.deleteQueue(deadLetterQueue(queue));
+  }
+  await channel.close();
+}
+
+async function connected(options: Partial<ConstructorParameters<typeof RabbitMqBus>[0]> = {}) {
+  const bus = new RabbitMqBus({ url, logger, redeliveryDelayMs: 1, ...options });
+  await until(() => isUsable(bus));
+  return bus;
+}
+
+function isUsable(bus: RabbitMqBus): Promise<boolean> {
+  return bus.check().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The dead letters of a queue, which are taken out by it. */
+async function takeDeadLetters(queue: QueueName): Promise<Message[]> {
+  const channel = await admin.createChannel();
+  const messages: Message[] = [];
+  for (;;) {
+    const letter = await channel.get(deadLetterQueue(queue), { noAck: true });
+    if (!letter) break;
+    messages.push(parseMessage(JSON.parse(letter.content.toString())));
+  }
+  await channel.close();
+  return messages;
+}
+
+messageBusContract('RabbitMqBus', async () => {
+  const bus = await connected();
+  const seen: Message[] = [];
+  return {
+    bus,
+    deadLetters: async (queue) => {
+      seen.push(...(await takeDeadLetters(queue)));
+      return seen;
+    },
+    dispose: async () => {
+      await bus.close();
+      await deleteQueues();
+    },
+  };
+});
+
+/** A test with a bus of its own that leaves no queues behind. */
+async function withBus(work: (bus: RabbitMqBus) => Promise<void>, options = {}): Promise<void> {
+  const bus = await connected(options);
+  try {
+    await work(bus);
+  } finally {
+    await bus.close();
+    await deleteQueues();
+  }
+}
+
+describe('RabbitMqBus', () => {
+  test('goes on when its queue was deleted: declared and consumed again', () =>
+    withBus(async (bus) => {
+      const handled: string[] = [];
+      await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
+
+      await deleteQueues();
+      await bus.publish(command('after'));
+
+      await until(() => handled.length === 1);
+      expect(handled).toEqual(['after']);
+    }));
+
+  test('puts what nobody can read among the dead letters', () =>
+    withBus(async (bus) => {
+      await bus.consume(EVENTS, { prefetch: 1 }, async () => {});
+      const channel = await admin.createChannel();
+      channel.sendToQueue(EVENTS, Buffer.from('{"id":'));
+      channel.sendToQueue(EVENTS, Buffer.from(JSON.stringify({ ...event('a'), version: 99 })));
+      const unread = async () => (await channel.checkQueue(deadLetterQueue(EVENTS))).messageCount;
+
+      await until(async () => (await unread()) === 2);
+      await channel.close();
+    }));
+
+  test('rejects a message that could not be sent in time as not sent', async () => {
+    const bus = new RabbitMqBus({ url: 'amqp://127.0.0.1:1', logger, publishLimitMs: 50 });
+
+    const refusal = await bus.publish(event('a')).catch((error: unknown) => error);
+
+    expect(refusal).not.toBeInstanceOf(UnconfirmedMessageError);
+    expect(refusal).toMatchObject({ message: expect.stringContaining('was not sent') });
+    await expect(bus.check()).rejects.toThrow('no connection');
+    await bus.close();
+  });
+
+  test('refuses an address that is none', () => {
+    expect(() => new RabbitMqBus({ url: 'nowhere', logger })).toThrow('Invalid URL');
+  });
+});
+
+// These need a broker that may be hurt.
+const ownBroker = process.env.AMQP_URL ? describe.skip : describe;
+
+ownBroker('RabbitMqBus with a broker in trouble', () => {
+  test('holds messages back while the broker is short of memory, and goes on consuming', () =>
+    withBus(async (bus) => {
+      const handled: string[] = [];
+      await bus.publish(event('before'));
+      await node?.control('set_vm_memory_high_watermark', '0.00001');
+      let confirmed = false;
+      const publishing = bus.publish(event('held back')).then(() => {
+        confirmed = true;
+      });
+      await until(async () => !(await isUsable(bus)));
+      await expect(bus.check()).rejects.toThrow('takes no messages');
+      await bus.consume(EVENTS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
+      await until(() => handled.length === 1);
+      expect(confirmed).toBe(false);
+
+      await node?.control('set_vm_memory_high_watermark', '0.4');
+
+      await publishing;
+      await until(() => handled.length === 2);
+      await until(() => isUsable(bus));
+      expect(handled).toEqual(['before', 'held back']);
+    }));
+
+  test('says of a message without a confirm that it may be handled yet', () =>
+    withBus(
+      async (bus) => {
+        await node?.control('set_vm_memory_high_watermark', '0.00001');
+
+        const refusal = await bus.publish(event('a')).catch((error: unknown) => error);
+
+        expect(refusal).toBeInstanceOf(UnconfirmedMessageError);
+        await node?.control('set_vm_memory_high_watermark', '0.4');
+        await until(() => isUsable(bus));
+      },
+      { publishLimitMs: 100 },
+    ));
+
+  test('a killed broker loses nothing: confirmed messages come, the others are sent again', async () => {
+    const bus = await connected({ publishLimitMs: 60_000 });
+    // The broker writes messages down before it confirms them, but what it knows of queues only every now and then.
+    await node?.control('eval', 'mnesia:sync_log().');
+    const handled = new Set<string>();
+    const ids = Array.from({ length: 300 }, (_, index) => `v${index}`);
+    const publishing = Promise.all(ids.map((id) => bus.publish(event(id))));
+    const consuming = bus.consume(
+      EVENTS,
+      { prefetch: 4 },
+      async ({ data }) => void handled.add(data.videoId),
+    );
+    await until(() => handled.size > 10);
+
+    await node?.kill();
+    await until(async () => !(await isUsable(bus)));
+    await expect(bus.check()).rejects.toThrow('no connection');
+    await node?.start();
+    await publishing;
+    await consuming;
+
+    await until(() => handled.size === ids.length && isUsable(bus));
+    admin = await openAdmin();
+    expect(await takeDeadLetters(EVENTS)).toEqual([]);
+    await bus.close();
+    await deleteQueues();
+  });
+});
