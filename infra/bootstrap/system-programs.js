@@ -16,6 +16,9 @@ const FOR_TESTS = {
   ...(process.env.AMQP_URL ? {} : { 'rabbitmq-server': 'rabbitmq-server' }),
 };
 
+/** What some tests are left out without. */
+const WELCOME_FOR_TESTS = { chromium: 'chromium' };
+
 /** How to install packages, by the distribution's `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {
   debian: 'apt-get install -y',
@@ -31,7 +34,9 @@ const INSTALLERS = {
  */
 export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
   const needed = packagesOfMissing(forTests ? { ...NEEDED, ...FOR_TESTS } : NEEDED);
-  const welcome = packagesOfMissing(WELCOME).filter((name) => !needed.includes(name));
+  const welcome = packagesOfMissing(forTests ? { ...WELCOME, ...WELCOME_FOR_TESTS } : WELCOME).filter(
+    (name) => !needed.includes(name),
+  );
   const distribution = distributionOf();
   const mayInstall = distribution === 'debian' && process.getuid() === 0;
   if (needed.length > 0 && !mayInstall) {
@@ -44,8 +49,8 @@ export async function ensureSystemPrograms({ forTests = false, firstTime = false
         : `Some programs are missing. Run this, then start again:\n\n  ${update}sudo ${installer} ${packages}`,
     );
   }
-  if (mayInstall && (needed.length > 0 || (firstTime && welcome.length > 0)))
-    await aptInstall(needed, welcome);
+  const isWelcomeNow = (firstTime || forTests) && welcome.length > 0;
+  if (mayInstall && (needed.length > 0 || isWelcomeNow)) await aptInstall(needed, welcome);
 }
 
 async function aptInstall(needed, welcome) {

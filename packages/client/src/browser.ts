@@ -13,6 +13,7 @@ declare class XMLHttpRequest {
   readonly responseText: string;
   onload: (() => void) | null;
   onerror: (() => void) | null;
+  onabort: (() => void) | null;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   getResponseHeader(name: string): string | null;
@@ -42,12 +43,12 @@ export async function upload(
     onProgress?.({ sent: Math.min(loaded, file.size), total: file.size });
   };
   const abort = () => request.abort();
-  signal?.addEventListener('abort', abort, { once: true });
+  signal?.addEventListener('abort', abort);
   try {
     await new Promise<void>((resolve, reject) => {
       request.onload = () => resolve();
       request.onerror = () => reject(connectionFailed(uploadUrl));
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      request.onabort = () => reject(signal?.reason);
       request.send(form);
     });
     return readReceipt(request.status, request.getResponseHeader('x-request-id'), request.responseText);

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createClient } from '../src/index.ts';
 import { upload, uploadVideo } from '../src/node.ts';
@@ -108,6 +110,23 @@ describe('a file arrives as it was', () => {
     server = await TestServer.start(handler, handler);
     expect(await upload(path, permit())).toEqual(RECEIPT);
   });
+});
+
+test('memory does not grow with the file', async () => {
+  const program = join(import.meta.dirname, 'support', 'upload-process.ts');
+  server = await TestServer.start((req, res) => {
+    req.resume().once('end', () => answerJson(res, 202, RECEIPT));
+  });
+  const peakOf = async (mebibytes: number) => {
+    const file = join(directory, `${mebibytes}.mp4`);
+    await writeFile(file, '');
+    await truncate(file, mebibytes * 1024 ** 2);
+    const { stdout } = await promisify(execFile)(process.execPath, [program, file, permit().uploadUrl]);
+    return Number(stdout);
+  };
+  const small = await peakOf(1);
+  expect(small).toBeGreaterThan(0);
+  expect(await peakOf(512)).toBeLessThan(small + 64 * 1024 ** 2);
 });
 
 describe('a refusal', () => {

@@ -1,0 +1,6 @@
+/** Uploads a file in a process of its own, and prints the most memory that process ever had, in bytes. */
+import { upload } from '../../src/node.ts';
+
+const [path = '', uploadUrl = ''] = process.argv.slice(2);
+await upload(path, { uploadUrl, uploadToken: 'ut_secret' });
+process.stdout.write(String(process.resourceUsage().maxRSS * 1024));
