@@ -1,4 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once as event } from 'node:events';
+import { join } from 'node:path';
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { sourceKey } from '@framelane/object-store/object-keys';
@@ -81,7 +84,7 @@ class Workspace {
   }
 
   /** Changes every key that is known in this workspace. */
-  async changeKeys(values: { created_at?: Date; leased_until?: Date; status?: null; body?: null }) {
+  async changeKeys(values: { created_at?: Date; leased_until?: Date }) {
     await plane.db.updateTable('idempotency_keys').set(values).where('workspace_id', '=', this.id).execute();
   }
 
@@ -131,6 +134,18 @@ class Workspace {
     releases.push(letGo);
     return letGo;
   }
+}
+
+/** Another control plane on the same database, in a process of its own. */
+async function startProcess(): Promise<{ url: string; process: ChildProcess }> {
+  const program = join(import.meta.dirname, 'support/control-plane-process.ts');
+  const child = spawn(process.execPath, [program], {
+    env: { ...process.env, DATABASE_URL: plane.databaseUrl },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  releases.push(async () => void child.kill('SIGKILL'));
+  const [port] = await event(child.stdout, 'data');
+  return { url: `http://127.0.0.1:${String(port).trim()}`, process: child };
 }
 
 /** Processes of the database that wait for a lock a test holds. */
@@ -429,13 +444,19 @@ describe('a request that is under way', () => {
     expect([again.body.id, replayed(again)]).toEqual([(await second).body.id, true]);
   });
 
-  test('that died with its process holds its key until the lease is over', async () => {
+  test('that died with its process has no effect and holds its key until the lease is over', async () => {
     const workspace = await Workspace.make();
-    await workspace.post('/webhooks', { url: receiver.url }, 'k');
-    // As if it had died before the commit: no webhook, no answer.
-    await plane.db.deleteFrom('webhook_endpoints').where('workspace_id', '=', workspace.id).execute();
-    const inAMinute = new Date(Date.now() + 60_000);
-    await workspace.changeKeys({ status: null, body: null, leased_until: inAMinute });
+    const release = await workspace.holdWebhooks();
+    const mortal = await startProcess();
+    const dead = workspace.post('/webhooks', { url: receiver.url }, 'k', mortal.url).then(
+      () => 'answered',
+      () => 'gone',
+    );
+    await waiting(1);
+    mortal.process.kill('SIGKILL');
+    expect(await dead).toBe('gone');
+    await release();
+    await waiting(0);
     const soon = await workspace.post('/webhooks', { url: receiver.url }, 'k');
     expect(code(soon)).toEqual([409, 'idempotency_key_in_use']);
     await workspace.changeKeys({ leased_until: new Date() });

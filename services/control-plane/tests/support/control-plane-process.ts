@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { createLogger } from '@framelane/service-kit/logger';
+import { readControlPlaneConfig } from '../../src/config.ts';
+import { ControlPlane } from '../../src/control-plane.ts';
+import { localWebhooks } from './webhooks.ts';
+
+/**
+ * A program: a control plane in a process of its own, to be killed. Works on the database in DATABASE_URL and prints its
+ * port once it serves.
+ */
+
+const logger = createLogger({ service: 'control-plane', level: 'silent' });
+const config = readControlPlaneConfig({
+  ...process.env,
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  PUBLIC_URL: 'http://framelane.test',
+  ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
+  SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
+  CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
+});
+const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
+const objects = new FileObjectStore(tmpdir());
+const { port } = await ControlPlane.create(localWebhooks(config), { bus, objects, logger }).start();
+process.stdout.write(`${port}\n`);
