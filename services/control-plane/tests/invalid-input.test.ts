@@ -1,3 +1,4 @@
+import { readOpenApiDocument } from '@framelane/openapi/document';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -90,6 +91,32 @@ describe('a wrong field is named, and told in words what it must be', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([{ field, code: expect.any(String), message }]);
   });
+});
+
+/** Every pattern in what clients send; references are followed once. Paths are left out: what does not fit there is a 404. */
+function inputPatterns(value: unknown, followed = new Set<string>()): object[] {
+  if (typeof value !== 'object' || value === null || ('in' in value && value.in === 'path')) return [];
+  if ('$ref' in value) {
+    const reference = String(value.$ref);
+    if (followed.has(reference)) return [];
+    followed.add(reference);
+    const names = reference.replace('#/', '').split('/');
+    const target = names.reduce<unknown>(
+      (found, name) => (found as Record<string, unknown>)[name],
+      readOpenApiDocument(),
+    );
+    return inputPatterns(target, followed);
+  }
+  const deeper = Object.entries(value)
+    .filter(([name]) => name !== 'responses')
+    .flatMap(([, member]) => inputPatterns(member, followed));
+  return 'pattern' in value && typeof value.pattern === 'string' ? [value, ...deeper] : deeper;
+}
+
+test('every pattern of an input says in words what it asks for', () => {
+  const patterns = inputPatterns(readOpenApiDocument().paths);
+  expect(patterns.length).toBeGreaterThan(10);
+  expect(patterns.filter((schema) => !('x-pattern-message' in schema))).toEqual([]);
 });
 
 describe('names that mean something to JavaScript', () => {
