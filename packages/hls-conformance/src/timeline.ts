@@ -1,7 +1,8 @@
 import { SAMPLES_PER_FRAME } from './media/adts.ts';
 import { TICKS } from './media/pes-packets.ts';
-import type { SegmentContent } from './media/segment-reader.ts';
+import { isWhole, type SegmentContent } from './media/segment-reader.ts';
 import { nearest } from './media/timestamps.ts';
+import type { VideoContent } from './media/video-track.ts';
 import type { LoadedSegment, Presentation, Rendition } from './presentation.ts';
 
 /** When a rendition's segments begin, by their timestamps. Times in seconds, on one clock for all renditions. */
@@ -24,7 +25,7 @@ export function timelineOf(rendition: Rendition, presentation: Presentation): Ti
   const { name, segments, unread } = rendition;
   if (unread !== null) return { reason: `the segments of ${name} are not read: ${unread}` };
   if (segments.some(({ discontinuity }) => discontinuity)) return { reason: `${name} has discontinuities` };
-  const unreadable = segments.find(({ content }) => content === null || content.damage !== null);
+  const unreadable = segments.find(({ content }) => content === null || !isWhole(content));
   if (unreadable) return { reason: `segment ${unreadable.sequence} of ${name} could not be read` };
   const kind = segments.some(({ content }) => content?.video) ? 'video' : 'audio';
   const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
@@ -79,20 +80,20 @@ function assemble(
   return { starts, end, frame: frame / TICKS };
 }
 
-/** The average time between pictures, in ticks; null when there are too few, or their times are not all known. */
+/**
+ * The average time between pictures of the same segment, in ticks, which gaps between segments do not change; null when
+ * there are too few pictures, or their times are not all known.
+ */
 export function videoFrame(segments: readonly LoadedSegment[]): number | null {
-  const videos = segments.flatMap(({ content }) => content?.video ?? []);
-  const [first] = videos;
-  const last = videos.at(-1);
-  const frames = videos.reduce((sum, video) => sum + video.frames, 0);
-  if (!first || !last || frames < 2 || videos.some(({ untimed }) => untimed > 0)) return null;
-  // Added up, as the clock may start over in a long video.
-  const steps = videos.slice(1).map((video, at) => {
-    const before = videos[at]?.earliest ?? video.earliest;
-    return nearest(video.earliest, before) - before;
-  });
-  const sum = steps.reduce((total, step) => total + step, 0) + last.latest - last.earliest;
-  return sum / (frames - 1);
+  const videos = wholeVideos(segments);
+  const steps = videos.reduce((sum, { frames }) => sum + frames - 1, 0);
+  if (steps === 0 || videos.some(({ untimed }) => untimed > 0)) return null;
+  return videos.reduce((sum, { earliest, latest }) => sum + latest - earliest, 0) / steps;
+}
+
+/** The pictures of the segments that could be read as a whole. */
+export function wholeVideos(segments: readonly LoadedSegment[]): VideoContent[] {
+  return segments.flatMap(({ content }) => (content && isWhole(content) && content.video) || []);
 }
 
 /** The time one frame of AAC lasts, in ticks; null when there is none. */

@@ -71,10 +71,11 @@ class SegmentTaking {
     if (this.#complaint !== null) {
       return { decryption: { state: 'failed', complaint: this.#complaint }, content: null };
     }
-    return {
-      decryption: { state: this.#decipher ? 'decrypted' : 'not encrypted' },
-      content: this.#reader.end(),
-    };
+    const content = this.#reader.end();
+    if (this.#decipher === null) return { decryption: { state: 'not encrypted' }, content };
+    if (!content.beginsDamaged) return { decryption: { state: 'decrypted' }, content };
+    const complaint = 'decrypts to a first packet whose checksum is wrong: the vector is wrong';
+    return { decryption: { state: 'failed', complaint }, content: null };
   }
 
   #finish(decipher: Decipheriv): void {

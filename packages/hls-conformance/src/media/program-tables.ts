@@ -2,6 +2,8 @@ import type { TransportPacket } from './transport-packets.ts';
 
 /** Identifier of the packets that carry the program association table. */
 export const PAT_PID = 0;
+/** ... and the service description table, with which many segments begin (ETSI EN 300 468 §5.1.3). */
+export const SDT_PID = 17;
 
 /** Stream types of a program map table (ISO/IEC 13818-1 table 2-34) that are read here. */
 export const STREAM_TYPE = { aac: 0x0f, h264: 0x1b } as const;

@@ -4,6 +4,7 @@ import {
   PAT_PID,
   programMapPid,
   programStreams,
+  SDT_PID,
   STREAM_TYPE,
   type Table,
   TableReader,
@@ -23,6 +24,8 @@ export type SegmentContent = {
   hasPmt: boolean;
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];
+  /** Whether one of them is in the very first packet, which is where a wrong vector shows. */
+  beginsDamaged: boolean;
   counters: Counters[];
   video: VideoContent | null;
   audio: AudioContent | null;
@@ -33,6 +36,11 @@ export type SegmentContent = {
 /** Packets without a meaning, whose counters have none (ISO/IEC 13818-1 §2.4.3.3). */
 const NULL_PID = 0x1fff;
 
+/** Whether all of a segment could be read, its first picture and sound included. */
+export function isWhole({ damage, hasPat, hasPmt }: SegmentContent): boolean {
+  return damage === null && hasPat && hasPmt;
+}
+
 type Track = { pes: PesReader; add(packet: PesPacket): void };
 
 /** Takes a transport stream segment to pieces while its bytes come in, keeping no more than one picture of it. */
@@ -40,10 +48,15 @@ export class SegmentReader {
   readonly #packets = new PacketReader();
   readonly #counters = new Map<number, Counters & { repeated: boolean }>();
   readonly #tracks = new Map<number, Track>();
-  readonly #tables = new Map([[PAT_PID, new TableReader()]]);
+  readonly #tables = new Map([
+    [PAT_PID, new TableReader()],
+    [SDT_PID, new TableReader()],
+  ]);
   readonly #damagedTables = new Set<number>();
   readonly #otherStreamTypes = new Set<number>();
   #damage: string | null = null;
+  #packetsRead = 0;
+  #beginsDamaged = false;
   #patSeen = false;
   #pmtSeen = false;
   #video: VideoTrack | null = null;
@@ -68,6 +81,7 @@ export class SegmentReader {
       hasPat: this.#patSeen,
       hasPmt: this.#pmtSeen,
       damagedTables: [...this.#damagedTables],
+      beginsDamaged: this.#beginsDamaged,
       counters: [...this.#counters.values()].map(({ repeated: _, ...counters }) => counters),
       video: this.#video?.content() ?? null,
       audio: this.#unlessDamaged(() => this.#audio?.content() ?? null) ?? null,
@@ -88,6 +102,7 @@ export class SegmentReader {
   }
 
   #read(packet: TransportPacket): void {
+    this.#packetsRead += 1;
     if (packet.pid === NULL_PID) return;
     this.#count(packet);
     const table = this.#tables.get(packet.pid)?.push(packet);
@@ -100,11 +115,12 @@ export class SegmentReader {
   #readTable(pid: number, table: Table): void {
     if (!table.intact) {
       this.#damagedTables.add(pid);
+      this.#beginsDamaged ||= this.#packetsRead === 1;
     } else if (pid === PAT_PID) {
       this.#patSeen = true;
       const mapPid = programMapPid(table);
       if (mapPid !== null && !this.#tables.has(mapPid)) this.#tables.set(mapPid, new TableReader());
-    } else {
+    } else if (pid !== SDT_PID) {
       const streams = programStreams(table);
       // What came before its table says so cannot be decoded.
       if (!this.#pmtSeen) this.#pmtSeen = ![...streams.keys()].some((stream) => this.#counters.has(stream));

@@ -23,7 +23,7 @@ import {
   type Rule,
   type Verdict,
 } from '../rule.ts';
-import { videoFrame } from '../timeline.ts';
+import { videoFrame, wholeVideos } from '../timeline.ts';
 
 /** A variant, and the rendition it offers as far as it was read. */
 type Offer = {
@@ -36,6 +36,7 @@ type Offer = {
 
 const NO_MASTER = 'there is no master playlist';
 const CELLULAR_PEAK = 192_000;
+const MILLISECOND_TICKS = TICKS / 1000;
 
 /** Rules for what a master playlist says of its variants and their alternatives. Bit rates have rules of their own. */
 export const MASTER_RULES: readonly Rule[] = [
@@ -251,26 +252,30 @@ function frameRateFindings({ variant, rendition, place }: Offer): Finding[] {
   const stated = variant.attributes.get('FRAME-RATE')?.text;
   if (isVideo(rendition) && stated === undefined) return [{ place, message: 'has no FRAME-RATE' }];
   if (frame === null || stated === undefined) return [];
-  const { rate, tolerance } = highestRate(rendition.segments, frame);
-  if (Math.abs(Number(stated) - rate) > tolerance + 0.0005) {
-    return [{ place, message: `FRAME-RATE is ${stated}, measured ${rate.toFixed(3)}` }];
+  const { lowest, highest, measured } = frameRates(rendition.segments, frame);
+  if (Number(stated) < lowest || Number(stated) > highest) {
+    return [{ place, message: `FRAME-RATE is ${stated}, measured ${measured}` }];
   }
   return /^\d+\.\d{3}$/.test(stated)
     ? []
     : [{ place, message: `FRAME-RATE is ${stated}, without three decimals` }];
 }
 
-/** Of a constant frame rate the average, which is exact; else that of the shortest time between pictures. In frames a second. */
-function highestRate(segments: readonly LoadedSegment[], frame: number): { rate: number; tolerance: number } {
-  const videos = segments.flatMap(({ content }) => content?.video ?? []);
+/** Frames a second that can be meant: the average, and where times between pictures differ, up to the highest. */
+function frameRates(segments: readonly LoadedSegment[], frame: number) {
+  const videos = wholeVideos(segments);
   const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? frame));
-  const frames = videos.reduce((sum, video) => sum + video.frames, 0);
-  // Containers that count milliseconds round to 90 ticks.
-  const isConstant = frame - shortest < Math.max(0.1 * frame, 91);
-  const length = isConstant ? frame : shortest;
-  const rate = TICKS / length;
-  const uncertainty = isConstant ? 2 / (frame * (frames - 1)) : 1 / shortest;
-  return { rate, tolerance: rate * uncertainty };
+  const steps = videos.reduce((sum, { frames }) => sum + frames - 1, 0);
+  const average = TICKS / frame;
+  // Containers that count milliseconds round to 90 ticks; that is no higher rate.
+  const highest = frame - shortest <= MILLISECOND_TICKS ? average : TICKS / shortest;
+  // Three decimals are stated, and the first and last time of each segment are whole ticks.
+  const uncertainty = 0.0005 + average * ((2 * videos.length) / (frame * steps));
+  return {
+    lowest: average - uncertainty,
+    highest: highest + uncertainty,
+    measured: highest === average ? average.toFixed(3) : `${average.toFixed(3)} to ${highest.toFixed(3)}`,
+  };
 }
 
 function parametersOf({ segments }: Rendition) {

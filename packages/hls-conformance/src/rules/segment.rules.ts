@@ -1,6 +1,6 @@
 import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
-import type { SegmentContent } from '../media/segment-reader.ts';
+import { isWhole, type SegmentContent } from '../media/segment-reader.ts';
 import { nearest } from '../media/timestamps.ts';
 import type { VideoContent } from '../media/video-track.ts';
 import { isVideo, type LoadedSegment, type Presentation, type Rendition } from '../presentation.ts';
@@ -121,8 +121,8 @@ function everyVideo(complaints: (video: VideoContent, rendition: Rendition) => s
   return ({ renditions }: Presentation) =>
     judgeEach(renditions.filter(isVideo), NO_VIDEO, (rendition) =>
       rendition.segments.flatMap((segment) => {
-        const video = segment.content?.damage === null && segment.content.video;
-        if (!video) return [];
+        const video = isRead(segment) ? segment.content.video : null;
+        if (video === null) return [];
         return complaints(video, rendition).map((message) => ({
           place: segmentPlace(rendition.name, segment),
           message,
@@ -136,7 +136,7 @@ function readRenditions(renditions: readonly Rendition[]): Rendition[] {
 }
 
 function isRead(segment: LoadedSegment | undefined): segment is ReadSegment {
-  return segment?.content?.damage === null;
+  return segment !== undefined && segment.content !== null && isWhole(segment.content);
 }
 
 function readSegments({ segments }: Rendition): ReadSegment[] {

@@ -1,4 +1,5 @@
-import { isVideo, type Presentation, type Rendition } from '../presentation.ts';
+import type { Variant } from '../playlists/master-playlist.ts';
+import type { Presentation } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule } from '../rule.ts';
 
 /** Rules that hold a presentation against what the service says of it elsewhere. */
@@ -7,10 +8,11 @@ export const SERVICE_RULES: readonly Rule[] = [
     id: 'service.variants',
     level: 'own',
     source: 'Framelane API, variants',
-    sentence: 'The variants of the API are the video renditions of the master playlist.',
+    sentence: 'The variants of the API are those of the master playlist.',
     check: (presentation, { variants }) => {
       if (variants === undefined) return notApplicable('it is not known what the API says');
-      const offered = presentation.renditions.filter(isVideo).map(folderOf);
+      if (presentation.master === null) return notApplicable('there is no master playlist');
+      const offered = presentation.master.variants.map(folderOf);
       return judged(differences(new Set(offered), new Set(variants), 'the master playlist', 'the API'));
     },
   },
@@ -29,7 +31,7 @@ export const SERVICE_RULES: readonly Rule[] = [
 ];
 
 /** `720p` of `…/720p/index.m3u8`. */
-function folderOf({ url }: Pick<Rendition, 'url'>): string {
+function folderOf({ url }: Pick<Variant, 'url'>): string {
   return new URL(url).pathname.split('/').at(-2) ?? '';
 }
 

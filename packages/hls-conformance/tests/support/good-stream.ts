@@ -1,0 +1,162 @@
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runProgram } from './run-program.ts';
+
+/** A rendition before it is encrypted. */
+export type Track = {
+  name: string;
+  /** Seconds, as the playlist is to say. */
+  durations: number[];
+  /** In clear. */
+  segments: Buffer[];
+};
+
+export type Media = { tracks: Track[]; key: Buffer };
+
+/** What is served, by path below the video. */
+export type Files = Map<string, Buffer>;
+
+export const RUNGS = [
+  { name: '90p', size: '160x90', codec: 'avc1.64000b' },
+  { name: '180p', size: '320x180', codec: 'avc1.64000c' },
+] as const;
+
+const SECONDS = 14;
+const TARGET = 6;
+
+/** Makes two rungs and sound with ffmpeg, as Framelane does: one run, the same cuts, a late clock. */
+export async function makeMedia(): Promise<Media> {
+  const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
+  try {
+    const names = [...RUNGS.map(({ name }) => name), 'audio'];
+    await runProgram('ffmpeg', ffmpegArguments(), directory);
+    const tracks: Track[] = [];
+    for (const name of [...names, 'audio-4s']) tracks.push(await readTrack(directory, name));
+    return { tracks, key: randomBytes(16) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function ffmpegArguments(): string[] {
+  const common = ['-output_ts_offset', '10', '-f', 'hls', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
+  return [
+    ...['-v', 'error', '-nostdin', '-f', 'lavfi', '-i', `testsrc2=s=320x180:r=25:d=${SECONDS}`],
+    ...['-f', 'lavfi', '-i', `sine=r=48000:d=${SECONDS}`],
+    ...[
+      '-filter_complex',
+      '[0:v]format=yuv420p,split[top][s];[s]scale=160:90[low];[1:a]aformat=channel_layouts=stereo,asplit[a][b]',
+    ],
+    ...['-map', '[low]', '-map', '[top]', '-map', '[a]'],
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-bf', '2', '-threads', '1'],
+    ...[
+      '-g',
+      '50',
+      '-sc_threshold',
+      '0',
+      '-c:a',
+      'aac',
+      '-b:a',
+      '64k',
+      '-hls_time',
+      String(TARGET),
+      ...common,
+    ],
+    ...['-var_stream_map', 'v:0,agroup:a,name:90p v:1,agroup:a,name:180p a:0,agroup:a,name:audio'],
+    ...['-hls_segment_filename', '%v-%d.ts', '%v.m3u8'],
+    // The same sound, cut elsewhere.
+    ...['-map', '[b]', '-c:a', 'aac', '-b:a', '64k', '-hls_time', '4', ...common],
+    ...['-hls_segment_filename', 'audio-4s-%d.ts', 'audio-4s.m3u8'],
+  ];
+}
+
+async function readTrack(directory: string, name: string): Promise<Track> {
+  const listed = await readFile(join(directory, `${name}.m3u8`), 'utf8');
+  const durations = [...listed.matchAll(/^#EXTINF:([\d.]+)/gm)].map(([, seconds]) => Number(seconds));
+  const segments = await Promise.all(durations.map((_, at) => readFile(join(directory, `${name}-${at}.ts`))));
+  return { name, durations, segments };
+}
+
+/** A copy that can be altered, every byte of it. The sound that is cut elsewhere is left out. */
+export function copyOf({ tracks, key }: Media): Media {
+  const copies = tracks
+    .filter(({ name }) => name !== 'audio-4s')
+    .map(({ name, durations, segments }) => ({
+      name,
+      durations: [...durations],
+      segments: segments.map((segment) => Buffer.from(segment)),
+    }));
+  return { tracks: copies, key };
+}
+
+/** Encrypts media and writes its playlists: everything a server needs. */
+export function publish({ tracks, key }: Media): Files {
+  const files: Files = new Map([['key', key]]);
+  for (const { name, durations, segments } of tracks) {
+    files.set(`${name}/index.m3u8`, Buffer.from(mediaPlaylist(durations)));
+    for (const [at, segment] of segments.entries())
+      files.set(`${name}/${at}.ts`, encrypt(segment, key, vectorOf(at)));
+  }
+  files.set('master.m3u8', Buffer.from(masterPlaylist(tracks, files)));
+  return files;
+}
+
+export function vectorOf(sequence: number): Buffer {
+  return Buffer.from(sequence.toString(16).padStart(32, '0'), 'hex');
+}
+
+export function encrypt(segment: Buffer, key: Buffer, vector: Buffer): Buffer {
+  const cipher = createCipheriv('aes-128-cbc', key, vector);
+  return Buffer.concat([cipher.update(segment), cipher.final()]);
+}
+
+function mediaPlaylist(durations: readonly number[]): string {
+  return [
+    ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${TARGET}`, '#EXT-X-MEDIA-SEQUENCE:0'],
+    ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
+    ...durations.flatMap((seconds, at) => [`#EXTINF:${seconds.toFixed(6)},`, `${at}.ts`]),
+    ...['#EXT-X-ENDLIST', ''],
+  ].join('\n');
+}
+
+function masterPlaylist(tracks: readonly Track[], files: Files): string {
+  const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, files)]));
+  const sound = rates.get('audio') ?? { peak: 0, average: 0 };
+  const rungs = RUNGS.map((rung) => {
+    const { peak, average } = rates.get(rung.name) ?? { peak: 0, average: 0 };
+    return { ...rung, peak: peak + sound.peak, average: average + sound.average };
+  }).sort((a, b) => b.average - a.average);
+  return [
+    ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
+    '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
+    // Nobody fetches it; that there is one is what a rule asks for.
+    '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,CODECS="avc1.64000b",RESOLUTION=160x90,URI="90p/i-frames.m3u8"',
+    ...rungs.flatMap(({ name, size, codec, peak, average }) => [
+      `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE`,
+      `${name}/index.m3u8`,
+    ]),
+    '',
+  ].join('\n');
+}
+
+/** By the definition of RFC 8216 §4.1, run by run. */
+function ratesOf({ name, durations }: Track, files: Files): { peak: number; average: number } {
+  const weights = durations.map((seconds, at) => ({
+    seconds,
+    bytes: files.get(`${name}/${at}.ts`)?.length ?? 0,
+  }));
+  const runs = weights.flatMap((_, from) => weights.map((_, to) => weights.slice(from, to + 1)));
+  const counted = runs.filter((run) => {
+    const seconds = sum(run.map((each) => each.seconds));
+    return seconds >= 0.5 * TARGET && seconds <= 1.5 * TARGET;
+  });
+  const rate = (run: typeof weights) =>
+    (8 * sum(run.map((each) => each.bytes))) / sum(run.map((each) => each.seconds));
+  return { peak: Math.max(rate(weights), ...counted.map(rate)), average: rate(weights) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
