@@ -120,11 +120,11 @@ test('without sound there is no audio group', () => {
   expect(playlist.variants[0]?.audio).toEqual([]);
 });
 
-test.each<[string, string | null, string | undefined]>([
+test.each<[string, string | null, string]>([
   ['canonical', 'pt-BR', 'pt-BR'],
   ['made canonical', 'eng', 'en'],
-  ['unknown', null, undefined],
-  ['no language tag', 'en",URI="https://evil.example/', undefined],
+  ['unknown', null, 'und'],
+  ['no language tag', 'en",URI="https://evil.example/', 'und'],
 ])('the language of the sound: %s', (_what, language, expected) => {
   const [variant] = read([low, { ...audio, language }]).variants;
   expect(variant?.audio[0]).toMatchObject({ uri: 'audio/index.m3u8' });

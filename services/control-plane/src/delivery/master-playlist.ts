@@ -20,6 +20,9 @@ export type RenditionFacts = {
 
 const AUDIO_GROUP = 'audio';
 
+/** Sound has to have a LANGUAGE (HLS authoring specification 8.10); this one means that nobody knows (RFC 5646 §4.1). */
+const UNKNOWN_LANGUAGE = 'und';
+
 /** The average bit rate of the rung to begin with, bits a second (HLS authoring specification 1.32). */
 const FIRST_RUNG_RATE = 2_000_000;
 
@@ -61,12 +64,11 @@ function firstRungFirst(rungs: readonly RenditionFacts[]): RenditionFacts[] {
 }
 
 function mediaTag(audio: RenditionFacts, token: string | undefined): string {
-  const language = audio.language === null ? undefined : canonicalLanguage(audio.language);
   return `#EXT-X-MEDIA:${attributes({
     TYPE: 'AUDIO',
     'GROUP-ID': quoted(AUDIO_GROUP),
     NAME: quoted('Audio'),
-    LANGUAGE: language && quoted(language),
+    LANGUAGE: quoted(canonicalLanguage(audio.language ?? UNKNOWN_LANGUAGE)),
     DEFAULT: 'YES',
     AUTOSELECT: 'YES',
     CHANNELS: audio.channels === null ? undefined : quoted(String(audio.channels)),
@@ -103,11 +105,11 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** The canonical form of a BCP 47 tag. The tag comes out of an uploaded file; one that is malformed is left out. */
-function canonicalLanguage(tag: string): string | undefined {
+/** The canonical form of a BCP 47 tag. The tag comes out of an uploaded file; one that is malformed is unknown. */
+function canonicalLanguage(tag: string): string {
   try {
-    return Intl.getCanonicalLocales(tag).at(0);
+    return Intl.getCanonicalLocales(tag).at(0) ?? UNKNOWN_LANGUAGE;
   } catch {
-    return undefined;
+    return UNKNOWN_LANGUAGE;
   }
 }
