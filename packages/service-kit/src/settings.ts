@@ -47,6 +47,8 @@ export const setting = {
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
       .transform((url) => url.replace(/\/+$/, '')),
+  /** The address of a message broker, with its user and password. */
+  amqpUrl: () => z.url({ protocol: /^amqps?$/, error: 'must be an amqp:// or amqps:// address' }),
   /** Any non-empty text. */
   text: () => z.string(),
   /** A shared secret of at least 32 characters. */

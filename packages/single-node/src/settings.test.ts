@@ -22,7 +22,7 @@ describe('settings of a single node', () => {
   });
 
   test.each([
-    ['a queue from outside', { AMQP_URL: 'amqp://mq' }, /^AMQP_URL: is not supported/],
+    ['a broker that is none', { AMQP_URL: 'http://mq' }, /^AMQP_URL: must be an amqp:/],
     ['a port left to the system', { PORT: '0' }, /^PORT: /],
     ['one port for both', { PORT: '9000', ENGINE_PORT: '9000' }, /PORT and ENGINE_PORT/],
     ['an unknown log format', { LOG_FORMAT: 'xml' }, /^LOG_FORMAT: must be pretty or json$/],

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { S3Options } from '@framelane/object-store/s3-object-store';
+import { readS3Settings, type S3Settings } from '@framelane/service-kit/backing-settings';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 
@@ -15,18 +15,7 @@ const settings = z.object({
   DATA_DIR: setting.text().default('.data'),
   LOG_FORMAT: z.enum(['pretty', 'json'], 'must be pretty or json').optional(),
   DATABASE_URL: setting.text().optional(),
-  AMQP_URL: z
-    .undefined('is not supported yet; leave it unset, and the queue lives in the process')
-    .optional(),
-});
-
-const s3Settings = z.object({
-  S3_ENDPOINT: setting.httpUrl().optional(),
-  S3_PUBLIC_ENDPOINT: setting.httpUrl().optional(),
-  S3_BUCKET: setting.text(),
-  S3_REGION: setting.text().default('us-east-1'),
-  S3_ACCESS_KEY_ID: setting.text(),
-  S3_SECRET_ACCESS_KEY: setting.text(),
+  AMQP_URL: setting.amqpUrl().optional(),
 });
 
 /** What a single node is told from outside; the services read the rest of their settings themselves. */
@@ -42,8 +31,10 @@ export type SingleNodeSettings = {
   logFormat: 'pretty' | 'json' | undefined;
   /** Unset: PostgreSQL is embedded. */
   databaseUrl: string | undefined;
+  /** Unset: the queue lives in this process. */
+  amqpUrl: string | undefined;
   /** Unset: objects are files. */
-  s3: S3Options | undefined;
+  s3: S3Settings | undefined;
 };
 
 /** Everything a single node keeps on disk; absolute paths. */
@@ -72,20 +63,8 @@ export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettin
     dataDir: layOut(resolve(values.DATA_DIR)),
     logFormat: values.LOG_FORMAT,
     databaseUrl: values.DATABASE_URL,
-    s3: env.S3_ENDPOINT || env.S3_BUCKET ? readS3Options(env) : undefined,
-  };
-}
-
-function readS3Options(env: NodeJS.ProcessEnv): S3Options {
-  const values = readSettings(s3Settings, env);
-  return {
-    ...(values.S3_ENDPOINT !== undefined && { endpoint: values.S3_ENDPOINT }),
-    ...(values.S3_PUBLIC_ENDPOINT !== undefined && { publicEndpoint: values.S3_PUBLIC_ENDPOINT }),
-    region: values.S3_REGION,
-    bucket: values.S3_BUCKET,
-    accessKeyId: values.S3_ACCESS_KEY_ID,
-    secretAccessKey: values.S3_SECRET_ACCESS_KEY,
-    forcePathStyle: values.S3_ENDPOINT !== undefined,
+    amqpUrl: values.AMQP_URL,
+    s3: env.S3_ENDPOINT || env.S3_BUCKET ? readS3Settings(env) : undefined,
   };
 }
 

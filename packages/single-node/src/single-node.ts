@@ -3,6 +3,7 @@ import { ControlPlane } from '@framelane/control-plane/control-plane';
 import { readEngineConfig } from '@framelane/engine/config';
 import { Engine } from '@framelane/engine/engine';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -14,8 +15,11 @@ import { makeSampleVideo } from './sample-video.ts';
 import { keepSecrets } from './secrets.ts';
 import type { SingleNodeSettings } from './settings.ts';
 
-/** The control plane's internal listener is for the engine in the same process, on whatever port is free. */
+/** The control plane's internal listener is for the engine in the same process, and for whoever fetches its metrics. */
 const INTERNAL_HOST = '127.0.0.1';
+
+/** Internal listeners that nobody wants to find take whatever port is free. */
+const ANY_PORT = '0';
 
 /** A receiver of events may run on the same machine. */
 const LOOPBACK = '127.0.0.0/8,::1/128';
@@ -78,7 +82,11 @@ async function startAll(
 
   const objects =
     settings.s3 === undefined ? new FileObjectStore(dataDir.objects) : new S3ObjectStore(settings.s3);
-  const bus = new InProcessBus({ logger: loggerFor('message-bus') });
+  const busLogger = loggerFor('message-bus');
+  const bus =
+    settings.amqpUrl === undefined
+      ? new InProcessBus({ logger: busLogger })
+      : new RabbitMqBus({ url: settings.amqpUrl, logger: busLogger });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const common = {
     ...env,
@@ -93,7 +101,7 @@ async function startAll(
       ...common,
       PORT: String(settings.port),
       INTERNAL_HOST,
-      INTERNAL_PORT: '0',
+      INTERNAL_PORT: env.INTERNAL_PORT || ANY_PORT,
       PUBLIC_URL: settings.publicUrl,
       ENGINE_PUBLIC_URL: settings.enginePublicUrl,
       DATABASE_URL: database.url,
@@ -113,13 +121,14 @@ async function startAll(
     },
   );
   toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
-  const { internalPort } = await controlPlane.start({ alone: true });
+  const { internalPort } = await controlPlane.start({ alone: settings.amqpUrl === undefined });
   signal.throwIfAborted();
 
   const engine = Engine.create(
     readEngineConfig({
       ...common,
       ENGINE_PORT: String(settings.enginePort),
+      ENGINE_INTERNAL_PORT: env.ENGINE_INTERNAL_PORT || ANY_PORT,
       CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
       ENGINE_WORK_DIR: dataDir.work,
     }),

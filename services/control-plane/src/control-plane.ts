@@ -24,6 +24,7 @@ import { deliveryRoutes } from './delivery/delivery.routes.ts';
 import { DeliveryService } from './delivery/delivery.service.ts';
 import { PlaybackService } from './delivery/playback.service.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
+import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { routeOf } from './http/route-of.ts';
@@ -86,6 +87,7 @@ export class ControlPlane {
   readonly #idempotency: IdempotencyService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
+  readonly #stopping = new AbortController();
   #events: Consumer | undefined;
   #reconcileTimer: NodeJS.Timeout | undefined;
 
@@ -258,7 +260,10 @@ export class ControlPlane {
     this.#events = await bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
-      engineEventHandler(this.#tickets, this.#attempts),
+      waitForDatabase(engineEventHandler(this.#tickets, this.#attempts), {
+        logger: this.#deps.logger,
+        stopping: this.#stopping.signal,
+      }),
     );
     this.#bandwidth.start();
     this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
@@ -273,6 +278,7 @@ export class ControlPlane {
   /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
   async stop(): Promise<void> {
     clearInterval(this.#reconcileTimer);
+    this.#stopping.abort();
     await stopInOrder(
       [
         { name: 'public listener', limitMs: 10_000, run: () => closeServer(this.#publicServer, 5000) },

@@ -1,0 +1,35 @@
+import { inspect } from 'node:util';
+import { createLogger, type Logger } from './logger.ts';
+import { redactText } from './redact.ts';
+import { SettingsError } from './settings.ts';
+import { type StopPhase, stopInOrder, stopSignal } from './shutdown.ts';
+
+/** What starts puts the way to stop it first in `toStop`. */
+export type StartService = (context: {
+  env: NodeJS.ProcessEnv;
+  logger: Logger;
+  toStop: StopPhase[];
+}) => Promise<void>;
+
+/**
+ * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, stops what was started in the
+ * reverse order and exits with 0. When the start fails, the reason goes to standard error and the exit code is 1.
+ */
+export async function runService(service: string, start: StartService): Promise<never> {
+  const signalled = stopSignal();
+  const logger = createLogger({ service });
+  const toStop: StopPhase[] = [];
+  let code = 0;
+  try {
+    await start({ env: process.env, logger, toStop });
+    const signal = await signalled;
+    logger.info('service.stopping', { signal });
+  } catch (error) {
+    const reason = error instanceof SettingsError ? error.message : redactText(inspect(error));
+    process.stderr.write(`The ${service} could not start: ${reason}\n`);
+    code = 1;
+  }
+  await stopInOrder(toStop, logger);
+  // Also when something that would not stop in time keeps the process busy.
+  process.exit(code);
+}

@@ -1,0 +1,19 @@
+import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/backing-settings';
+import { runService } from '@framelane/service-kit/run-service';
+import { readControlPlaneConfig } from './config.ts';
+import { ControlPlane } from './control-plane.ts';
+
+await runService('control-plane', async ({ env, logger, toStop }) => {
+  const config = readControlPlaneConfig(env);
+  const objects = new S3ObjectStore(readS3Settings(env));
+  const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger });
+  toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
+  const controlPlane = ControlPlane.create(config, { bus, objects, logger });
+  toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
+  const ports = await controlPlane.start();
+  // Without a given key nobody would see the secret of one that is made up: the command line makes it then.
+  if (config.bootstrap.apiKey !== undefined) await controlPlane.bootstrap();
+  logger.info('control-plane.started', ports);
+});

@@ -1,0 +1,16 @@
+import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/backing-settings';
+import { runService } from '@framelane/service-kit/run-service';
+import { readEngineConfig } from './config.ts';
+import { Engine } from './engine.ts';
+
+await runService('engine', async ({ env, logger, toStop }) => {
+  const config = readEngineConfig(env);
+  const objects = new S3ObjectStore(readS3Settings(env));
+  const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger });
+  toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
+  const engine = Engine.create(config, { bus, objects, logger });
+  toStop.unshift({ name: 'engine', limitMs: 40_000, run: () => engine.stop() });
+  await engine.start();
+});
