@@ -80,6 +80,11 @@ module.exports = {
       'node_modules/fluent-ffmpeg/',
     ),
     layer(
+      'metrics-alone-know-prometheus',
+      '^services/[^/]+/src/(?!metrics/)',
+      'node_modules/prom-client/',
+    ),
+    layer(
       'plumbing-knows-no-domain',
       '^services/control-plane/src/(http|db)/',
       '^services/control-plane/src/(?!(http|db)/)',

@@ -16,7 +16,10 @@ function processMetrics(): Registry {
  * `GET /metrics` in the text format of Prometheus: the metrics of one service and those of its process. `refresh` is
  * called first, for what is only known by looking; it must not reject.
  */
-export function metricsEndpoint(registry: Registry, refresh: () => Promise<void>): RequestHandler {
+export function metricsEndpoint(
+  registry: Registry,
+  refresh: () => Promise<void> = async () => {},
+): RequestHandler {
   return async (_req, res) => {
     await refresh();
     const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);

@@ -20,6 +20,8 @@ const X264_PRESETS = [
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
   ENGINE_PORT: setting.port().default(8090),
+  ENGINE_INTERNAL_HOST: setting.text().default('127.0.0.1'),
+  ENGINE_INTERNAL_PORT: setting.port().default(8091),
   CONTROL_PLANE_INTERNAL_URL: setting.httpUrl(),
   SERVICE_SECRET: setting.secret(),
   CONTENT_KEY_SECRET: setting.key256(),
@@ -41,7 +43,10 @@ export type UploadLimits = {
 
 /** Everything the engine is told from outside. Secrets stand apart, so that a config can be shown. */
 export type EngineConfig = {
+  /** The public listener. */
   http: { host: string; port: number };
+  /** The listener for those who run the engine; never exposed to the public. */
+  internalHttp: { host: string; port: number };
   /** Root of the control plane's internal listener. */
   controlPlaneUrl: string;
   uploads: UploadLimits;
@@ -54,6 +59,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
   const values = readSettings(settings, env);
   return {
     http: { host: values.HOST, port: values.ENGINE_PORT },
+    internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
     uploads: {
       idleSeconds: values.UPLOAD_IDLE_SECONDS,

@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { countRequests } from '@framelane/service-kit/http-metrics';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
+import { metricsEndpoint } from '@framelane/service-kit/metrics-endpoint';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
+import { createInternalApp } from './internal-app.ts';
+import { EngineMetrics } from './metrics/engine-metrics.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
 import { Uploads } from './uploads/uploads.ts';
 
@@ -37,6 +41,7 @@ export class Engine {
   readonly #uploads: Uploads;
   readonly #worker: TranscodeWorker;
   readonly #server: Server;
+  readonly #internalServer: Server;
 
   /** Puts the service together; it does nothing before `start`. */
   static create(
@@ -54,34 +59,55 @@ export class Engine {
       baseUrl: config.controlPlaneUrl,
       secret: config.secrets.service,
     });
-    this.#uploads = new Uploads({ controlPlane, objects, bus, logger, limits: config.uploads });
+    const metrics = new EngineMetrics(config.transcode);
+    this.#uploads = new Uploads({ controlPlane, objects, bus, logger, metrics, limits: config.uploads });
     this.#worker = new TranscodeWorker({
       bus,
       objects,
       controlPlane,
       logger,
+      metrics,
       settings: { ...config.transcode, contentKeySecret: config.secrets.contentKey },
     });
-    const app = createApp({ controlPlane, objects, bus, uploads: this.#uploads, logger });
+    const checks = {
+      controlPlane: () => controlPlane.check(),
+      objectStore: () => objects.check(),
+      messageBus: () => bus.check(),
+    };
+    const app = createApp({
+      checks,
+      countRequests: countRequests(metrics.registry, (req) => req.route?.path),
+      uploads: this.#uploads,
+      logger,
+    });
     this.#server = createServer(HTTP_OPTIONS, app);
     // Without a listener Node would say "100 Continue" itself, before the upload has asked whether it may.
     this.#server.on('checkContinue', app);
+    this.#internalServer = createServer(
+      createInternalApp({ checks, metrics: metricsEndpoint(metrics.registry), logger }),
+    );
   }
 
   /**
-   * Resolves with the port once uploads can be sent and videos are transcoded. Throws a SettingsError when the port is
+   * Resolves with the ports once uploads can be sent and videos are transcoded. Throws a SettingsError when a port is
    * taken, or what the worker throws when it has no ffmpeg; nothing runs then.
    */
-  async start(): Promise<{ port: number }> {
-    const port = await listen(this.#server, { ...this.#config.http, variable: 'ENGINE_PORT' });
+  async start(): Promise<{ port: number; internalPort: number }> {
+    const { http, internalHttp } = this.#config;
     try {
+      const port = await listen(this.#server, { ...http, variable: 'ENGINE_PORT' });
+      const internalPort = await listen(this.#internalServer, {
+        ...internalHttp,
+        variable: 'ENGINE_INTERNAL_PORT',
+      });
       await this.#worker.start();
+      this.#logger.info('engine.started', { port, internalPort });
+      return { port, internalPort };
     } catch (error) {
       await closeServer(this.#server, 0);
+      await closeServer(this.#internalServer, 0);
       throw error;
     }
-    this.#logger.info('engine.started', { port });
-    return { port };
   }
 
   /** Lets files arrive that are on their way, within limits, and frees everything it holds. Never throws. */
@@ -99,6 +125,7 @@ export class Engine {
           limitMs: CLOSE_GRACE_MS + 1_000,
           run: () => closeServer(this.#server, CLOSE_GRACE_MS),
         },
+        { name: 'internal http', limitMs: 1_000, run: () => closeServer(this.#internalServer, 0) },
       ],
       this.#logger,
     );

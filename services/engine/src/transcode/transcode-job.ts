@@ -4,6 +4,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { describeResult } from './describe-result.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
@@ -35,6 +36,7 @@ export type TranscodeJobContext = {
   /** Where the job makes its directory. */
   jobsDir: string;
   logger: Logger;
+  metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
   /** Called with the part done, 0..1; it only grows. */
   onProgress: (fraction: number) => void;
@@ -48,13 +50,14 @@ const DISK_PER_SOURCE = 1.2;
  * the signal's reason when aborted. Segments stored by then stay; nobody knows of them.
  */
 export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobContext): Promise<Manifest> {
+  const { metrics } = context;
   const directory = await mkdtemp(join(context.jobsDir, 'job-'));
   try {
     await assertDiskSpace(directory, job.sourceBytes, context.settings.limits.spareDiskBytes);
     await mkdir(join(directory, SOURCE_FOLDER));
-    await fetchSource(job, directory, context);
-    const source = await probeSource(directory, context);
-    return await transcode(job, source, directory, context);
+    await metrics.inStage('fetch', () => fetchSource(job, directory, context));
+    const source = await metrics.inStage('probe', () => probeSource(directory, context));
+    return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -14,6 +14,7 @@ import {
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
@@ -33,6 +34,7 @@ type Dependencies = {
   objects: ObjectStore;
   controlPlane: AttemptClient;
   logger: Logger;
+  metrics: EngineMetrics;
   settings: TranscodeSettings;
 };
 
@@ -90,7 +92,7 @@ export class TranscodeWorker {
       this.#deps.logger.info('transcode.not_claimable', { videoId: command.videoId });
       return;
     }
-    await this.#runAttempt(command, claim);
+    await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim));
   }
 
   async #claim({ videoId }: Command): Promise<ClaimAttemptResponse | null> {
@@ -103,7 +105,7 @@ export class TranscodeWorker {
   }
 
   async #runAttempt(command: Command, claim: ClaimAttemptResponse): Promise<void> {
-    const { logger } = this.#deps;
+    const { logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt: claim.attempt };
     const startedAt = Date.now();
     const lease = new AttemptLease({ ...facts, leaseSeconds: claim.leaseSeconds }, this.#deps);
@@ -118,6 +120,7 @@ export class TranscodeWorker {
     }
     lease.stop();
     await this.#publish(createMessage('transcode.completed', { ...facts, manifest }));
+    metrics.transcodeCompleted(manifest.duration);
     logger.info('transcode.completed', {
       ...facts,
       seconds: (Date.now() - startedAt) / 1000,
@@ -145,6 +148,7 @@ export class TranscodeWorker {
         settings: this.#settings,
         jobsDir: this.#jobsDir,
         logger: this.#deps.logger,
+        metrics: this.#deps.metrics,
         signal: AbortSignal.any([this.#stopping.signal, lease.signal]),
         onProgress: (fraction) => lease.progress(fraction),
       },
@@ -153,18 +157,20 @@ export class TranscodeWorker {
 
   /** Removes what the attempt stored, and says why it failed unless nobody wants to know. */
   async #giveUp(command: Command, { attempt }: ClaimAttemptResponse, error: unknown): Promise<void> {
-    const { objects, logger } = this.#deps;
+    const { objects, logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt };
     const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
     await objects.deletePrefix(prefix).catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
     if (error instanceof AttemptUnwantedError) {
+      metrics.transcodeAbandoned();
       logger.info('transcode.abandoned', facts);
       return;
     }
     const outcome = explain(error);
     const { code, retryable } = outcome;
+    metrics.transcodeFailed(code);
     logger.log(code === 'internal_error' ? 'error' : 'warn', 'transcode.failed', {
       ...facts,
       code,

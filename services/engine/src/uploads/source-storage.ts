@@ -29,13 +29,20 @@ export class SourceStorage implements StorageEngine {
   readonly #objects: ObjectStore;
   readonly #key: string;
   readonly #signal: AbortSignal;
-  readonly #meter = new Meter();
+  readonly #meter: Meter;
   #storing: Promise<StoredSource | null> = Promise.resolve(null);
 
-  constructor(options: { objects: ObjectStore; key: string; signal: AbortSignal }) {
+  /** `onBytes` is told how many more have come in, whatever becomes of them. */
+  constructor(options: {
+    objects: ObjectStore;
+    key: string;
+    signal: AbortSignal;
+    onBytes: (bytes: number) => void;
+  }) {
     this.#objects = options.objects;
     this.#key = options.key;
     this.#signal = options.signal;
+    this.#meter = new Meter(options.onBytes);
   }
 
   /** Bytes of the file that have come in so far. */
@@ -86,14 +93,18 @@ class Meter extends Transform {
   bytes = 0;
   readonly #hash = createHash('sha256');
 
-  constructor() {
+  readonly #onBytes: (bytes: number) => void;
+
+  constructor(onBytes: (bytes: number) => void) {
     super();
+    this.#onBytes = onBytes;
     // Whoever reads from it reports the failure; one that comes before it is read must not end the process.
     this.on('error', () => {});
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     this.bytes += chunk.byteLength;
+    this.#onBytes(chunk.byteLength);
     this.#hash.update(chunk);
     callback(null, chunk);
   }

@@ -1,7 +1,7 @@
 import { MIMEType } from 'node:util';
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { createMessage } from '@framelane/contracts/messages';
-import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { type MessageBus, UnconfirmedMessageError } from '@framelane/message-bus/message-bus';
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -9,6 +9,7 @@ import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { UploadLimits } from '../config.ts';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
+import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { repeat } from '../repeat.ts';
 import { TimeLimitError, withTimeLimit } from '../time-limit.ts';
 import { Pace } from './pace.ts';
@@ -42,6 +43,7 @@ export type TransferDeps = {
   objects: ObjectStore;
   bus: MessageBus;
   logger: Logger;
+  metrics: EngineMetrics;
   limits: UploadLimits;
 };
 
@@ -68,6 +70,7 @@ export class Transfer {
       objects: deps.objects,
       key: ticket.sourceKey,
       signal: this.#signal,
+      onBytes: (bytes) => deps.metrics.uploadBytes(bytes),
     });
   }
 
@@ -128,7 +131,7 @@ export class Transfer {
       );
     } catch (error) {
       // Unconfirmed in time is not refused: the file may be registered yet, and has to be there then.
-      this.#mayBeRegistered = error instanceof TimeLimitError;
+      this.#mayBeRegistered = error instanceof TimeLimitError || error instanceof UnconfirmedMessageError;
       throw unavailable(
         'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
         error,

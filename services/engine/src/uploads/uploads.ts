@@ -1,3 +1,4 @@
+import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './source-storage.ts';
@@ -23,7 +24,6 @@ export class Uploads {
 
   /** Takes the file of a request in. Throws the Problem to answer with, which leaves the token usable. */
   async receive(req: Request, res: Response): Promise<Receipt> {
-    if (this.#closed) throw engineStopping();
     const receiving = this.#receive(req, res);
     this.#underWay.add(receiving);
     try {
@@ -41,29 +41,47 @@ export class Uploads {
     clearTimeout(timer);
   }
 
-  async #receive(req: Request, res: Response): Promise<Receipt> {
-    const startedAt = performance.now();
+  /** Asks for the ticket of an upload whose body has not been read. */
+  async #admit(req: Request): Promise<RedeemTicketResponse> {
+    if (this.#closed) throw engineStopping();
     const token = readToken(req);
-    const ticket = await this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
+    return this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
+  }
+
+  async #receive(req: Request, res: Response): Promise<Receipt> {
+    const { logger, metrics } = this.#deps;
+    const startedAt = performance.now();
+    const ticket = await this.#admit(req).catch((error: unknown) => {
+      metrics.uploadRefused(codeOf(error));
+      throw error;
+    });
+    metrics.uploadBegan();
     const transfer = new Transfer(this.#deps, ticket, this.#stop.signal);
+    const seconds = () => Math.round(performance.now() - startedAt) / 1000;
     const facts = () => ({
       requestId: req.id,
       videoId: ticket.videoId,
       transferId: ticket.transferId,
       bytes: transfer.bytes,
-      seconds: Math.round(performance.now() - startedAt) / 1000,
+      seconds: seconds(),
     });
     let source: StoredSource;
     try {
       source = await transfer.run(req, res);
     } catch (error) {
       const why = error instanceof Problem ? { code: error.code, cause: error.cause } : { error };
-      this.#deps.logger.warn('upload.broken', { ...facts(), ...why });
+      metrics.uploadBroken(codeOf(error));
+      logger.warn('upload.broken', { ...facts(), ...why });
       throw error;
     }
-    this.#deps.logger.info('upload.received', facts());
+    metrics.uploadReceived(seconds());
+    logger.info('upload.received', facts());
     return { videoId: ticket.videoId, bytes: source.bytes, receivedAt: new Date() };
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Problem ? error.code : 'internal_error';
 }
 
 function readToken(req: Request): string {

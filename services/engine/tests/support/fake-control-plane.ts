@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { newId } from '@framelane/contracts/ids';
 import {
+  attemptWantedRequest,
+  type ClaimAttemptResponse,
+  claimAttemptRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -32,7 +35,7 @@ export type FakeTicket = {
 
 type Answer = { status: number; body?: object };
 
-/** The internal API for uploads over real HTTP, with the rules of the control plane and its state in plain sight. */
+/** The internal API over real HTTP, with the rules of the control plane and its state in plain sight. */
 export class FakeControlPlane {
   readonly #server: Server;
   readonly #tickets = new Map<string, FakeTicket>();
@@ -42,6 +45,9 @@ export class FakeControlPlane {
   readonly requests: string[] = [];
   /** Paths answered with 503. */
   readonly broken = new Set<string>();
+  /** Attempts that may be claimed, by video; each can be once, and is wanted from then on. */
+  readonly claimable = new Map<string, ClaimAttemptResponse>();
+  readonly #claimed = new Set<string>();
   /** No request is answered before this resolves. */
   gate: Promise<void> = Promise.resolve();
 
@@ -116,11 +122,21 @@ export class FakeControlPlane {
         const ticket = this.#leasedTo(transferWantedRequest.parse(body));
         return { status: 200, body: { wanted: ticket !== undefined && !ticket.deleted } };
       }
+      case INTERNAL_PATHS.claimAttempt:
+        return this.#claim(claimAttemptRequest.parse(body).videoId);
       case INTERNAL_PATHS.attemptWanted:
-        return { status: 200, body: { wanted: false } };
+        return { status: 200, body: { wanted: this.#claimed.has(attemptWantedRequest.parse(body).videoId) } };
       default:
         return refusal(404, 'route_not_found');
     }
+  }
+
+  #claim(videoId: string): Answer {
+    const claim = this.claimable.get(videoId);
+    if (claim === undefined) return refusal(409, 'attempt_not_claimable');
+    this.claimable.delete(videoId);
+    this.#claimed.add(videoId);
+    return { status: 200, body: claim };
   }
 
   #redeem(body: unknown): Answer {

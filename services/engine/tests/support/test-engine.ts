@@ -16,6 +16,8 @@ export type TestEngine = {
   engine: Engine;
   port: number;
   url: string;
+  /** Root of the internal listener. */
+  internalUrl: string;
   controlPlane: FakeControlPlane;
   objects: ObjectStore;
   bus: InProcessBus;
@@ -55,7 +57,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     await controlPlane.stop();
     await rm(root, { recursive: true, force: true });
   };
-  const { port } = await engine.start().catch(async (error: unknown) => {
+  const { port, internalPort } = await engine.start().catch(async (error: unknown) => {
     await stop();
     throw error;
   });
@@ -63,6 +65,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     engine,
     port,
     url: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
     controlPlane,
     objects,
     bus,
@@ -99,6 +102,7 @@ export function testConfig(
 ): EngineConfig {
   return readEngineConfig({
     ENGINE_PORT: '0',
+    ENGINE_INTERNAL_PORT: '0',
     CONTROL_PLANE_INTERNAL_URL: controlPlaneUrl,
     SERVICE_SECRET,
     CONTENT_KEY_SECRET: Buffer.alloc(32, 1).toString('base64'),

@@ -11,6 +11,7 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
+import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   type TranscodeSettings,
@@ -69,6 +70,7 @@ export class WorkerBench {
         attemptWanted: async () => this.wanted,
       },
       logger,
+      metrics: new EngineMetrics({ slots: 1, workDir: directory }),
       settings: {
         slots: 1,
         workDir: this.workDir,

@@ -1,0 +1,20 @@
+import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
+import type { Logger } from '@framelane/service-kit/logger';
+import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
+import express, { type Express, type RequestHandler } from 'express';
+
+/** The application on the internal listener: how the engine is doing, for those who run it. */
+export function createInternalApp(deps: {
+  checks: ReadinessChecks;
+  metrics: RequestHandler;
+  logger: Logger;
+}): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(requestId);
+  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/readyz', readiness(deps.checks));
+  app.get('/metrics', deps.metrics);
+  app.use(routeNotFound, problemHandler(deps.logger));
+  return app;
+}

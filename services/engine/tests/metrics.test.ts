@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newContentKey, sealContentKey } from '@framelane/contracts/content-key';
+import { createMessage } from '@framelane/contracts/messages';
+import { Exposition } from '@framelane/service-kit/exposition';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeClip } from './support/media.ts';
+import { BOUNDARY, filePartHead, formWith } from './support/multipart.ts';
+import { RawClient } from './support/raw-client.ts';
+import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { until } from './support/until.ts';
+
+const CONTENT_KEY_SECRET = Buffer.alloc(32, 1);
+
+let engine: TestEngine;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'framelane-metrics-'));
+  engine = await startTestEngine({ env: { ENGINE_SLOTS: '2' } });
+});
+afterAll(async () => {
+  await engine.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function scrape(): Promise<Exposition> {
+  const answer = await fetch(`${engine.internalUrl}/metrics`);
+  expect(answer.status).toBe(200);
+  return Exposition.parse(await answer.text());
+}
+
+/** What the engine has counted since, of all that is no request. */
+async function counted(before: Exposition): Promise<Record<string, number>> {
+  const growth = (await scrape()).growthSince(before, 'framelane_engine_');
+  return Object.fromEntries(Object.entries(growth).filter(([name]) => /_total|_count/.test(name)));
+}
+
+function upload(form: Buffer, token: string): Promise<Response> {
+  const headers = { 'X-Upload-Token': token, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
+  return fetch(`${engine.url}/upload`, { method: 'POST', headers, body: new Uint8Array(form) });
+}
+
+describe('the internal listener', () => {
+  test('tells how the engine is; the public one tells no metrics', async () => {
+    const status = async (url: string) => (await fetch(url)).status;
+    expect(await status(`${engine.internalUrl}/healthz`)).toBe(200);
+    expect(await status(`${engine.internalUrl}/readyz`)).toBe(200);
+    expect(await status(`${engine.internalUrl}/upload`)).toBe(404);
+    expect(await status(`${engine.url}/metrics`)).toBe(404);
+    const { series } = await scrape();
+    expect(series.get('framelane_engine_slots')).toBe(2);
+    expect(series.get('framelane_engine_disk_free_bytes')).toBeGreaterThan(1e6);
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  });
+
+  test('names its variable when its port is taken', async () => {
+    const ENGINE_INTERNAL_PORT = new URL(engine.internalUrl).port;
+    await expect(startTestEngine({ env: { ENGINE_INTERNAL_PORT } })).rejects.toThrow(
+      /Set ENGINE_INTERNAL_PORT/,
+    );
+  });
+});
+
+describe('uploads', () => {
+  const uploads = (outcome: string, code = '') =>
+    `framelane_engine_uploads_total{outcome="${outcome}",code="${code}"}`;
+
+  test('received ones count with their bytes and their time', async () => {
+    const before = await scrape();
+    await upload(formWith(Buffer.alloc(70_000)), engine.controlPlane.issue().token);
+    expect(await counted(before)).toEqual({
+      [uploads('received')]: 1,
+      framelane_engine_upload_bytes_total: 70_000,
+      framelane_engine_upload_duration_seconds_count: 1,
+    });
+  });
+
+  test('refused and broken ones count by code', async () => {
+    const before = await scrape();
+    await upload(formWith('x'), 'ut_unknown');
+    await upload(Buffer.from(`--${BOUNDARY}--\r\n`), engine.controlPlane.issue().token);
+    expect(await counted(before)).toEqual({
+      [uploads('refused', 'upload_token_invalid')]: 1,
+      [uploads('broken', 'file_missing')]: 1,
+    });
+  });
+
+  test('one under way shows, with the bytes so far', async () => {
+    const before = await scrape();
+    const client = await RawClient.connect(engine.port);
+    client.sendHead({ token: engine.controlPlane.issue().token, length: 1_000_000 });
+    client.send(`${filePartHead()}${'x'.repeat(200_000)}`);
+    const bytes = 'framelane_engine_upload_bytes_total';
+    const grown = async () => (await counted(before))[bytes] ?? 0;
+    // The last bytes could be the beginning of a boundary, so they wait for those that follow.
+    await until('the bytes', async () => ((await grown()) > 100_000 ? true : undefined));
+    expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(1);
+    client.vanish();
+    await until('the end', async () => (await counted(before))[uploads('broken', 'upload_interrupted')]);
+    expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(0);
+  });
+});
+
+describe('transcodes', () => {
+  /** Stores a source, and has it transcoded. */
+  async function transcode(source: string): Promise<void> {
+    const { videoId, workspaceId } = engine.controlPlane.issue();
+    const sourceKey = `sources/${workspaceId}/${videoId}/original`;
+    const bytes = await readFile(source);
+    await engine.objects.put(sourceKey, bytes, 'video/mp4');
+    engine.controlPlane.claimable.set(videoId, {
+      ...{ attempt: 1, sourceKey, sourceBytes: bytes.byteLength, leaseSeconds: 60 },
+      contentKey: await sealContentKey(newContentKey(), CONTENT_KEY_SECRET),
+    });
+    await engine.bus.publish(createMessage('transcode', { videoId, workspaceId, sourceKey }));
+  }
+
+  const transcodes = (outcome: string, code = '') =>
+    `framelane_engine_transcodes_total{outcome="${outcome}",code="${code}"}`;
+  const stage = (name: string) => `framelane_engine_transcode_stage_duration_seconds_count{stage="${name}"}`;
+
+  test('one that is completed counts with its stages, its length and what it cost', async () => {
+    const clip = await makeClip(join(folder, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=2' });
+    const before = await scrape();
+    await transcode(clip);
+    await until(
+      'the slot',
+      async () => (await scrape()).series.get('framelane_engine_slots_busy') || undefined,
+    );
+    await until('the end', async () => (await counted(before))[transcodes('completed')], 30_000);
+    const { framelane_engine_tools_cpu_seconds_total: cpu, ...others } = await counted(before);
+    expect(others).toEqual({
+      [transcodes('completed')]: 1,
+      [stage('fetch')]: 1,
+      [stage('probe')]: 1,
+      [stage('encode')]: 1,
+      framelane_engine_transcoded_media_seconds_total: 2,
+    });
+    expect(cpu).toBeGreaterThan(0.05);
+    expect((await scrape()).series.get('framelane_engine_slots_busy')).toBe(0);
+  });
+
+  test('one that fails counts by code, with the stages it went through', async () => {
+    const notes = join(folder, 'notes.mp4');
+    await writeFile(notes, 'These are notes.');
+    const before = await scrape();
+    await transcode(notes);
+    await until('the end', async () => (await counted(before))[transcodes('failed', 'not_a_video')], 30_000);
+    expect(await counted(before)).toMatchObject({
+      [transcodes('failed', 'not_a_video')]: 1,
+      [stage('fetch')]: 1,
+    });
+    expect((await counted(before))[stage('probe')]).toBeUndefined();
+  });
+});
