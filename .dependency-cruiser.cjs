@@ -79,11 +79,7 @@ module.exports = {
       '^services/engine/(?!src/transcode/run-ffmpeg\\.ts$)',
       'node_modules/fluent-ffmpeg/',
     ),
-    layer(
-      'metrics-alone-know-prometheus',
-      '^services/[^/]+/src/(?!metrics/)',
-      'node_modules/prom-client/',
-    ),
+    layer('metrics-alone-know-prometheus', '^services/[^/]+/src/(?!metrics/)', 'node_modules/prom-client/'),
     layer(
       'plumbing-knows-no-domain',
       '^services/control-plane/src/(http|db)/',
