@@ -19,8 +19,8 @@ const FAST_STOP_MS = 20_000;
 /** SQLSTATE `cannot_connect_now`: the server is there and still recovering. */
 const STARTING_UP = '57P03';
 
-/** Settings for data that nobody misses after a crash. */
-const NOT_DURABLE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+/** Settings for tests: nobody misses the data after a crash, and many services share the server, each with a pool. */
+const FOR_TESTS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'];
 
 /** A PostgreSQL of our own on a free loopback port. */
 export type EmbeddedPostgres = {
@@ -50,7 +50,7 @@ export async function startEmbeddedPostgres(options: {
   await stopOrphan(directory);
   const port = await freePort();
   const url = (database: string) => embeddedPostgresUrl({ port, password, database });
-  const server = await spawnServer(directory, port, durable ? [] : NOT_DURABLE);
+  const server = await spawnServer(directory, port, durable ? [] : FOR_TESTS);
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
   const stop = () => stopServer(server, ended);
   try {
