@@ -239,7 +239,7 @@ export class ControlPlane {
     await migrateToLatest(this.#db);
     await this.#jobs.migrate();
     if (alone) {
-      await this.#jobs.freeAbandonedJobs();
+      await this.#jobs.freeAbandonedJobs({ noneRuns: true });
       await this.#attempts.restart();
     }
     const { http, internalHttp } = this.#config;
@@ -249,6 +249,7 @@ export class ControlPlane {
       createTasks({
         bus,
         objects,
+        jobs: this.#jobs,
         videos: this.#videos,
         tickets: this.#tickets,
         attempts: this.#attempts,

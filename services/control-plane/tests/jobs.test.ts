@@ -55,3 +55,32 @@ test('a control plane that starts alone takes up the jobs of one that died', asy
   await plane.startAnotherAlone();
   await until(purged);
 });
+
+test('takes up the jobs of a worker that fell silent, and no others', async () => {
+  const purged = await leftover('vid_silent');
+  const keptByOther = await leftover('vid_busy');
+  const longAgo = sql`now() - interval '1 hour'`;
+  await plane.db.transaction().execute(async (trx) => {
+    for (const [videoId, worker] of [
+      ['vid_silent', 'died'],
+      ['vid_busy', 'alive'],
+    ] as const) {
+      await addJob(trx, 'purge-objects', { videoId, workspaceId: plane.workspaceId, look: 3 });
+      await sql`
+        update graphile_worker._private_jobs set locked_by = ${worker}, locked_at = ${longAgo}
+        where locked_by is null`.execute(trx);
+    }
+    await sql`insert into job_workers (id, seen_at) values ('alive', now()), ('died', ${longAgo})`.execute(
+      trx,
+    );
+  });
+
+  await addJob(plane.db, 'reconcile', {});
+
+  await until(purged);
+  expect(await keptByOther()).toBe(false);
+  const { rows } = await sql`select locked_by from graphile_worker.jobs where locked_by = 'alive'`.execute(
+    plane.db,
+  );
+  expect(rows).toHaveLength(1);
+});

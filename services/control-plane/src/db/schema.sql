@@ -52,6 +52,12 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 
+create table job_workers (
+  id text not null,
+  seen_at timestamp with time zone not null,
+  constraint job_workers_pkey PRIMARY KEY (id)
+);
+
 create table renditions (
   video_id text not null,
   name text not null,

@@ -1,11 +1,23 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Logger as JobLogger, makeWorkerUtils, type Runner, run, type TaskList } from 'graphile-worker';
+import {
+  Logger as JobLogger,
+  makeWorkerUtils,
+  type Runner,
+  run,
+  type TaskList,
+  type WorkerEvents,
+} from 'graphile-worker';
 import type pg from 'pg';
 import type { JobName, JobPayloads } from '../db/jobs.ts';
 
 /** A task does one job; when it throws, the job is tried again later. */
 export type Tasks = { [N in JobName]: (payload: JobPayloads[N]) => Promise<void> };
+
+/** How often a worker says that it lives, and after how long a silence its jobs are free for others. */
+const BEAT_MS = 5_000;
+const SILENT_SECONDS = 30;
 
 /** Pause before the worker is started again that gave up on the database. */
 const RESTART_MS = 1000;
@@ -19,6 +31,8 @@ export class JobRunner {
   readonly #jobLogger: JobLogger;
   readonly #stopping = new AbortController();
   #runner: Runner | undefined;
+  #workerId: string | undefined;
+  #heart: NodeJS.Timeout | undefined;
   #supervision: Promise<void> | undefined;
 
   /** `concurrency` is how many jobs it works on at once; `crontab` names those that come by the clock. */
@@ -38,15 +52,22 @@ export class JobRunner {
   }
 
   /**
-   * Frees the jobs that a process which died had taken; graphile-worker would wait four hours for it. Only for the
-   * moment when no other worker runs.
+   * Frees the jobs of workers that died; graphile-worker would wait four hours for them. Dead is who was silent for
+   * half a minute or, at a moment when no worker runs, everybody. A worker that was only cut off may do a job that is
+   * done again by another, which no job minds.
    */
-  async freeAbandonedJobs(): Promise<void> {
-    const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
+  async freeAbandonedJobs({ noneRuns = false } = {}): Promise<void> {
     const { rows } = await this.#pgPool.query<{ worker: string }>(
-      'select distinct locked_by as worker from graphile_worker.jobs where locked_by is not null',
+      `select distinct locked_by as worker from graphile_worker.jobs
+        where locked_by is not null and ($1 or locked_at < now() - make_interval(secs => $2) and not exists (
+          select from job_workers where id = locked_by and seen_at > now() - make_interval(secs => $2)))`,
+      [noneRuns, SILENT_SECONDS],
     );
-    if (rows.length > 0) await utils.forceUnlockWorkers(rows.map(({ worker }) => worker));
+    if (rows.length === 0) return;
+    const workers = rows.map(({ worker }) => worker);
+    this.#logger.warn('jobs.freed', { workers });
+    const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
+    await utils.forceUnlockWorkers(workers);
     await utils.release();
   }
 
@@ -54,10 +75,12 @@ export class JobRunner {
   async start(tasks: Partial<Tasks>): Promise<void> {
     this.#runner = await this.#run(tasks);
     this.#supervision = this.#supervise(tasks);
+    this.#heart = setInterval(() => this.#beat(), BEAT_MS);
   }
 
   /** Takes no new jobs and resolves when those under way are done. */
   async stop(): Promise<void> {
+    clearInterval(this.#heart);
     this.#stopping.abort();
     // It rejects when the worker has just stopped by itself, which is all that is wanted.
     await this.#runner?.stop().catch(() => {});
@@ -65,7 +88,13 @@ export class JobRunner {
   }
 
   #run(tasks: Partial<Tasks>): Promise<Runner> {
+    const events: WorkerEvents = new EventEmitter();
+    events.on('pool:create', ({ workerPool }) => {
+      this.#workerId = workerPool.id;
+      this.#beat();
+    });
     return run({
+      events,
       pgPool: this.#pgPool,
       taskList: tasks as TaskList,
       concurrency: this.#concurrency,
@@ -77,6 +106,17 @@ export class JobRunner {
       // the job behind as taken, and a database that is away would end the process with a rejection nobody handles.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     });
+  }
+
+  /** Says that this worker lives. Without a database nobody can tell it dead either. */
+  #beat(): void {
+    this.#pgPool
+      .query(
+        `with gone as (delete from job_workers where seen_at < now() - interval '1 day')
+         insert into job_workers (id, seen_at) values ($1, now()) on conflict (id) do update set seen_at = now()`,
+        [this.#workerId],
+      )
+      .catch((error) => this.#logger.debug('jobs.beat_missed', { error }));
   }
 
   async #supervise(tasks: Partial<Tasks>): Promise<void> {

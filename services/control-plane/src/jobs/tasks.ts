@@ -6,7 +6,7 @@ import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
-import type { Tasks } from './job-runner.ts';
+import type { JobRunner, Tasks } from './job-runner.ts';
 
 /** An unfinished upload this old belongs to no living transfer. */
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
@@ -22,17 +22,19 @@ export const CRONTAB = [
 export function createTasks(deps: {
   bus: MessageBus;
   objects: ObjectStore;
+  jobs: JobRunner;
   videos: VideosService;
   tickets: UploadTicketsService;
   attempts: AttemptsService;
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
 }): Omit<Tasks, keyof DeliveryTasks> {
-  const { bus, objects, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
+  const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
     'purge-objects': (purge) => videos.purge(purge),
     reconcile: async () => {
+      await jobs.freeAbandonedJobs();
       await tickets.expireUnused();
       await videos.removeOutdated();
       await attempts.reconcile();
