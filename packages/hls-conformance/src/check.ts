@@ -1,4 +1,4 @@
-import { type LoadOptions, loadPresentation } from './loading/load-presentation.ts';
+import { type LoadOptions, loadPresentation } from './load-presentation.ts';
 import type { Presentation } from './presentation.ts';
 import { type Level, notApplicable, type Rule, type ServiceFacts, type Verdict } from './rule.ts';
 import { deviation, isAsked, type Profile, RULES } from './rules.ts';

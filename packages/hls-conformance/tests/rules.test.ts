@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { loadPresentation } from '../src/loading/load-presentation.ts';
+import { loadPresentation } from '../src/load-presentation.ts';
 import type { ServiceFacts } from '../src/rule.ts';
 import { RULES } from '../src/rules.ts';
 import { copyOf, type Media, makeMedia, publish } from './support/good-stream.ts';

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
-import { isMasterTag, readMasterPlaylist } from '../playlists/master-playlist.ts';
-import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from '../playlists/media-playlist.ts';
-import { decodePlaylist, isTag, readLines } from '../playlists/playlist-text.ts';
+import { askAboutDelivery } from './loading/delivery-questions.ts';
+import { fetchSmall } from './loading/fetching.ts';
+import { HttpClient } from './loading/http-client.ts';
+import { loadSegment, notLoaded, type SegmentKey } from './loading/load-segment.ts';
+import { eachOf } from './loading/pool.ts';
+import { isMasterTag, readMasterPlaylist } from './playlists/master-playlist.ts';
+import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
+import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
 import {
   type Answer,
   type LoadedKey,
@@ -10,12 +15,7 @@ import {
   type Presentation,
   type Rendition,
   shortAddress,
-} from '../presentation.ts';
-import { askAboutDelivery } from './delivery-questions.ts';
-import { fetchSmall } from './fetching.ts';
-import { HttpClient } from './http-client.ts';
-import { loadSegment, notLoaded, type SegmentKey } from './load-segment.ts';
-import { eachOf } from './pool.ts';
+} from './presentation.ts';
 
 export type LoadOptions = {
   /** Sent to the origin of the address, and to no other. */

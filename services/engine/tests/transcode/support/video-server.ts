@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
+import { averageBitRate, peakBitRate } from '@framelane/hls-conformance/bit-rate';
+import type { WorkerBench } from './worker-bench.ts';
+
+const AUDIO = 'audio';
+
+/** Serves what a worker stored for a video as HLS on the loopback, with playlists made of its manifest alone. */
+export class VideoServer {
+  readonly #server: Server;
+
+  private constructor(bench: WorkerBench, videoId: string, manifest: Manifest) {
+    const files = new Map<string, string | Buffer>([
+      ['/master.m3u8', masterPlaylist(manifest)],
+      ['/key', Buffer.from(bench.contentKey)],
+      ...manifest.renditions.map(
+        (rendition) => [`/${rendition.name}/index.m3u8`, mediaPlaylist(rendition, manifest)] as const,
+      ),
+    ]);
+    this.#server = createServer(async (request, response) => {
+      const path = request.url ?? '';
+      const file = files.get(path);
+      if (file !== undefined) {
+        response.end(file);
+        return;
+      }
+      const [, name = '', sequence] = /^\/(\w+)\/(\d+)\.ts$/.exec(path) ?? [];
+      try {
+        const { body } = await bench.objects.get(bench.segmentKey(videoId, name, Number(sequence)));
+        await pipeline(body, response);
+      } catch {
+        response.writeHead(404).end();
+      }
+    });
+  }
+
+  static async start(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<VideoServer> {
+    const server = new VideoServer(bench, videoId, manifest);
+    server.#server.listen(0, '127.0.0.1');
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/master.m3u8`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+function masterPlaylist(manifest: Manifest): string {
+  const audio = manifest.renditions.find(({ name }) => name === AUDIO);
+  const sound = audio ? ratesOf(audio, manifest) : { peak: 0, average: 0 };
+  const rungs = manifest.renditions.filter((rendition) => rendition !== audio);
+  return [
+    ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
+    ...(audio
+      ? [
+          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO}",NAME="Sound",LANGUAGE="${audio.language ?? 'und'}",DEFAULT=YES,` +
+            `AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${AUDIO}/index.m3u8"`,
+        ]
+      : []),
+    ...rungs.flatMap((rung) => {
+      const { peak, average } = ratesOf(rung, manifest);
+      const codecs = [rung.codecs, ...(audio ? [audio.codecs] : [])].join();
+      return [
+        `#EXT-X-STREAM-INF:BANDWIDTH=${peak + sound.peak},AVERAGE-BANDWIDTH=${average + sound.average},` +
+          `CODECS="${codecs}",RESOLUTION=${rung.width}x${rung.height},FRAME-RATE=${rung.frameRate?.toFixed(3)},` +
+          `${audio ? `AUDIO="${AUDIO}",` : ''}CLOSED-CAPTIONS=NONE`,
+        `${rung.name}/index.m3u8`,
+      ];
+    }),
+    '',
+  ].join('\n');
+}
+
+function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): string {
+  return [
+    ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${targetDuration(manifest)}`],
+    ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
+    ...segments.flatMap(({ duration }, at) => [`#EXTINF:${duration.toFixed(6)},`, `${at}.ts`]),
+    ...['#EXT-X-ENDLIST', ''],
+  ].join('\n');
+}
+
+function ratesOf({ segments }: RenditionManifest, manifest: Manifest): { peak: number; average: number } {
+  const weights = segments.map(({ bytes, duration }) => ({ bytes, seconds: duration }));
+  const peak = peakBitRate(weights, targetDuration(manifest)).atMost;
+  return { peak: Math.ceil(peak), average: Math.ceil(averageBitRate(weights)) };
+}
+
+function targetDuration({ renditions }: Manifest): number {
+  const longest = Math.max(...renditions.flatMap(({ segments }) => segments.map(({ duration }) => duration)));
+  return Math.max(1, Math.round(longest));
+}
