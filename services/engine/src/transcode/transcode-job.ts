@@ -170,6 +170,7 @@ async function encode(
       },
       mustWait: () => uploads.isBehind,
     });
+    context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
     return await uploads.finish();
   } catch (error) {
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;

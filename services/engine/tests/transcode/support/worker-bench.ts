@@ -10,7 +10,7 @@ import { createMessage, type Message, type MessageData } from '@framelane/contra
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
-import { createLogger } from '@framelane/service-kit/logger';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
@@ -29,6 +29,7 @@ export class WorkerBench {
   readonly directory: string;
   readonly objects: FileObjectStore;
   readonly worker: TranscodeWorker;
+  readonly logger: Logger;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
   /** What the control plane answers to `attemptWanted`. */
@@ -44,6 +45,7 @@ export class WorkerBench {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     this.directory = directory;
+    this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
@@ -104,12 +106,18 @@ export class WorkerBench {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  /** Stores a file as the source of a new video, and commands to transcode it. */
-  async submit(path: string): Promise<string> {
+  /** Stores a file as the source of a new video. */
+  async store(path: string): Promise<string> {
     const videoId = newId('vid');
     const key = sourceKey(WORKSPACE, videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
     this.#claimable.set(videoId, Math.max(1, bytes));
+    return videoId;
+  }
+
+  /** Stores a file as the source of a new video, and commands to transcode it. */
+  async submit(path: string): Promise<string> {
+    const videoId = await this.store(path);
     await this.command(videoId);
     return videoId;
   }
@@ -128,9 +136,14 @@ export class WorkerBench {
   /** Transcodes a file that can be. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
+    return { videoId, manifest: await this.manifest(videoId) };
+  }
+
+  /** Resolves with what was made of a video. */
+  async manifest(videoId: string): Promise<Manifest> {
     const outcome = await this.#result(videoId);
     if (outcome.type !== 'transcode.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
-    return { videoId, manifest: outcome.data.manifest };
+    return outcome.data.manifest;
   }
 
   /** Tries a file that cannot be transcoded. */

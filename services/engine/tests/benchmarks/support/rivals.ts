@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EncodePlan } from '../../../src/transcode/encode-plan.ts';
+import { ffmpegArguments } from '../../../src/transcode/ffmpeg-arguments.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/transcode/input-limits.ts';
+import type { TranscodeSettings } from '../../../src/transcode/transcode-settings.ts';
+
+type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
+
+/** A directory as a job has it, with the source in its place. */
+export async function jobDirectory(parent: string, source: string): Promise<string> {
+  const directory = await mkdtemp(join(parent, 'rival-'));
+  await mkdir(join(directory, SOURCE_FOLDER));
+  await mkdir(join(directory, OUTPUT_FOLDER));
+  await link(source, join(directory, SOURCE_PATH));
+  return directory;
+}
+
+/** Bytes of the segments in a job's directory, which are removed. */
+export async function takeOutput(directory: string): Promise<number> {
+  const folder = join(directory, OUTPUT_FOLDER);
+  let bytes = 0;
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.ts')) bytes += (await stat(join(folder, name))).size;
+    await rm(join(folder, name));
+  }
+  return bytes;
+}
+
+/** The engine's own ffmpeg run, with nothing around it. */
+export async function runBare(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+  const { inputOptions, input, outputOptions, output } = ffmpegArguments(plan, settings);
+  await run(directory, [...inputOptions, '-i', input, ...outputOptions, output]);
+}
+
+/** One run a rung, one after another, each with the sound in its segments. */
+export async function runPerRung(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+  for (const [at, { name, width, height }] of plan.rungs.entries()) {
+    await run(directory, [
+      ...['-v', 'error', '-threads', String(settings.threads), '-i', SOURCE_PATH],
+      ...['-map', '0:v:0', '-map', '0:a:0?', '-vf', `scale=${width}:${height},format=yuv420p`],
+      ...encoder(plan, at, 0, settings),
+      ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'hls', '-hls_time', '6'],
+      ...['-hls_playlist_type', 'vod', '-hls_segment_filename', `${OUTPUT_FOLDER}/${name}-%d.ts`],
+      `${OUTPUT_FOLDER}/${name}.m3u8`,
+    ]);
+  }
+}
+
+/** Decodes and scales for the rungs that are encoded, and throws the pictures away, encoded before that or not. */
+export async function runPictures(
+  directory: string,
+  plan: EncodePlan,
+  settings: Settings,
+  encoded: boolean,
+): Promise<void> {
+  const threads = String(settings.threads);
+  const { outputOptions } = ffmpegArguments({ ...plan, audio: null }, settings);
+  const graph = outputOptions[outputOptions.indexOf('-filter_complex') + 1] ?? '';
+  const rungs = plan.keepsTop ? plan.rungs.slice(0, -1) : plan.rungs;
+  await run(directory, [
+    ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
+    ...['-filter_complex_threads', threads, '-filter_complex', graph],
+    ...rungs.flatMap(({ name }) => ['-map', `[${name}]`]),
+    ...(encoded ? rungs.flatMap((_, at) => encoder(plan, at, at, settings)) : ['-c:v', 'wrapped_avframe']),
+    ...['-f', 'null', '-'],
+  ]);
+}
+
+/** How rung `at` of the plan is encoded as video output `output`, at the rates of the engine. */
+function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
+  const { outputOptions } = ffmpegArguments({ ...plan, keepsTop: false }, settings);
+  const suffix = `:v:${at}`;
+  return outputOptions.flatMap((option, place) =>
+    option.startsWith('-') && option.endsWith(suffix)
+      ? [option.replace(suffix, `:v:${output}`), outputOptions[place + 1] ?? '']
+      : [],
+  );
+}
+
+async function run(cwd: string, args: readonly string[]): Promise<void> {
+  const child = spawn('ffmpeg', ['-nostdin', '-y', ...args], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`ffmpeg ended with ${code}: ${args.join(' ')}`);
+}

@@ -1,0 +1,146 @@
+/**
+ * What a transcode costs: `pnpm bench:transcode [file] [--rounds=3]`. Our whole job, from claim to manifest, against
+ *
+ * - the same ffmpeg run with nothing around it,
+ * - one ffmpeg a rung, one after another, at the same rates,
+ * - x264 alone for the rungs it makes: a run with it less a run without it.
+ *
+ * Once with what fits kept, once with everything encoded, in turns, so that whatever else the machine does slows all
+ * alike. Ratios are taken round by round; medians are printed, as a table and as JSON.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createLogger } from '@framelane/service-kit/logger';
+import { type EncodePlan, keepsAnything, planEncoding } from '../../src/transcode/encode-plan.ts';
+import { prepareMediaTools } from '../../src/transcode/media-tools.ts';
+import { probe } from '../../src/transcode/probe.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
+import { WorkerBench } from '../transcode/support/worker-bench.ts';
+import { type Cost, measure } from './support/measure.ts';
+import { jobDirectory, runBare, runPerRung, runPictures, takeOutput } from './support/rivals.ts';
+import { makeSample, unkeepable } from './support/sources.ts';
+
+type Round = {
+  ours: Cost & { bytes: number; secondsAfterFfmpeg: number };
+  bare: Cost & { bytes: number };
+  perRung: Cost & { bytes: number };
+  /** CPU seconds. */
+  x264: number;
+};
+
+const settings = { preset: 'veryfast', threads: availableParallelism(), limits: DEFAULT_TRANSCODE_LIMITS };
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '3' } },
+});
+
+const directory = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
+const bench = await WorkerBench.start(settings);
+try {
+  const source = positionals[0] === undefined ? await makeSample(directory) : resolve(positionals[0]);
+  const kinds = [
+    ['kept', source],
+    ['encoded', await unkeepable(directory, source)],
+  ] as const;
+  for (const [kind, path] of kinds) {
+    const plan = await planFor(path);
+    if (kind === 'kept' && !plan.keepsTop) print(`The video cannot be kept: ${plan.obstacles.video}`);
+    const rounds: Round[] = [];
+    for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
+    report(keepsAnything(plan) ? 'what fits is kept' : 'everything is encoded', rounds);
+  }
+} finally {
+  await bench.stop();
+  await rm(directory, { recursive: true });
+}
+
+async function planFor(path: string): Promise<EncodePlan> {
+  const job = await jobDirectory(directory, path);
+  const options = { workDir: bench.workDir, sandbox: 'none', limits: settings.limits } as const;
+  const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
+  const { signal } = new AbortController();
+  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), true);
+}
+
+async function runRound(path: string, plan: EncodePlan): Promise<Round> {
+  const job = await jobDirectory(directory, path);
+  const ours = await runOurs(path);
+  const bare = await measure(() => runBare(job, plan, settings));
+  const bareBytes = await takeOutput(job);
+  const perRung = await measure(() => runPerRung(job, plan, settings));
+  const perRungBytes = await takeOutput(job);
+  const withX264 = await measure(() => runPictures(job, plan, settings, true));
+  const without = await measure(() => runPictures(job, plan, settings, false));
+  await rm(job, { recursive: true });
+  return {
+    ours,
+    bare: { ...bare, bytes: bareBytes },
+    perRung: { ...perRung, bytes: perRungBytes },
+    x264: withX264.cpuSeconds - without.cpuSeconds,
+  };
+}
+
+async function runOurs(path: string): Promise<Round['ours']> {
+  const videoId = await bench.store(path);
+  let ffmpegEnded = Number.NaN;
+  const log = bench.logger.info;
+  bench.logger.info = ((event: string) => {
+    if (event === 'transcode.encoded') ffmpegEnded = performance.now();
+  }) as unknown as typeof log;
+  let bytes = 0;
+  const cost = await measure(async () => {
+    await bench.command(videoId);
+    const { renditions } = await bench.manifest(videoId);
+    bytes = renditions.flatMap(({ segments }) => segments).reduce((sum, segment) => sum + segment.bytes, 0);
+  });
+  const secondsAfterFfmpeg = (performance.now() - ffmpegEnded) / 1000;
+  bench.logger.info = log;
+  return { ...cost, bytes, secondsAfterFfmpeg };
+}
+
+function report(title: string, rounds: readonly Round[]): void {
+  const middle = (value: (round: Round) => number) => median(rounds.map(value));
+  const row = (name: string, pick: (round: Round) => Cost & { bytes: number }) => ({
+    name,
+    cpuSeconds: middle((round) => pick(round).cpuSeconds),
+    wallSeconds: middle((round) => pick(round).wallSeconds),
+    peakRssMb: middle((round) => pick(round).peakRssBytes / 1e6),
+    outputMb: middle((round) => pick(round).bytes / 1e6),
+    cpuRatio: middle((round) => round.ours.cpuSeconds / pick(round).cpuSeconds),
+    wallRatio: middle((round) => round.ours.wallSeconds / pick(round).wallSeconds),
+  });
+  const rows = [
+    row('our whole job', ({ ours }) => ours),
+    row('(a) the same ffmpeg, bare', ({ bare }) => bare),
+    row('(b) one ffmpeg a rung', ({ perRung }) => perRung),
+  ];
+  const x264 = {
+    cpuSeconds: middle(({ x264 }) => x264),
+    cpuRatio: middle((round) => round.ours.cpuSeconds / round.x264),
+  };
+  const secondsAfterFfmpeg = middle(({ ours }) => ours.secondsAfterFfmpeg);
+  print(`\n${title}, ${rounds.length} rounds`);
+  print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', 'ours/CPU', 'ours/wall']));
+  for (const { name, ...figures } of rows) print(line([name, ...Object.values(figures).map(short)]));
+  print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', short(x264.cpuRatio), '']));
+  print(`from the end of ffmpeg to the manifest: ${short(secondsAfterFfmpeg)} s`);
+  print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg }));
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+function short(value: number): string {
+  return value.toFixed(2);
+}
+
+function line([name = '', ...columns]: readonly string[]): string {
+  return name.padEnd(28) + columns.map((column) => column.padStart(11)).join('');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
