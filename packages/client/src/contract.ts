@@ -1,6 +1,7 @@
 import type { components, paths } from '#openapi';
 
-type Schemas = components['schemas'];
+/** Everything the contract gives a name, e.g. `Schemas['Webhook']`. */
+export type Schemas = components['schemas'];
 
 export type Problem = Schemas['Problem'];
 export type Video = Schemas['Video'];

@@ -3,6 +3,7 @@ export { type ClientOptions, createClient, type FramelaneClient } from './client
 export type {
   Problem,
   ReadyVideo,
+  Schemas,
   UploadReceipt,
   UploadTicket,
   UploadTicketRequest,

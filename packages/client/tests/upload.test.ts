@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,8 +126,13 @@ test('memory does not grow with the file', async () => {
   };
   const small = await peakOf(1);
   expect(small).toBeGreaterThan(0);
-  expect(await peakOf(512)).toBeLessThan(small + 64 * 1024 ** 2);
+  expect(await peakOf(512)).toBeLessThan(small + 128 * 1024 ** 2);
 });
+
+/** Answers in the middle of a file and goes on reading, as the engine and proxies do: a reset could overtake the answer. */
+function answerEarly(res: ServerResponse, status: number, body: string): void {
+  res.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' }).write(body);
+}
 
 describe('a refusal', () => {
   test('at once keeps the file at home', async () => {
@@ -154,8 +159,7 @@ describe('a refusal', () => {
     server = await TestServer.start((req, res) => {
       req.on('data', (chunk: Buffer) => {
         arrived += chunk.length;
-        if (res.headersSent) return;
-        answerJson(res, 413, problem(413, 'file_too_large'), { Connection: 'close' });
+        if (!res.headersSent) answerEarly(res, 413, JSON.stringify(problem(413, 'file_too_large')));
       });
     });
     await expect(upload(path, permit())).rejects.toMatchObject({ code: 'file_too_large', status: 413 });
@@ -163,9 +167,9 @@ describe('a refusal', () => {
   });
 
   test('by something in between is told as such', async () => {
-    server = await TestServer.start(async (req, res) => {
+    server = await TestServer.start((req, res) => {
       req.resume();
-      res.writeHead(413, { 'Content-Type': 'text/html', Connection: 'close' }).end('<h1>Too large</h1>');
+      answerEarly(res, 413, '<h1>Too large</h1>');
     });
     await expect(upload(path, permit())).rejects.toMatchObject({ code: 'unexpected_answer', status: 413 });
   });

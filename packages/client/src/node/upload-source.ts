@@ -7,6 +7,9 @@ import type { ReadableStream } from 'node:stream/web';
 /** The path of a file; a Blob or File; or a stream of bytes, e.g. a Readable or the body of a Response. */
 export type UploadSource = string | Blob | AsyncIterable<Uint8Array>;
 
+/** What is read and sent at a time. */
+export const PIECE_BYTES = 256 * 1024;
+
 /** Its name without directories, if it has one. */
 export function nameOf(source: UploadSource): string | undefined {
   if (typeof source === 'string') return basename(source);
@@ -28,7 +31,9 @@ export function bytesOf(source: UploadSource, size: number | null): Readable {
 }
 
 function open(source: UploadSource, size: number | null): Readable {
-  if (typeof source === 'string') return createReadStream(source, size ? { end: size - 1 } : {});
+  if (typeof source === 'string') {
+    return createReadStream(source, { highWaterMark: PIECE_BYTES, ...(size && { end: size - 1 }) });
+  }
   if (source instanceof Blob) return Readable.fromWeb(source.stream() as ReadableStream);
   return source instanceof Readable ? source : Readable.from(source, { objectMode: false });
 }

@@ -3,20 +3,18 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import type { UploadReceipt } from '../contract.ts';
 import { connectionFailed, FramelaneError } from '../framelane-error.ts';
 import { readReceipt, type UploadOptions, type UploadPermit } from '../upload.ts';
 import { type Form, formAround } from './form.ts';
-import { bytesOf, nameOf, sizeOf, type UploadSource } from './upload-source.ts';
+import { bytesOf, nameOf, PIECE_BYTES, sizeOf, type UploadSource } from './upload-source.ts';
 
 /** Not everything between us and the engine knows `Expect`: a client is not to wait for ever (RFC 9110 §10.1.1). */
 const GO_AHEAD_LIMIT_MS = 2_000;
 
 /** The engine may wait for its storage for ten minutes. A connection that is silent for longer is dead. */
 const SILENCE_LIMIT_MS = 11 * 60_000;
-
-/** What is sent between two reports of progress. */
-const PIECE_BYTES = 256 * 1024;
 
 /**
  * Sends a file to the engine, in constant memory. Resolves when it is safe there; whether it is a video turns out later,
@@ -100,6 +98,8 @@ function* piecesOf(chunk: unknown): Generator<Uint8Array> {
 
 /** Resolves when there is room for more. */
 async function write(request: ClientRequest, chunk: Uint8Array): Promise<void> {
+  // First all that has come in is read: a write that finds the connection reset would take an answer with it.
+  await setImmediate();
   if (!request.write(chunk)) await once(request, 'drain');
 }
 
