@@ -1,17 +1,26 @@
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { examplesIn } from './described-examples.ts';
+import { escaped, valueAt } from './json-pointer.ts';
 
-type Content = Record<string, { schema?: AnySchema; examples?: Record<string, { value: unknown }> }>;
+type Content = Record<string, { schema?: AnySchema }>;
 type Reference = { $ref?: string };
 type Server = { url: string };
 type Operation = {
   operationId: string;
-  requestBody?: { content: Content };
+  summary: string;
   responses: Record<string, Reference & { content?: Content }>;
+  /** One line for curl for each example of a request; not with webhooks. */
+  'x-codeSamples'?: { label: string; source: string }[];
 };
 type Method = (typeof METHODS)[number];
 type PathItem = { servers?: Server[] } & { [method in Method]?: Operation };
-type Document = { openapi: string; servers: Server[]; paths: Record<string, PathItem> };
+type Document = {
+  openapi: string;
+  servers: Server[];
+  paths: Record<string, PathItem>;
+  webhooks: Record<string, PathItem>;
+};
 
 /** Name under which the document is known to the validator, so that its references resolve. */
 const DOCUMENT = 'https://openapi.invalid/';
@@ -40,11 +49,23 @@ export class ApiDescription {
     return `${server?.url}${path}`;
   }
 
-  /** The JSON bodies shown as examples of a request, by name. */
-  requestExamples(operationId: string): [name: string, body: unknown][] {
-    const { operation } = this.#find(operationId);
-    const examples = operation.requestBody?.content['application/json']?.examples ?? {};
-    return Object.entries(examples).map(([name, { value }]) => [name, value]);
+  /** Every operation, with the curl lines that show it. */
+  get operations(): Operation[] {
+    return operationsIn(this.document.paths);
+  }
+
+  /** Every event that is sent. */
+  get events(): Operation[] {
+    return operationsIn(this.document.webhooks);
+  }
+
+  /** Which examples of the document are not as the schema they illustrate; empty when all are. */
+  complaintsAboutExamples(): string[] {
+    return examplesIn(this.document).flatMap(({ schema, value, at }) => {
+      const validate = this.#ajv.getSchema(DOCUMENT + schema);
+      if (validate === undefined) return [`${at} illustrates ${schema}, which is not there`];
+      return validate(value) ? [] : [`${at} ${this.#ajv.errorsText(validate.errors)}`];
+    });
   }
 
   /** What in an answer is not as described; empty when all is. Reads the body of the answer. */
@@ -53,11 +74,22 @@ export class ApiDescription {
     const described = operation.responses[String(answer.status)];
     if (described === undefined) return [`${operationId} does not describe ${answer.status}`];
     const mediaType = answer.headers.get('content-type')?.split(';')[0] ?? '';
-    const place = described.$ref ?? `${pointer}/responses/${answer.status}`;
+    const { place, content = {} } = this.#resolve(described, `${pointer}/responses/${answer.status}`);
+    const body = await answer.text();
+    if (Object.keys(content).length === 0 && body === '') return [];
+    if (content[mediaType] === undefined)
+      return [`${operationId} ${answer.status} does not describe ${mediaType}`];
+    if (!mediaType.endsWith('json')) return [];
     const validate = this.#ajv.getSchema(`${DOCUMENT}${place}/content/${escaped(mediaType)}/schema`);
-    if (validate === undefined) return [`${operationId} ${answer.status} does not describe ${mediaType}`];
-    const body: unknown = await answer.json();
-    return validate(body) ? [] : [`${this.#ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`];
+    if (validate === undefined) return [`${operationId} ${answer.status} has no schema for ${mediaType}`];
+    return validate(JSON.parse(body)) ? [] : [`${this.#ajv.errorsText(validate.errors)} in ${body}`];
+  }
+
+  /** A response with where it stands, which is elsewhere when it is but a reference. */
+  #resolve(response: Reference & { content?: Content }, place: string): { place: string; content?: Content } {
+    const { $ref } = response;
+    if ($ref === undefined) return { place, ...response };
+    return { place: $ref, ...(valueAt(this.document, $ref) as { content?: Content }) };
   }
 
   #find(operationId: string): { path: string; pointer: string; operation: Operation } {
@@ -73,7 +105,6 @@ export class ApiDescription {
   }
 }
 
-/** A name as part of a JSON pointer in a URI fragment (RFC 6901 §6). */
-function escaped(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+function operationsIn(items: Record<string, PathItem>): Operation[] {
+  return Object.values(items).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
 }

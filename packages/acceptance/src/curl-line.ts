@@ -1,0 +1,31 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runProgram } from './run-program.ts';
+
+/** Statuses whose answers have no body. */
+const BODILESS = [204, 304];
+
+/**
+ * Runs shell lines with one call of curl, as they are, and resolves with the answer; what curl wrote to a file is not part of
+ * it. `env` is what the lines expect in variables, `directory` where they find files.
+ */
+export async function runCurlLine(
+  lines: string,
+  { env, directory }: { env: Record<string, string>; directory: string },
+): Promise<Response> {
+  const home = await mkdtemp(join(directory, 'curl-'));
+  await writeFile(
+    join(home, '.curlrc'),
+    'silent\nshow-error\nwrite-out = "\\n%{http_code} %{content_type}"\n',
+  );
+  const { stdout } = await runProgram('sh', ['-c', `cd '${directory}'\n${lines}`], {
+    ...env,
+    CURL_HOME: home,
+  });
+  const end = stdout.lastIndexOf('\n');
+  const [status, ...contentType] = stdout.slice(end + 1).split(' ');
+  return new Response(BODILESS.includes(Number(status)) ? null : stdout.slice(0, end), {
+    status: Number(status),
+    headers: { 'content-type': contentType.join(' ') },
+  });
+}

@@ -1,0 +1,39 @@
+import { escaped, valueAt } from './json-pointer.ts';
+
+/** An example in an OpenAPI document, and where the schema stands that it illustrates. Places are JSON pointers. */
+export type DescribedExample = { at: string; schema: string; value: unknown };
+
+/** What holds values that only look like a part of the document. */
+const VALUES = ['example', 'examples', 'default', 'const', 'enum'];
+
+/**
+ * All examples of a document: those of bodies, parameters and headers illustrate the `schema` beside them, those inside of
+ * a schema illustrate that schema.
+ */
+export function examplesIn(document: object): DescribedExample[] {
+  return examplesBelow(document, document, '#');
+}
+
+function examplesBelow(document: object, node: unknown, at: string): DescribedExample[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const schema = 'schema' in node ? `${at}/schema` : at;
+  const deeper = Object.entries(node)
+    .filter(([name]) => !VALUES.includes(name) || isNameOfProperty(at))
+    .flatMap(([name, child]) => examplesBelow(document, child, `${at}/${escaped(name)}`));
+  if (isNameOfProperty(at)) return deeper;
+  return [...ownExamples(document, node, at).map((own) => ({ ...own, schema })), ...deeper];
+}
+
+/** A property may be called "example", too. */
+function isNameOfProperty(at: string): boolean {
+  return at.endsWith('/properties');
+}
+
+function ownExamples(document: object, node: object, at: string): { at: string; value: unknown }[] {
+  const { example, examples } = node as { example?: unknown; examples?: Record<string, object> };
+  if (example !== undefined) return [{ at: `${at}/example`, value: example }];
+  return Object.entries(at === '#/components' ? {} : (examples ?? {})).map(([name, entry]) => {
+    const { value } = ('$ref' in entry ? valueAt(document, String(entry.$ref)) : entry) as { value: unknown };
+    return { at: `${at}/examples/${escaped(name)}`, value };
+  });
+}

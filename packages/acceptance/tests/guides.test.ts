@@ -1,0 +1,98 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { makeClip } from '../src/clips.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
+import { Leftovers } from '../src/leftovers.ts';
+import { runProgram } from '../src/run-program.ts';
+import { readTarget } from '../src/target.ts';
+
+jest.setTimeout(90_000);
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const GUIDES = join(ROOT, 'docs');
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+const leftovers = new Leftovers(client);
+const directory = await mkdtemp(join(tmpdir(), 'framelane-guides-'));
+
+let clip: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  clip = await makeClip(directory, {
+    name: 'sample',
+    width: 320,
+    height: 180,
+    rate: '25',
+    seconds: 2,
+    audio: null,
+  });
+  const { id, hls } = await client.publish(clip);
+  const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
+  leftovers.note(await webhook.clone().text());
+  // A line that is answered with an error ends with one.
+  await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
+  env = {
+    CURL_HOME: directory,
+    KEY: target.apiKey,
+    WORKSPACE: target.workspaceId,
+    VIDEO: id,
+    HLS: hls,
+    WEBHOOK: ((await webhook.json()) as { id: string }).id,
+    FILE: clip,
+  };
+});
+afterAll(async () => {
+  await leftovers.remove();
+  await client.deleteAll();
+  await rm(directory, { recursive: true });
+});
+
+const blocks = (await readdir(GUIDES))
+  .filter((name) => name.endsWith('.md'))
+  .map(async (name) =>
+    linesToPaste(await readFile(join(GUIDES, name), 'utf8')).map((lines) => ({ name, lines })),
+  );
+const pasted = (await Promise.all(blocks)).flat();
+
+test('there are guides with lines to paste', () => {
+  const guides = new Set(pasted.map(({ name }) => name));
+  expect([...guides]).toEqual(
+    expect.arrayContaining(['keys-and-permissions.md', 'playback.md', 'webhooks.md']),
+  );
+});
+
+test.each(pasted)('the lines of $name work: $lines', async ({ lines }) => {
+  const { stdout } = await run(lines);
+  leftovers.note(stdout);
+});
+
+test('the lines of the README take a video from ticket to ready', async () => {
+  const [lines = ''] = linesToPaste(await readFile(join(ROOT, 'README.md'), 'utf8'));
+  const { stdout } = await run(lines);
+  leftovers.note(stdout);
+  const [ticket, receipt, video] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(receipt).toMatchObject({ videoId: ticket.videoId, status: 'processing' });
+  expect(video).toMatchObject({ id: ticket.videoId, status: 'ready', variants: ['360p'] });
+});
+
+/** The blocks of a text that begin with a request or a player. */
+function linesToPaste(markdown: string): string[] {
+  const all = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, lines = '']) => lines);
+  return all.filter((lines) => /^(TICKET=|curl|ffmpeg)/.test(lines));
+}
+
+/** Runs lines as they are, but for the addresses. Rejects when one of them ends with an error. */
+async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
+  const here = lines
+    .replaceAll('http://localhost:8080/v1', target.baseUrl)
+    .replaceAll('http://localhost:8090', target.engineUrl)
+    .replaceAll('http://localhost:3000/', 'https://receiver.invalid/');
+  return runProgram('bash', ['-ec', here], env);
+}

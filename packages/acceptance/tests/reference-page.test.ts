@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Browser, Page } from 'puppeteer-core';
+import { ApiDescription } from '../src/api-description.ts';
+import { findBrowser, startBrowser } from '../src/browser.ts';
+import { readTarget } from '../src/target.ts';
+import { openWatched } from '../src/watched-page.ts';
+
+jest.setTimeout(90_000);
+
+const target = readTarget(process.env);
+const address = `${target.baseUrl}/docs`;
+const { origin } = new URL(address);
+const executable = findBrowser();
+const inABrowser = executable === undefined ? test.skip : test;
+
+const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
+
+/** One with a body and a permission, one for players, and an event. */
+const UNFOLDED = [
+  'operations-Videos-createUploadTicket',
+  'operations-Delivery-getSegment',
+  'operations-webhooks-onVideoReady',
+];
+
+let browser: Browser | undefined;
+beforeAll(async () => {
+  if (executable !== undefined) browser = await startBrowser(executable);
+});
+afterAll(async () => browser?.close());
+
+function running(): Browser {
+  if (browser === undefined) throw new Error('There is no browser');
+  return browser;
+}
+
+inABrowser('shows every operation and every event, and loads nothing from elsewhere', async () => {
+  const api = await ApiDescription.fetch(target.baseUrl);
+  const { page, requested, complaints } = await openWatched(running(), address, DESKTOP);
+  await page.waitForSelector('.opblock');
+  expect(await page.title()).toBe('Framelane API');
+  const text = await textOf(page);
+  for (const { summary } of [...api.operations, ...api.events]) {
+    // Once in the contents and once in the reference.
+    expect(text.split(summary).length).toBeGreaterThan(2);
+  }
+
+  await unfold(page);
+  const unfolded = await textOf(page);
+  const shown = api.operations.filter(({ operationId }) => UNFOLDED.some((id) => id.endsWith(operationId)));
+  const lines = shown.flatMap(({ 'x-codeSamples': samples = [] }) => samples.map(({ source }) => source));
+  expect(lines.length).toBeGreaterThanOrEqual(3);
+  for (const line of lines) expect(unfolded).toContain(line);
+  expect(unfolded).toContain('Permission: videos:write');
+
+  expect(requested).toContain(`${target.baseUrl}/openapi.json`);
+  expect(requested.filter((url) => new URL(url).origin !== origin)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+inABrowser('leads from the contents to an operation', async () => {
+  const { page, complaints } = await openWatched(running(), address, DESKTOP);
+  await page.locator('#contents a[href="#/Videos/retryVideo"]').click();
+  await page.waitForSelector('#operations-Videos-retryVideo.is-open');
+  await page.waitForFunction(
+    `Math.abs(document.getElementById('operations-Videos-retryVideo').getBoundingClientRect().top) < 10`,
+  );
+  expect(complaints).toEqual([]);
+});
+
+inABrowser('fits the width of a phone, unfolded, too', async () => {
+  const { page, complaints } = await openWatched(running(), address, PHONE);
+  await page.waitForSelector('.opblock');
+  await unfold(page);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+  expect(complaints).toEqual([]);
+});
+
+async function textOf(page: Page): Promise<string> {
+  return String(await page.evaluate('document.body.innerText'));
+}
+
+async function unfold(page: Page): Promise<void> {
+  for (const id of UNFOLDED) {
+    await page.evaluate(`document.querySelector('#${id} .opblock-summary-control').click()`);
+    await page.waitForSelector(`#${id}.is-open .responses-wrapper`);
+  }
+}
