@@ -1,0 +1,197 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { BOUNDARY, CLOSING_BOUNDARY, joined } from './multipart.ts';
+
+/** One upload, right or wrong. */
+export type UploadPlan = {
+  /** The token of the ticket, another one, or none. */
+  token: 'own' | { other: string } | undefined;
+  contentType: string;
+  chunked: boolean;
+  /** The body is sent in pieces of so many bytes. */
+  pieceBytes: number;
+  body: Buffer;
+  /** The client vanishes after so many bytes. */
+  cutAt: number | undefined;
+  /** The file of a form in which all is right; undefined where something is wrong. */
+  file: Buffer | undefined;
+};
+
+/** Bytes of a body that a reader is shown. */
+const SHOWN_BYTES = 2_000;
+
+const RIGHT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+/** Uploads of which some are right and the others wrong in one place or in several. */
+export function uploadPlans(): Arbitrary<UploadPlan> {
+  return fc.oneof({ weight: 1, arbitrary: rightUpload() }, { weight: 3, arbitrary: wrongUpload() });
+}
+
+/** An upload for people to read. */
+export function describeUpload({ token, contentType, chunked, body, cutAt }: UploadPlan): string {
+  return [
+    `X-Upload-Token: ${token === undefined || token === 'own' ? (token ?? 'none') : token.other}`,
+    `Content-Type: ${contentType}`,
+    chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.byteLength}`,
+    ...(cutAt === undefined ? [] : [`# the client vanishes after ${cutAt} bytes`]),
+    JSON.stringify(body.subarray(0, SHOWN_BYTES).toString('latin1')),
+  ].join('\n');
+}
+
+function rightUpload(): Arbitrary<UploadPlan> {
+  return fc
+    .record({
+      file: fileContent().filter((content) => content.byteLength > 0),
+      name: sane(),
+      fileName: sane(),
+      before: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
+      after: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
+      ...transport(),
+    })
+    .map(({ file, name, fileName, before, after, ...rest }) => ({
+      ...rest,
+      token: 'own' as const,
+      contentType: RIGHT_TYPE,
+      body: joined(
+        ...before,
+        head(name, `; filename="${fileName}"`),
+        file,
+        '\r\n',
+        ...after,
+        CLOSING_BOUNDARY,
+      ),
+      cutAt: undefined,
+      file,
+    }));
+}
+
+function wrongUpload(): Arbitrary<UploadPlan> {
+  const mostly = <T>(right: T, wrong: Arbitrary<T>) =>
+    fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
+  return fc
+    .record({
+      token: mostly<UploadPlan['token']>(
+        'own',
+        fc.option(fc.record({ other: headerText() }), { nil: undefined }),
+      ),
+      contentType: mostly(RIGHT_TYPE, wrongType()),
+      preamble: mostly('', fc.constantFrom('\r\n', 'preamble\r\n', '-', '\0'.repeat(1_000))),
+      parts: fc.array(fc.oneof(textPart(hostile(), hostile()), filePart(), wrongPart()), { maxLength: 4 }),
+      end: mostly(
+        CLOSING_BOUNDARY,
+        fc.constantFrom('', `--${BOUNDARY}`, `--${BOUNDARY}\r\n`, `${CLOSING_BOUNDARY}epilogue`, '--\r\n'),
+      ),
+      cut: mostly<number | undefined>(undefined, fc.double({ min: 0, max: 1, noNaN: true })),
+      ...transport(),
+    })
+    .map(({ preamble, parts, end, cut, ...rest }) => {
+      const body = joined(preamble, ...parts, end);
+      const cutAt = cut === undefined ? undefined : Math.floor(cut * body.byteLength);
+      return { ...rest, body, cutAt, file: undefined };
+    });
+}
+
+function transport() {
+  return { chunked: fc.boolean(), pieceBytes: fc.constantFrom(1_000, 16_384, 65_536, 1_000_000) };
+}
+
+function wrongType(): Arbitrary<string> {
+  return fc.oneof(
+    fc.constantFrom(
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      'multipart/form-data; boundary=other',
+      `multipart/form-data; boundary="${BOUNDARY}`,
+      `multipart/form-data; boundary=${'x'.repeat(3_000)}`,
+      `multipart/form-data; charset=utf-16; boundary=${BOUNDARY}`,
+      `multipart/mixed; boundary=${BOUNDARY}`,
+      'application/x-www-form-urlencoded',
+      'application/json',
+      'video/mp4',
+      '',
+    ),
+    headerText(),
+  );
+}
+
+/** A file among other parts, under all sorts of names. */
+function filePart(): Arbitrary<Buffer> {
+  const fileName = fc.oneof(
+    hostile().map((text) => `; filename="${text}"`),
+    hostile().map((text) => `; filename=${text}`),
+    fc.constantFrom(
+      '; filename=""',
+      '; filename=".."',
+      '; filename="../../etc/passwd"',
+      '; filename="a.mp4"; filename="b.mp4"',
+      "; filename*=utf-8''%zz",
+      "; filename*=utf-16''a%00.mp4",
+      `; filename="${'x'.repeat(20_000)}"`,
+    ),
+  );
+  return fc
+    .tuple(hostile(), fileName, fileContent())
+    .map(([name, parameter, content]) => joined(head(name, parameter), content, '\r\n'));
+}
+
+function wrongPart(): Arbitrary<Buffer> {
+  const heads = fc.constantFrom(
+    '',
+    'Content-Disposition: form-data',
+    'Content-Disposition: form-data; filename="a.mp4"',
+    'Content-Disposition: attachment; name="file"; filename="a.mp4"',
+    'Content-Disposition form-data; name="file"',
+    'Content-Disposition: form-data; name="a[b][c][d][e][f][g]"',
+    'Content-Disposition: form-data; name="a[999999999]"',
+    'Content-Disposition: form-data; name="__proto__[x]"',
+    'Content-Disposition: form-data; name="file"; filename="a.mp4"\r\nContent-Transfer-Encoding: base64',
+    'Content-Disposition: form-data; name="file"; filename="a.mp4"\r\nContent-Type: \0',
+    'Content-Disposition: form-data; name="file"; filename="a.mp4"\nX: y',
+    `X-Long: ${'x'.repeat(100_000)}`,
+    'X: y\r\n'.repeat(300),
+  );
+  return fc
+    .tuple(heads, hostile())
+    .map(([lines, content]) => joined(`--${BOUNDARY}\r\n${lines}\r\n\r\n`, content, '\r\n'));
+}
+
+function textPart(name: Arbitrary<string>, value: Arbitrary<string>): Arbitrary<Buffer> {
+  return fc.tuple(name, value).map(([key, text]) => joined(head(key, '', ''), text, '\r\n'));
+}
+
+function head(name: string, parameters: string, type = 'Content-Type: video/mp4\r\n'): string {
+  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${parameters}\r\n${type}\r\n`;
+}
+
+/** Bytes that come close to a boundary, which a form chooses so that it is not in its files. */
+function fileContent(): Arbitrary<Buffer> {
+  const almost = `\r\n--${BOUNDARY.slice(0, -1)}`;
+  const piece = fc.oneof(
+    fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+    fc.constantFrom('\r', '\n', '\r\n--', almost, '\0').map((text) => Buffer.from(text)),
+  );
+  return fc
+    .tuple(fc.array(piece, { maxLength: 6 }), fc.constantFrom(1, 1, 10, 3_000))
+    .map(([pieces, times]) => Buffer.concat(Array(times).fill(Buffer.concat(pieces))));
+}
+
+/** A name as browsers send it. */
+function sane(): Arbitrary<string> {
+  return fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+    .map((text) => text.replace(/["\\\p{Cc}]/gu, '_'));
+}
+
+function hostile(): Arbitrary<string> {
+  return fc.oneof(
+    { weight: 2, arbitrary: sane() },
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom('', '"', '\\"', '\0', '\r\n', `\r\n--${BOUNDARY}\r\n`, '__proto__', 'x'.repeat(20_000)),
+  );
+}
+
+/** What HTTP lets through in a header, in Latin-1. */
+function headerText(): Arbitrary<string> {
+  return fc
+    .string({ unit: 'binary-ascii', maxLength: 60 })
+    .map((text) => text.replace(/\p{Cc}/gu, '').trim());
+}

@@ -1,0 +1,122 @@
+import { buffer } from 'node:stream/consumers';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import { AnswerCheck } from '@framelane/openapi/answer-check';
+import { readOpenApiDocument } from '@framelane/openapi/document';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { FakeTicket } from './support/fake-control-plane.ts';
+import { BOUNDARY, formWith } from './support/multipart.ts';
+import { type RawAnswer, RawClient } from './support/raw-client.ts';
+import { startTestEngine, type TestEngine } from './support/test-engine.ts';
+import { until } from './support/until.ts';
+import { describeUpload, type UploadPlan, uploadPlans } from './support/upload-plans.ts';
+
+/** Uploads to send. What is refused is followed by one that is right, so there will be more. */
+const UPLOADS = Number(process.env.PROPERTY_UPLOADS ?? 150);
+/** Repeats a run by what it printed: the seed makes the same uploads, the path goes straight to a counterexample. */
+const SEED = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const PATH = process.env.PROPERTY_PATH ?? '';
+
+const INTERNALS = /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|ECONN|ENOENT/;
+const SMALL_FILE = Buffer.from('a small file');
+const RIGHT: UploadPlan = {
+  token: 'own',
+  contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+  chunked: false,
+  pieceBytes: 65_536,
+  body: formWith(SMALL_FILE),
+  cutAt: undefined,
+  file: SMALL_FILE,
+};
+
+const check = new AnswerCheck(readOpenApiDocument());
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+/** Sends an upload; undefined when the client vanished before the answer. */
+async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawAnswer | undefined> {
+  const { token, contentType, chunked, pieceBytes, body, cutAt } = plan;
+  const client = await RawClient.connect(engine.port);
+  const sent = body.subarray(0, cutAt);
+  client.sendHead({
+    ...(token !== undefined && { token: token === 'own' ? ticket.token : token.other }),
+    length: chunked ? null : body.byteLength,
+    headers: { 'Content-Type': contentType },
+  });
+  for (let at = 0; at < sent.byteLength; at += pieceBytes) {
+    const piece = sent.subarray(at, at + pieceBytes);
+    if (chunked) client.sendChunk(piece);
+    else client.send(piece);
+  }
+  try {
+    if (cutAt !== undefined) return undefined;
+    if (chunked) client.sendChunk('');
+    return await client.answer();
+  } finally {
+    client.vanish();
+  }
+}
+
+function complaintsAbout({ status, headers, body }: RawAnswer): string[] {
+  const text = JSON.stringify(body);
+  const answer = { status, headers: Object.fromEntries(headers), body: Buffer.from(text) };
+  return [
+    ...(status >= 500 ? [`${status}: ${text}`] : []),
+    ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
+    ...(INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
+    ...check.complaints('/upload', 'post', answer),
+  ];
+}
+
+/** What is stored under a ticket is the one file of its form. */
+async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promise<void> {
+  const { body } = await engine.objects.get(sourceKey(ticket.workspaceId, ticket.videoId));
+  const content = await buffer(body);
+  if (file !== undefined) expect(content.equals(file)).toBe(true);
+  const events = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);
+  expect(events.map(({ data }) => data.bytes)).toEqual([content.byteLength]);
+}
+
+/** Nothing is kept of a form that was refused or cut off, and the ticket is as good as before. */
+async function expectAsBefore(ticket: FakeTicket): Promise<void> {
+  // A client that vanished may still be under way.
+  const answer = await until('the ticket to be free again', async () => {
+    const given = await send(RIGHT, ticket);
+    return given?.status === 409 ? undefined : given;
+  });
+  expect(answer).toMatchObject({ status: 202 });
+  await expectStored(ticket, RIGHT.file);
+  expect((await engine.storedFiles()).filter((file) => file.startsWith('.tmp'))).toEqual([]);
+}
+
+test(
+  `${UPLOADS} forms, right and wrong, are taken in whole or refused without a trace`,
+  async () => {
+    process.stdout.write(`Uploads: PROPERTY_SEED=${SEED} PROPERTY_UPLOADS=${UPLOADS}\n`);
+    let taken = 0;
+    const property = fc.asyncProperty(uploadPlans(), async (plan) => {
+      const ticket = engine.controlPlane.issue();
+      const answer = await send(plan, ticket);
+      if (answer !== undefined) expect(complaintsAbout(answer)).toEqual([]);
+      if (plan.file !== undefined) expect(answer?.status).toBe(202);
+      if (answer?.status === 202) {
+        taken += 1;
+        await expectStored(ticket, plan.file);
+      } else {
+        await expectAsBefore(ticket);
+      }
+    });
+    const outcome = await fc.check(property, { seed: SEED, path: PATH, numRuns: UPLOADS });
+    if (outcome.failed) {
+      const replay = `PROPERTY_SEED=${SEED} PROPERTY_PATH=${outcome.counterexamplePath}`;
+      const example = outcome.counterexample?.map(describeUpload).join('\n');
+      throw new Error(`${replay}\n${example}`, { cause: outcome.errorInstance });
+    }
+    process.stdout.write(`Uploads: ${taken} of ${UPLOADS} taken in\n`);
+    expect((await fetch(`${engine.url}/readyz`)).status).toBe(200);
+  },
+  60_000 + 300 * UPLOADS,
+);
