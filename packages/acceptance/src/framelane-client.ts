@@ -1,42 +1,17 @@
-import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
+import {
+  type FramelaneClient as Api,
+  createClient,
+  FramelaneError,
+  type ReadyVideo,
+  type UploadTicket,
+  type UploadTicketRequest,
+  unwrap,
+  type Video,
+  VideoFailedError,
+} from '@framelane/client';
+import { upload } from '@framelane/client/node';
 import type { Target } from './target.ts';
-import { until } from './until.ts';
-
-export type Ticket = {
-  videoId: string;
-  uploadUrl: string;
-  uploadToken: string;
-  expiresAt: string;
-  maxBytes: number;
-};
-
-/** The record of a video, as far as the suite looks at it. */
-export type Video = {
-  id: string;
-  workspaceId: string;
-  status: 'uploading' | 'processing' | 'ready' | 'failed';
-  title: string;
-  filename: string;
-  /** Only when ready, as are the variants. */
-  hls?: string;
-  variants?: string[];
-  duration: number | null;
-  width: number | null;
-  height: number | null;
-  frameRate: number | null;
-  size: number | null;
-  storageBytes: number;
-  progress: number;
-  error: { code: string; message: string } | null;
-  source: { container: string; videoCodec: string; audioCodec: string | null; sha256: string } | null;
-  createdAt: string;
-  uploadedAt: string | null;
-  readyAt: string | null;
-  expiresAt: string | null;
-};
-
-export type ReadyVideo = Video & { status: 'ready'; hls: string; variants: string[] };
 
 /** A minute is plenty for clips of a few seconds, also where others are transcoded at the same time. */
 const TRANSCODE_LIMIT_MS = 60_000;
@@ -44,10 +19,13 @@ const TRANSCODE_LIMIT_MS = 60_000;
 /** Uses a Framelane as a customer's server does, and remembers the videos it made. */
 export class FramelaneClient {
   readonly target: Target;
+  /** What customers use. */
+  readonly api: Api;
   readonly #made = new Set<string>();
 
   constructor(target: Target) {
     this.target = target;
+    this.api = createClient(target);
   }
 
   /** The headers that authenticate a call. */
@@ -58,7 +36,7 @@ export class FramelaneClient {
     };
   }
 
-  /** A call to the control plane; a body is sent as JSON. */
+  /** A call to the control plane as it goes over the wire; a body is sent as JSON. */
   async call(method: string, path: string, body?: unknown): Promise<Response> {
     const hasBody = body !== undefined;
     return fetch(`${this.target.baseUrl}${path}`, {
@@ -68,8 +46,8 @@ export class FramelaneClient {
     });
   }
 
-  async requestTicket(request: { filename: string; title?: string }): Promise<Ticket> {
-    const ticket = await read<Ticket>(await this.call('POST', '/videos/upload-ticket', request), 201);
+  async requestTicket(request: UploadTicketRequest): Promise<UploadTicket> {
+    const ticket = await unwrap(this.api.POST('/videos/upload-ticket', { body: request }));
     this.adopt(ticket.videoId);
     return ticket;
   }
@@ -79,9 +57,9 @@ export class FramelaneClient {
     this.#made.add(videoId);
   }
 
-  /** Sends a file to the engine. Bytes of a blob that is a file on disk are read as they are sent. */
+  /** Sends a file to the engine as any program does. Bytes of a blob that is a file on disk are read as they are sent. */
   async upload(
-    { uploadUrl, uploadToken }: Pick<Ticket, 'uploadUrl' | 'uploadToken'>,
+    { uploadUrl, uploadToken }: Pick<UploadTicket, 'uploadUrl' | 'uploadToken'>,
     file: Blob,
     filename = 'clip.mp4',
   ): Promise<Response> {
@@ -91,33 +69,26 @@ export class FramelaneClient {
   }
 
   async video(id: string): Promise<Video> {
-    return read<Video>(await this.call('GET', `/videos/${id}`), 200);
+    return unwrap(this.api.GET('/videos/{id}', { params: { path: { id } } }));
   }
 
   /** Waits until a video that was uploaded is ready or has failed. */
-  async settled(id: string, limitMs = TRANSCODE_LIMIT_MS): Promise<Video> {
-    return until(
-      `${id} to be transcoded`,
-      async () => {
-        const video = await this.video(id);
-        return video.status === 'ready' || video.status === 'failed' ? video : undefined;
-      },
-      limitMs,
-    );
+  async settled(id: string): Promise<Video> {
+    return this.ready(id).catch((error: unknown) => {
+      if (error instanceof VideoFailedError) return error.video;
+      throw error;
+    });
   }
 
   /** Waits until a video that was uploaded can be played. Throws when it fails instead. */
   async ready(id: string): Promise<ReadyVideo> {
-    const video = await this.settled(id);
-    if (!isReady(video)) throw new Error(`${id} is not ready: ${JSON.stringify(video)}`);
-    return video;
+    return this.api.waitUntilReady(id, { signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS) });
   }
 
   /** Takes a file the whole way. Resolves with the record of the ready video. */
   async publish(path: string): Promise<ReadyVideo> {
-    const filename = basename(path);
-    const ticket = await this.requestTicket({ filename });
-    await read(await this.upload(ticket, await openAsBlob(path), filename), 202);
+    const ticket = await this.requestTicket({ filename: basename(path) });
+    await upload(path, ticket);
     return this.ready(ticket.videoId);
   }
 
@@ -128,22 +99,10 @@ export class FramelaneClient {
   /** Deletes the videos this client made, and no others. */
   async deleteAll(): Promise<void> {
     for (const id of this.#made) {
-      const answer = await this.delete(id);
-      if (answer.status !== 404) await read(answer, 204);
+      await unwrap(this.api.DELETE('/videos/{id}', { params: { path: { id } } })).catch((error: unknown) => {
+        if (!(error instanceof FramelaneError && error.status === 404)) throw error;
+      });
     }
     this.#made.clear();
   }
-}
-
-/** The JSON of an answer with the expected status; null when it has no body. Throws with what it says otherwise. */
-async function read<T>(answer: Response, status: number): Promise<T> {
-  const text = await answer.text();
-  if (answer.status !== status) {
-    throw new Error(`${answer.url} answered ${answer.status} instead of ${status}: ${text}`);
-  }
-  return JSON.parse(text || 'null');
-}
-
-function isReady(video: Video): video is ReadyVideo {
-  return video.status === 'ready' && video.hls !== undefined && video.variants !== undefined;
 }

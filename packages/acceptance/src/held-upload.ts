@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest } from 'node:http';
 import https from 'node:https';
-import type { Ticket } from './framelane-client.ts';
+import type { UploadTicket } from '@framelane/client';
 
 const BOUNDARY = 'framelane-acceptance-boundary';
 const HEAD = [
@@ -23,7 +23,7 @@ export class HeldUpload {
 
   /** Announces the whole file, waits for the engine's go-ahead, and sends the first part of the bytes. */
   static async begin(
-    { uploadUrl, uploadToken }: Ticket,
+    { uploadUrl, uploadToken }: UploadTicket,
     file: Buffer,
     fraction: number,
   ): Promise<HeldUpload> {

@@ -1,6 +1,7 @@
+import type { UploadTicket } from '@framelane/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
-import { FramelaneClient, type Ticket } from '../src/framelane-client.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
 
 const target = readTarget(process.env);
@@ -11,7 +12,7 @@ const UNKNOWN_KEY = `svc_live_${'0'.repeat(43)}`;
 const OTHER_WORKSPACE = 'ws_01h455vb4pex5vsknk084sn02q';
 const UNKNOWN_VIDEO = 'vid_01h455vb4pex5vsknk084sn02q';
 
-let ticket: Ticket;
+let ticket: UploadTicket;
 let api: ApiDescription;
 beforeAll(async () => {
   ticket = await client.requestTicket({ filename: 'summer.campaign.mp4' });

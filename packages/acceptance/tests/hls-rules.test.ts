@@ -1,12 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReadyVideo } from '@framelane/client';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { averageBitRate, peakBitRate } from '../src/bit-rate.ts';
 import { type ClipPlan, makeClip } from '../src/clips.ts';
 import { aacCodec, avcCodec, leadingUnits, NAL } from '../src/codecs.ts';
 import { TICKS } from '../src/ffprobe.ts';
-import { FramelaneClient, type ReadyVideo } from '../src/framelane-client.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
 import { type Presentation, type Rendition, readPresentation } from '../src/hls.ts';
 import { type MeasuredRendition, measureRendition } from '../src/measured-rendition.ts';
 import { readTarget } from '../src/target.ts';

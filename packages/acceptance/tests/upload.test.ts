@@ -2,9 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { UploadTicket } from '@framelane/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../src/clips.ts';
-import { FramelaneClient, type Ticket } from '../src/framelane-client.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
 import { HeldUpload } from '../src/held-upload.ts';
 import { runProgram } from '../src/run-program.ts';
 import { readTarget } from '../src/target.ts';
@@ -18,7 +19,7 @@ const client = new FramelaneClient(target);
 let directory: string;
 let path: string;
 let clip: Buffer;
-let ticket: Ticket;
+let ticket: UploadTicket;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-upload-'));

@@ -14,9 +14,9 @@ const ROOT = join(PACKAGE, '..', '..');
  */
 export async function installPackedClient(directory: string): Promise<void> {
   const { packageManager } = await readJson(join(ROOT, 'package.json'));
-  const pack = ['--silent', 'pack', '--pack-destination', directory];
+  const pack = ['--silent', 'pack', '--out', join(directory, 'client.tgz')];
   await run('npx', ['--yes', String(packageManager), ...pack], { cwd: PACKAGE });
-  await run('tar', ['-xzf', 'framelane-client-0.1.0.tgz'], { cwd: directory });
+  await run('tar', ['-xzf', 'client.tgz'], { cwd: directory });
 
   const modules = join(directory, 'node_modules');
   const installed = join(modules, '@framelane', 'client');

@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { until } from './until.ts';
+
+/** A program of Node's that runs until it is stopped. */
+export class StartedProgram {
+  readonly #process: ChildProcess;
+  #output = '';
+
+  /** Runs a file of `directory` there, with `env` added to our environment. */
+  constructor(directory: string, file: string, env: Readonly<Record<string, string>>) {
+    this.#process = spawn(process.execPath, [file], {
+      cwd: directory,
+      env: { ...process.env, NODE_OPTIONS: '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer) => {
+      this.#output += chunk.toString('utf8');
+    };
+    this.#process.stdout?.on('data', keep);
+    this.#process.stderr?.on('data', keep);
+  }
+
+  /** Waits until it has printed something of this form. Fails with all it printed instead. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return until(`${pattern} to be printed`, async () => pattern.exec(this.#output) ?? undefined).catch(
+      (error) => {
+        throw new Error(this.#output, { cause: error });
+      },
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#process.kill();
+    await once(this.#process, 'exit');
+  }
+}

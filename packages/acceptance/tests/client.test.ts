@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type UploadTicket, unwrap } from '@framelane/client';
+import { upload } from '@framelane/client/node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Browser, Page } from 'puppeteer-core';
+import { installPackedClient } from '../../client/tests/support/packed-client.ts';
+import { findBrowser, startBrowser } from '../src/browser.ts';
+import { makeClip } from '../src/clips.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
+import { freePort } from '../src/free-port.ts';
+import { runProgram } from '../src/run-program.ts';
+import { StartedProgram } from '../src/started-program.ts';
+import { readTarget } from '../src/target.ts';
+import { until } from '../src/until.ts';
+
+jest.setTimeout(90_000);
+
+const CLIENT = join(import.meta.dirname, '..', '..', 'client');
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+/** What the examples read their settings from. */
+const settings = {
+  FRAMELANE_BASE_URL: target.baseUrl,
+  FRAMELANE_API_KEY: target.apiKey,
+  FRAMELANE_WORKSPACE_ID: target.workspaceId,
+};
+
+/** Outside of the workspace, with the client as it is published. */
+let directory: string;
+let clip: string;
+let examples: string[];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-customer-'));
+  await installPackedClient(directory);
+  await cp(join(CLIENT, 'examples', 'upload-page'), directory, { recursive: true });
+  const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+  examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  // Noise, so that the file is some megabytes.
+  clip = await makeClip(directory, {
+    name: 'holiday',
+    width: 640,
+    height: 360,
+    rate: '25',
+    seconds: 3,
+    audio: null,
+    noise: { from: 0, to: 3 },
+  });
+});
+afterAll(async () => {
+  await client.deleteAll();
+  await rm(directory, { recursive: true });
+});
+
+describe('the README', () => {
+  test('takes a file to its stream', async () => {
+    await writeFile(join(directory, 'upload.mjs'), examples[0] ?? '');
+    const lines = await run('upload.mjs', clip);
+    const hls = lines.at(-1) ?? '';
+    client.adopt(/vid_\w+/.exec(hls)?.[0] ?? '');
+    expect(lines).toContain('sent: 100 %');
+    expect(lines).toContain('ready: 100 %');
+    expect((await fetch(hls)).status).toBe(200);
+  });
+
+  test('makes calls, reads a list and names an error', async () => {
+    await writeFile(join(directory, 'calls.mjs'), examples[1] ?? '');
+    const { id, title } = await client.publish(clip);
+    const lines = await run('calls.mjs');
+    const { workspace } = await unwrap(client.api.GET('/auth/whoami'));
+    expect(lines[0]).toBe(workspace.name);
+    expect(lines).toContain(`${id} ${title}`);
+    expect(lines.at(-1)).toMatch(/^404 video_not_found .*\. req_\w+$/);
+  });
+
+  test('shows the page that uploads', async () => {
+    expect(examples[2]).toBe(await readFile(join(directory, 'page.js'), 'utf8'));
+  });
+
+  const whereLoopbackIsReached = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
+
+  whereLoopbackIsReached('takes events that are signed, and no others', async () => {
+    await writeFile(join(directory, 'receiver.mjs'), examples[3] ?? '');
+    const port = await freePort();
+    const url = `http://localhost:${port}/`;
+    const { id, secret = '' } = await unwrap(client.api.POST('/webhooks', { body: { url } }));
+    const receiver = new StartedProgram(directory, 'receiver.mjs', {
+      WEBHOOK_SECRET: secret,
+      PORT: String(port),
+    });
+    try {
+      const unsigned = await until('the receiver to listen', () =>
+        fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined),
+      );
+      expect(unsigned.status).toBe(401);
+      await receiver.printed(/^webhook_not_verified /m);
+
+      await unwrap(client.api.POST('/webhooks/{id}/test', { params: { path: { id } } }));
+      await receiver.printed(/^evt_\w+ webhook\.test$/m);
+      const video = await client.publish(clip);
+      await receiver.printed(new RegExp(`^${video.id} ${video.hls}$`, 'm'));
+    } finally {
+      await receiver.stop();
+      await unwrap(client.api.DELETE('/webhooks/{id}', { params: { path: { id } } }));
+    }
+  });
+
+  /** Runs a program as somebody in that directory would. Resolves with the lines it printed. */
+  async function run(...args: string[]): Promise<string[]> {
+    const program = [join(directory, args[0] ?? ''), ...args.slice(1)];
+    const { stdout } = await runProgram(process.execPath, program, { ...settings, NODE_OPTIONS: '' });
+    return stdout.trim().split('\n');
+  }
+});
+
+const executable = findBrowser();
+const inABrowser = executable === undefined ? describe.skip : describe;
+
+inABrowser('a web page', () => {
+  let server: StartedProgram;
+  let browser: Browser;
+  let page: Page;
+  /** Every ticket the page got. */
+  let tickets: UploadTicket[];
+
+  beforeAll(async () => {
+    server = new StartedProgram(directory, 'server.mjs', { ...settings, PORT: '0' });
+    browser = await startBrowser(executable ?? '');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    const [, url = ''] = await server.printed(/Open (\S+)/);
+    tickets = [];
+    page = await browser.newPage();
+    page.on('response', async (response) => {
+      if (response.url() !== `${url}/tickets`) return;
+      const ticket: UploadTicket = await response.json();
+      client.adopt(ticket.videoId);
+      tickets.push(ticket);
+    });
+    await page.goto(url);
+    await page.evaluate(`
+      window.seen = [];
+      const bar = document.querySelector('progress');
+      new MutationObserver(() => seen.push(bar.value)).observe(bar, { attributes: true });`);
+  });
+  afterEach(() => page.close());
+
+  /** Chooses the clip for upload, over a line that takes so many bytes a second. */
+  async function choose(bytesPerSecond: number): Promise<void> {
+    await page.emulateNetworkConditions({
+      offline: false,
+      upload: bytesPerSecond,
+      download: -1,
+      latency: 0,
+    });
+    const input = await page.waitForSelector('input');
+    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(clip);
+  }
+
+  async function output(): Promise<string> {
+    return until('the page to say what came of it', async () => {
+      const text = await page.evaluate(`document.querySelector('output').textContent`);
+      return typeof text === 'string' && text !== '' ? text : undefined;
+    });
+  }
+
+  test('sends a file straight to the engine and shows how far it is', async () => {
+    await choose(2_000_000);
+    expect(await output()).toMatch(/^vid_\w+ has arrived$/);
+    const seen = (await page.evaluate('seen')) as number[];
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(1);
+    const { source } = await client.ready(tickets[0]?.videoId ?? '');
+    const bytes = await readFile(clip);
+    expect(source?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  test('breaks an upload off; the ticket stays good', async () => {
+    await choose(100_000);
+    await until('the upload to be under way', async () =>
+      (await page.evaluate('seen.length')) ? true : undefined,
+    );
+    await page.click('button');
+    expect(await output()).toBe('Nothing came of it: AbortError');
+    const [ticket] = tickets;
+    if (ticket === undefined) throw new Error('The page got no ticket');
+    // The engine learns of the cut when it does; until then the token is taken.
+    const receipt = await until('the token to be free again', () =>
+      upload(clip, ticket).catch((error) => {
+        if (error.code !== 'upload_in_progress') throw error;
+        return undefined;
+      }),
+    );
+    expect(receipt.videoId).toBe(ticket.videoId);
+  });
+
+  /** Uploads so many bytes from within the page. Resolves with what is thrown. */
+  async function refusal(uploadUrl: string, bytes: number): Promise<unknown> {
+    return page.evaluate(`(async () => {
+      const { upload, FramelaneError } = await import('@framelane/client/browser');
+      const permit = { uploadUrl: ${JSON.stringify(uploadUrl)}, uploadToken: 'ut_nobody_knows_it' };
+      const error = await upload(new Blob([new Uint8Array(${bytes})]), permit).catch((error) => error);
+      return { ours: error instanceof FramelaneError, ...error, message: error.message };
+    })()`);
+  }
+
+  test('is told why the engine refuses a file, also while it is still being sent', async () => {
+    expect(await refusal(`${target.engineUrl}/upload`, 200_000_000)).toMatchObject({
+      ours: true,
+      code: 'upload_token_invalid',
+      status: 401,
+      requestId: expect.stringMatching(/^req_/),
+      problem: { title: 'Unauthorized' },
+    });
+  });
+
+  test('is told that nobody answered', async () => {
+    expect(await refusal(`http://localhost:${await freePort()}/upload`, 1000)).toMatchObject({
+      ours: true,
+      code: 'connection_failed',
+      status: null,
+    });
+  });
+});
