@@ -28,6 +28,9 @@ export function timelineOf(rendition: Rendition, presentation: Presentation): Ti
   const unreadable = segments.find(({ content }) => content === null || !isWhole(content));
   if (unreadable) return { reason: `segment ${unreadable.sequence} of ${name} could not be read` };
   const kind = segments.some(({ content }) => content?.video) ? 'video' : 'audio';
+  if (kind === 'audio' && segments.some(({ content }) => content?.otherStreamTypes.length)) {
+    return { reason: `${name} has streams besides its sound that are not read` };
+  }
   const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
   if (frame === null) return { reason: `${name} has no H.264 or AAC whose times are known` };
   return assemble(rendition, kind, frame, clockOf(presentation));

@@ -1,0 +1,237 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { parse, setOptions, types } from 'hls-parser';
+import { complaints, judge } from '../src/check.ts';
+import { loadPresentation } from '../src/load-presentation.ts';
+import type { Presentation } from '../src/presentation.ts';
+import { RULES } from '../src/rules.ts';
+import { copyOf, type Media, makeMedia, publish } from './support/good-stream.ts';
+import { runProgram } from './support/run-program.ts';
+import { StreamServer } from './support/stream-server.ts';
+import { shift } from './support/transport-edit.ts';
+
+setOptions({ strictMode: true });
+
+let directory: string;
+let server: StreamServer;
+
+beforeAll(async () => {
+  server = await StreamServer.start();
+});
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
+});
+afterAll(() => server.stop());
+
+const SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=30000/1001:d=9', '-f', 'lavfi', '-i', 'sine=d=9'];
+const H264 = [
+  '-c:v',
+  'libx264',
+  '-preset',
+  'ultrafast',
+  '-pix_fmt',
+  'yuv420p',
+  '-g',
+  '60',
+  '-sc_threshold',
+  '0',
+];
+const HLS = ['-f', 'hls', '-hls_time', '6', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
+const MASTER = ['-master_pl_name', 'master.m3u8'];
+
+/** Has ffmpeg make a stream by its own means and checks it. */
+async function check(...options: string[]): Promise<{ presentation: Presentation; found: string[] }> {
+  try {
+    await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], directory);
+    server.files = new Map();
+    for (const name of await readdir(directory))
+      server.files.set(name, await readFile(join(directory, name)));
+    const presentation = await loadPresentation(server.url);
+    return { presentation, found: complaints(judge(presentation, 'standard'), ['must', 'should', 'own']) };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** What a rule says that has nothing to say. */
+function reasonOf(id: string, presentation: Presentation): string | undefined {
+  const verdict = RULES.find((rule) => rule.id === id)?.check(presentation, {});
+  return verdict?.outcome === 'not applicable' ? verdict.reason : undefined;
+}
+
+const idsOf = (found: readonly string[]) => [...new Set(found.map((line) => line.split(':')[0]))].sort();
+
+describe("ffmpeg's own streams", () => {
+  test('picture and sound in one, in clear: only what its master playlist leaves out is reported', async () => {
+    const { found } = await check(...H264, '-c:a', 'aac', '-b:a', '64k', ...HLS, ...MASTER, 'out.m3u8');
+    expect(idsOf(found)).toEqual([
+      'master.average-bandwidth',
+      'master.bandwidth',
+      'master.frame-rate',
+      'master.i-frame-playlists',
+      'master.independent-segments',
+      'master.several-variants',
+    ]);
+  });
+
+  test('pictures that are interlaced, cropped and reordered are read as ffprobe reads them', async () => {
+    const { presentation } = await check(
+      ...[
+        '-vf',
+        'scale=322:180',
+        ...H264,
+        '-flags',
+        '+ilme+ildct',
+        '-bf',
+        '3',
+        '-profile:v',
+        'main',
+        '-b:v',
+        '300k',
+        '-an',
+      ],
+      ...[...HLS, ...MASTER, 'out.m3u8'],
+    );
+    const [first] = presentation.renditions[0]?.segments ?? [];
+    const file = join(tmpdir(), `hls-conformance-${process.pid}.ts`);
+    await writeFile(file, server.files.get('out0.ts') ?? '');
+    const probed = JSON.parse(
+      await runProgram('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', '-show_packets', file]),
+    );
+    await rm(file);
+    const [stream] = probed.streams;
+    const times = probed.packets.map(({ pts }: { pts: number }) => pts);
+    expect(first?.content?.video).toMatchObject({
+      frames: times.length,
+      first: times[0],
+      earliest: Math.min(...times),
+      latest: Math.max(...times),
+      parameters: { width: stream.width, height: stream.height },
+    });
+    expect([stream.width, stream.height]).toEqual([322, 180]);
+  });
+
+  test('segments under one repeated vector', async () => {
+    await writeFile(join(directory, 'key.bin'), Buffer.alloc(16, 7));
+    await writeFile(join(directory, 'key.info'), 'key.bin\nkey.bin\n');
+    const { presentation, found } = await check(
+      ...[...H264, '-an', ...HLS, '-b:v', '200k', '-hls_key_info_file', 'key.info', ...MASTER, 'out.m3u8'],
+    );
+    expect(idsOf(found)).toContain('encryption.vectors');
+    expect(idsOf(found)).not.toContain('encryption.whole-segments');
+    expect(presentation.renditions[0]?.segments.map(({ decryption }) => decryption.state)).toEqual([
+      'decrypted',
+      'decrypted',
+    ]);
+  });
+
+  test.each([
+    ['fragmented MP4', [...HLS, '-hls_segment_type', 'fmp4'], 'fragmented MP4'],
+    ['byte ranges', [...HLS, '-hls_flags', 'single_file'], 'byte ranges'],
+    ['live', ['-f', 'hls', '-hls_time', '6', '-hls_flags', 'omit_endlist'], 'live'],
+  ])('%s is said not to be read', async (_what, options, reason) => {
+    const { presentation, found } = await check(...H264, '-c:a', 'aac', ...options, ...MASTER, 'out.m3u8');
+    expect(presentation.notes.join()).toContain(reason);
+    expect(reasonOf('media.durations', presentation)).toContain(reason);
+    expect(idsOf(found).filter((id) => /^(segments|alignment|encryption|media)\./.test(id ?? ''))).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    ['HEVC', ['-c:v', 'libx265', '-x265-params', 'log-level=none', '-preset', 'ultrafast', '-c:a', 'aac']],
+    ['MP3', ['-map', '1', '-c:a', 'libmp3lame']],
+    ['AC-3', [...H264, '-c:a', 'ac3']],
+  ])('%s in a transport stream breaks no rule of segments', async (_what, options) => {
+    const { found } = await check(...options, ...HLS, ...MASTER, 'out.m3u8');
+    expect(idsOf(found).filter((id) => /^(segments|alignment|media\.durations)/.test(id ?? ''))).toEqual([]);
+  });
+
+  test('a media playlist alone', async () => {
+    const { presentation, found } = await check(...H264, '-an', ...HLS, 'master.m3u8');
+    expect(presentation.master).toBeNull();
+    expect(found).toEqual([]);
+  });
+});
+
+describe('a good stream', () => {
+  let media: Media;
+  beforeAll(async () => {
+    media = await makeMedia();
+  });
+
+  test('is read as hls-parser reads it', async () => {
+    server.files = publish(copyOf(media));
+    const { master, renditions } = await loadPresentation(server.url);
+    const parsed = parse(server.files.get('master.m3u8')?.toString() ?? '');
+    if (!(parsed instanceof types.MasterPlaylist)) throw new Error('It is no master playlist');
+    expect(master?.variants.map(({ uri }) => uri)).toEqual(
+      parsed.variants.filter(({ isIFrameOnly }) => !isIFrameOnly).map(({ uri }) => uri),
+    );
+    for (const { url, segments } of renditions) {
+      const path = new URL(url).pathname.replace('/video/', '');
+      const playlist = parse(server.files.get(path)?.toString() ?? '');
+      if (!(playlist instanceof types.MediaPlaylist)) throw new Error(`${path} is no media playlist`);
+      expect(segments.map(({ uri, duration, sequence }) => ({ uri, duration, sequence }))).toEqual(
+        playlist.segments.map(({ uri, duration, mediaSequenceNumber }) => ({
+          uri,
+          duration,
+          sequence: mediaSequenceNumber,
+        })),
+      );
+    }
+  });
+
+  test('under SAMPLE-AES is said not to be read', async () => {
+    server.files = publish(copyOf(media));
+    for (const [path, file] of server.files) {
+      if (path.endsWith('/index.m3u8')) {
+        server.files.set(path, Buffer.from(file.toString().replace('METHOD=AES-128', 'METHOD=SAMPLE-AES')));
+      }
+    }
+    const presentation = await loadPresentation(server.url);
+    expect(presentation.notes.join()).toContain('SAMPLE-AES');
+    expect(complaints(judge(presentation, 'standard'))).toEqual([]);
+  });
+
+  test('whose clock starts over after 33 bits keeps every rule', async () => {
+    const copy = copyOf(media);
+    // So that the clock starts over in the second segment.
+    for (const segment of copy.tracks.flatMap(({ segments }) => segments))
+      shift(segment, 2 ** 33 - 1_700_000);
+    server.files = publish(copy);
+    expect(complaints(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
+  });
+
+  test('whose bytes are altered anywhere is judged, never a crash', async () => {
+    const random = randomNumbers(7);
+    const damage = (bytes: Buffer, times: number, from = 0) => {
+      for (let count = random(times); count > 0; count -= 1) {
+        bytes[from + random(bytes.length - from)] = random(256);
+      }
+    };
+    for (let round = 0; round < 60; round += 1) {
+      const copy = copyOf(media);
+      for (const { segments } of copy.tracks)
+        damage(segments[random(segments.length)] ?? Buffer.alloc(1), 20);
+      server.files = publish(copy);
+      // Not the lines that make a playlist one.
+      for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
+      const report = judge(await loadPresentation(server.url, { patienceSeconds: 5 }), 'framelane');
+      expect(report.results.length).toBe(RULES.length);
+    }
+  });
+});
+
+/** The same numbers for the same seed (mulberry32): 0 to below a limit. */
+function randomNumbers(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
+  };
+}
