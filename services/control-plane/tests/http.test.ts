@@ -120,6 +120,8 @@ describe('the contract', () => {
       { url: 'http://engine.framelane.test', description: 'Engine' },
     ]);
     expect(body.paths['/upload'].post.operationId).toBe('uploadFile');
+    // In examples and curl lines, too.
+    expect(JSON.stringify(body)).not.toContain('localhost');
   });
 });
 

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+let files: string[];
+beforeAll(async () => {
+  plane = await startControlPlane();
+  const { text } = await request(plane.url).get('/v1/docs');
+  files = [...text.matchAll(/(?:src|href)="(\/v1\/docs\/[^"]+)"/g)].map(([, path = '']) => path);
+});
+afterAll(() => plane.stop());
+
+test('is given to anybody, and may load and send nothing elsewhere', async () => {
+  const answer = await request(plane.url).get('/v1/docs');
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const policy = String(answer.headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  expect(answer.text).not.toMatch(/https?:/);
+});
+
+test('is asked for anew each time, and sent only when it has changed', async () => {
+  const { headers } = await request(plane.url).get('/v1/docs');
+  expect(headers['cache-control']).toBe('no-cache');
+  const again = await request(plane.url).get('/v1/docs').set('If-None-Match', String(headers.etag));
+  expect(again.status).toBe(304);
+});
+
+test('consists of files that are compressed and kept for ever', async () => {
+  expect(files.map((path) => path.split('/').at(-1))).toEqual([
+    'swagger-ui.css',
+    'page.css',
+    'swagger-ui-bundle.js',
+    'page.js',
+  ]);
+  for (const path of files) {
+    const { status, headers } = await request(plane.url).get(path);
+    expect([path, status, headers['cache-control'], headers['content-encoding']]).toEqual([
+      path,
+      200,
+      'public, max-age=31536000, immutable',
+      'gzip',
+    ]);
+  }
+});
+
+test.each([
+  ['another file of the library', 'index.html'],
+  ['a way out', '..%2F..%2Fpackage.json'],
+])('has nothing else below it: %s', async (_what, name) => {
+  const [first = ''] = files;
+  const answer = await request(plane.url).get(first.replace(/[^/]+$/, name));
+  expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
+});
