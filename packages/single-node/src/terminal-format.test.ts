@@ -54,6 +54,45 @@ describe('the log of a terminal', () => {
     expect(shown(failed)).toEqual(['✗ Notes: failed, not_a_video. The file is not a video.']);
   });
 
+  test('tells what a receiver did not take, and when it is tried again', () => {
+    const failed = (facts: Record<string, unknown>) => ({
+      ...{ level: 'warn', message: 'webhook.delivery_failed', service: 'control-plane' },
+      ...{
+        webhookId: 'whk_1',
+        host: 'hooks.example.com',
+        eventType: 'video.ready',
+        attempt: 1,
+        durationMs: 12,
+      },
+      ...facts,
+    });
+    expect(
+      shown(
+        failed({ responseStatus: 500, failure: 'unexpected_status', retryInSeconds: 5 }),
+        failed({ responseStatus: null, failure: 'connection_refused', retryInSeconds: 1790 }),
+        failed({ responseStatus: null, failure: 'timeout', retryInSeconds: 36_100 }),
+        failed({ responseStatus: 410, failure: 'gone', retryInSeconds: null }),
+        { level: 'warn', message: 'webhook.disabled', webhookId: 'whk_1', reason: 'gone' },
+      ),
+    ).toEqual([
+      '! hooks.example.com did not take video.ready: it answered 500; next attempt in 5 s',
+      '! hooks.example.com did not take video.ready: connection refused; next attempt in 30 min',
+      '! hooks.example.com did not take video.ready: timeout; next attempt in 10 h',
+      '! hooks.example.com did not take video.ready: it answered 410; given up',
+      '! Webhook whk_1 is disabled: its receiver says that it is gone',
+    ]);
+  });
+
+  test('tells that ffmpeg is too old in a sentence', () => {
+    const outdated = {
+      level: 'warn',
+      message: 'ffmpeg.outdated',
+      version: '5.1.9',
+      advice: 'Install 8.1.3.',
+    };
+    expect(shown(outdated)).toEqual(['! ffmpeg 5.1.9 is out of date. Install 8.1.3.']);
+  });
+
   test('tells warnings in a line and faults with their trace', () => {
     const error = { message: 'refused', stack: 'Error: refused\n    at somewhere' };
     expect(

@@ -35,6 +35,12 @@ export function terminalFormat(baseUrl: string): LogFormat {
         return `✗ ${label(event)}: failed, ${event.code}. ${event.reason ?? reason.join(' ')}`;
       case 'video.deleted':
         return `− ${label(event)}: deleted`;
+      case 'webhook.delivery_failed':
+        return `! ${event.host} did not take ${event.eventType}: ${failure(event)}; ${nextAttempt(event.retryInSeconds)}`;
+      case 'webhook.disabled':
+        return `! Webhook ${event.webhookId} is disabled: ${DISABLED_BECAUSE[String(event.reason)] ?? event.reason}`;
+      case 'ffmpeg.outdated':
+        return `! ffmpeg ${event.version} is out of date. ${event.advice}`;
       case 'single-node.stopping':
         return 'Stopping … (Ctrl-C again to stop at once)';
       case 'single-node.stopped':
@@ -60,6 +66,11 @@ export function terminalFormat(baseUrl: string): LogFormat {
   return format();
 }
 
+const DISABLED_BECAUSE: Record<string, string> = {
+  gone: 'its receiver says that it is gone',
+  failing: 'it has failed for days',
+};
+
 /** As wide as the clock and the two spaces behind it. */
 const INDENT = ' '.repeat(10);
 
@@ -74,6 +85,20 @@ function megabytes(bytes: unknown): string {
 
 function elapsed(seconds: unknown): string {
   return typeof seconds === 'number' ? ` in ${seconds.toFixed(1)} s` : '';
+}
+
+/** Why a receiver did not take an event. */
+function failure({ responseStatus, failure }: Event): string {
+  return responseStatus == null ? String(failure).replaceAll('_', ' ') : `it answered ${responseStatus}`;
+}
+
+function nextAttempt(seconds: unknown): string {
+  return typeof seconds === 'number' ? `next attempt in ${pause(seconds)}` : 'given up';
+}
+
+function pause(seconds: number): string {
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  return seconds < 100 * 60 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 function isTrouble({ level }: Event): boolean {
