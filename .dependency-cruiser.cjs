@@ -58,8 +58,8 @@ module.exports = {
       '^(services|packages/(?!client/)|openapi/(?!dist/types))',
     ),
     layer(
-      'only-acceptance-uses-the-client',
-      '^(services|packages/(?!(acceptance|client)/))',
+      'only-suites-use-the-client',
+      '^(services|packages/(?!(acceptance|faults|client)/))',
       '^packages/client/',
     ),
     layer(
