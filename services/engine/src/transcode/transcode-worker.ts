@@ -2,7 +2,6 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openContentKey } from '@framelane/contracts/content-key';
-import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
@@ -17,15 +16,10 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
-import { TranscodeFailure } from './transcode-failure.ts';
 import { runTranscodeJob } from './transcode-job.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
-
-/** This engine is stopping; the attempt goes back to the control plane. */
-class EngineStoppedError extends Error {
-  override name = 'EngineStoppedError';
-}
 
 type Command = MessageData<'transcode'>;
 
@@ -168,16 +162,11 @@ export class TranscodeWorker {
       logger.info('transcode.abandoned', facts);
       return;
     }
-    const outcome = explain(error);
-    const { code, retryable } = outcome;
+    const report = reportFailure(error);
+    const { code, retryable } = report.outcome;
     metrics.transcodeFailed(code);
-    logger.log(code === 'internal_error' ? 'error' : 'warn', 'transcode.failed', {
-      ...facts,
-      code,
-      retryable,
-      error,
-    });
-    await this.#publish(createMessage('transcode.failed', { ...facts, ...outcome }));
+    logger.log(report.level, 'transcode.failed', { ...facts, code, retryable, ...report.facts });
+    await this.#publish(createMessage('transcode.failed', { ...facts, ...report.outcome }));
   }
 
   /** Publishes a result, with more than one try. Rejects when it may have been lost. */
@@ -194,14 +183,4 @@ export class TranscodeWorker {
       }
     }
   }
-}
-
-function explain(error: unknown): Pick<MessageData<'transcode.failed'>, 'code' | 'message' | 'retryable'> {
-  if (error instanceof TranscodeFailure) {
-    return { code: error.code, message: error.message, retryable: error.retryable };
-  }
-  if (error instanceof EngineStoppedError) {
-    return { code: ENGINE_STOPPED, message: 'The engine stopped.', retryable: true };
-  }
-  return { code: 'internal_error', message: 'Something went wrong in the engine.', retryable: true };
 }
