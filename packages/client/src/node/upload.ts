@@ -29,8 +29,8 @@ export async function upload(
   const size = await sizeOf(source);
   signal?.throwIfAborted();
   const form = formAround(nameOf(source) ?? 'file');
-  const request = begin(permit, form, size);
   const bytes = bytesOf(source, size);
+  const request = begin(permit, form, size);
   const abort = () => request.destroy();
   signal?.addEventListener('abort', abort);
   try {
