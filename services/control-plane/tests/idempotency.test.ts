@@ -1,7 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once as event } from 'node:events';
-import { join } from 'node:path';
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { sourceKey } from '@framelane/object-store/object-keys';
@@ -14,6 +11,7 @@ import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
 import { Receiver } from './support/receiver.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
 import { until } from './support/until.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
@@ -134,18 +132,6 @@ class Workspace {
     releases.push(letGo);
     return letGo;
   }
-}
-
-/** Another control plane on the same database, in a process of its own. */
-async function startProcess(): Promise<{ url: string; process: ChildProcess }> {
-  const program = join(import.meta.dirname, 'support/control-plane-process.ts');
-  const child = spawn(process.execPath, [program], {
-    env: { ...process.env, DATABASE_URL: plane.databaseUrl },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  releases.push(async () => void child.kill('SIGKILL'));
-  const [port] = await event(child.stdout, 'data');
-  return { url: `http://127.0.0.1:${String(port).trim()}`, process: child };
 }
 
 /** Processes of the database that wait for a lock a test holds. */
@@ -447,13 +433,14 @@ describe('a request that is under way', () => {
   test('that died with its process has no effect and holds its key until the lease is over', async () => {
     const workspace = await Workspace.make();
     const release = await workspace.holdWebhooks();
-    const mortal = await startProcess();
+    const mortal = await SeparateControlPlane.start(plane.databaseUrl);
+    releases.push(() => mortal.kill());
     const dead = workspace.post('/webhooks', { url: receiver.url }, 'k', mortal.url).then(
       () => 'answered',
       () => 'gone',
     );
     await waiting(1);
-    mortal.process.kill('SIGKILL');
+    await mortal.kill();
     expect(await dead).toBe('gone');
     await release();
     await waiting(0);

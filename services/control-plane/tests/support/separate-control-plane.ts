@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const PROGRAM = join(import.meta.dirname, 'control-plane-process.ts');
+
+/** A control plane in a process of its own, on a database that others may share. It dies with us at the latest. */
+export class SeparateControlPlane {
+  readonly url: string;
+  readonly #process: ChildProcess;
+
+  static async start(databaseUrl: string): Promise<SeparateControlPlane> {
+    const child = spawn('setpriv', ['--pdeathsig=KILL', process.execPath, PROGRAM], {
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: databaseUrl,
+        RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
+        RATE_LIMIT_FAILURES_PER_MINUTE: '0',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`The control plane ended with ${code} before it served`);
+    });
+    const [port] = await Promise.race([once(child.stdout, 'data'), ended]);
+    return new SeparateControlPlane(Number(port), child);
+  }
+
+  private constructor(port: number, child: ChildProcess) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#process = child;
+  }
+
+  /** Ends it from one moment to the next; resolves once it is gone. */
+  async kill(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const gone = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await gone;
+  }
+}
