@@ -32,6 +32,7 @@ export async function installDependencies() {
       '--config.confirm-modules-purge=false',
     ],
     { ...process.env, npm_config_update_notifier: 'false' },
+    process.stderr,
   );
   if (code !== 0) {
     fail(

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { run } from './run.js';
 
@@ -13,6 +14,19 @@ test.each([
 
 test('a program that is not there ends with 127, as in a shell', async () => {
   expect(await run('no-such-program', [])).toBe(127);
+});
+
+test('what a program prints goes where it is told to', async () => {
+  const script = `
+    import { runStep } from '${join(import.meta.dirname, 'run.js')}';
+    await runStep('echo', ['result']);
+    await runStep('echo', ['progress'], process.env, process.stderr);`;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    script,
+  ]);
+  expect([stdout, stderr]).toEqual(['result\n', 'progress\n']);
 });
 
 test.each([
