@@ -4,121 +4,6 @@
  */
 
 export interface paths {
-    "/auth/whoami": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Who am I?
-         * @description The workspace and the permissions of the key the request is made with. Asks for no permission.
-         */
-        get: operations["getWhoami"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/auth/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What was used
-         * @description Storage, transcoded minutes and bandwidth of the workspace, of videos made with production keys or of those made
-         *     with test keys. Without parameters: this calendar month so far, in the environment of the key.
-         *
-         *     Usage is counted by the day in UTC, so a period is widened to whole days; `period` in the answer is what was
-         *     counted. Deleting a video frees its storage and changes nothing else.
-         */
-        get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api-keys": {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List API keys
-         * @description The keys of the workspace, newest first, a page at a time; revoked and expired ones stay in the list. Of the
-         *     secret there are only its beginning and its last four characters.
-         */
-        get: operations["listApiKeys"];
-        put?: never;
-        /**
-         * Create an API key
-         * @description Makes a key for the workspace. The answer is the only place where the secret ever appears: store it at once.
-         *
-         *     A key has at most the permissions of the key that makes it. The environment is a label: it marks the videos made
-         *     with the key, and says whose usage they count in. Keys of either environment see everything in the workspace, and
-         *     may make keys of both.
-         */
-        post: operations["createApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api-keys/{id}": {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path: {
-                /**
-                 * @description The key.
-                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
-                 */
-                id: components["parameters"]["ApiKeyId"];
-            };
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke an API key
-         * @description The answer is the moment: every request sent after it that carries the key gets 401 `revoked_api_key`. There is no
-         *     way back. A key may revoke itself, but not the last key of the workspace that may write keys, because nobody could
-         *     make another.
-         */
-        delete: operations["revokeApiKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/videos/upload-ticket": {
         parameters: {
             query?: never;
@@ -229,7 +114,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a failed video again
+         * Retry a failed video
          * @description Transcodes the file that was uploaded once more, after a failure that may pass. The video is `processing` again
          *     with a `progress` of 0 and without an `error`, and ends `ready` or `failed` with the events that belong to it. A
          *     video whose file never arrived (`upload_expired`) cannot be retried; ask for a new upload ticket.
@@ -264,7 +149,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a playback token
+         * Create a playback token
          * @description Makes a token that lets one player play one video whose policy is `signed`. Make one for each viewer, on your
          *     server, and give the `url` to the player; no API key leaves your server. The token is not stored: it cannot be
          *     listed or withdrawn, only expire.
@@ -272,6 +157,178 @@ export interface paths {
          *     A token can be made in every state of the video and with the policy `public` as well, which does not ask for it.
          */
         post: operations["createPlaybackToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload the file of a video
+         * @description Sent to the `uploadUrl` of the ticket, on the engine. The token is checked before the body is read, and a request
+         *     that is refused is answered at once: send `Expect: 100-continue` to learn of it before sending the file. An upload
+         *     may take as long as it needs while bytes keep coming.
+         *
+         *     The token is used up by an upload that succeeds. After one that breaks off it may be used again until it expires.
+         *     Whether the file is a video turns out later, in the record. Web pages may upload directly: any origin is allowed.
+         */
+        post: operations["uploadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/master.m3u8": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the master playlist
+         * @description The address to give to a player: the `hls` of the record. Lists the variants with their measured bit rates, and
+         *     the sound they share (RFC 8216). Compressed with gzip when asked for.
+         *
+         *     The playlist of a `public` video may be kept for a minute. That of a `signed` one may not be kept, and carries the
+         *     token it was fetched with on to the media playlists.
+         */
+        get: operations["getMasterPlaylist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/{rendition}/index.m3u8": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description One of the variants of the video, or its sound.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a media playlist
+         * @description The segments of one rendition and where their key is (RFC 8216). All renditions of a video have the same segment
+         *     boundaries. Compressed with gzip when asked for. That of a `signed` video carries the token it was fetched with on
+         *     to the key; the segments need none.
+         */
+        get: operations["getMediaPlaylist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/{rendition}/{sequence}.ts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description One of the variants of the video, or its sound.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a segment
+         * @description One segment: an MPEG-2 transport stream, the whole of it encrypted with AES-128 in CBC mode, padded as in PKCS #7.
+         *     The initialization vector is the media sequence number as a 16-byte big-endian integer. Never changes, so it may
+         *     be cached for ever. Needs no authentication, whatever the playback policy: without the key it is noise.
+         */
+        get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the content key
+         * @description The AES-128 key of all segments of the video, as media playlists refer to it. Not to be stored.
+         */
+        get: operations["getContentKey"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -498,173 +555,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/upload": {
+    "/auth/whoami": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
+        /**
+         * Get the current key
+         * @description The workspace and the permissions of the key the request is made with. Asks for no permission.
+         */
+        get: operations["getWhoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the usage
+         * @description Storage, transcoded minutes and bandwidth of the workspace, of videos made with production keys or of those made
+         *     with test keys. Without parameters: this calendar month so far, in the environment of the key.
+         *
+         *     Usage is counted by the day in UTC, so a period is widened to whole days; `period` in the answer is what was
+         *     counted. Deleting a video frees its storage and changes nothing else.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description The keys of the workspace, newest first, a page at a time; revoked and expired ones stay in the list. Of the
+         *     secret there are only its beginning and its last four characters.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description Makes a key for the workspace. The answer is the only place where the secret ever appears: store it at once.
+         *
+         *     A key has at most the permissions of the key that makes it. The environment is a label: it marks the videos made
+         *     with the key, and says whose usage they count in. Keys of either environment see everything in the workspace, and
+         *     may make keys of both.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: components["parameters"]["ApiKeyId"];
+            };
+            cookie?: never;
+        };
         get?: never;
         put?: never;
-        /**
-         * Upload the file of a video
-         * @description Sent to the `uploadUrl` of the ticket, on the engine. The token is checked before the body is read, and a request
-         *     that is refused is answered at once: send `Expect: 100-continue` to learn of it before sending the file. An upload
-         *     may take as long as it needs while bytes keep coming.
-         *
-         *     The token is used up by an upload that succeeds. After one that breaks off it may be used again until it expires.
-         *     Whether the file is a video turns out later, in the record. Web pages may upload directly: any origin is allowed.
-         */
-        post: operations["uploadFile"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hls/{tenant}/{video}/master.m3u8": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The workspace of the video.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Master playlist
-         * @description The address to give to a player: the `hls` of the record. Lists the variants with their measured bit rates, and
-         *     the sound they share (RFC 8216). Compressed with gzip when asked for.
-         *
-         *     The playlist of a `public` video may be kept for a minute. That of a `signed` one may not be kept, and carries the
-         *     token it was fetched with on to the media playlists.
-         */
-        get: operations["getMasterPlaylist"];
-        put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hls/{tenant}/{video}/{rendition}/index.m3u8": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The workspace of the video.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-                /**
-                 * @description One of the variants of the video, or its sound.
-                 * @example 480p
-                 */
-                rendition: components["parameters"]["Rendition"];
-            };
-            cookie?: never;
-        };
         /**
-         * Media playlist
-         * @description The segments of one rendition and where their key is (RFC 8216). All renditions of a video have the same segment
-         *     boundaries. Compressed with gzip when asked for. That of a `signed` video carries the token it was fetched with on
-         *     to the key; the segments need none.
+         * Revoke an API key
+         * @description The answer is the moment: every request sent after it that carries the key gets 401 `revoked_api_key`. There is no
+         *     way back. A key may revoke itself, but not the last key of the workspace that may write keys, because nobody could
+         *     make another.
          */
-        get: operations["getMediaPlaylist"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hls/{tenant}/{video}/{rendition}/{sequence}.ts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The workspace of the video.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-                /**
-                 * @description One of the variants of the video, or its sound.
-                 * @example 480p
-                 */
-                rendition: components["parameters"]["Rendition"];
-                /**
-                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
-                 * @example 0
-                 */
-                sequence: components["parameters"]["Sequence"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Segment
-         * @description One segment: an MPEG-2 transport stream, the whole of it encrypted with AES-128 in CBC mode, padded as in PKCS #7.
-         *     The initialization vector is the media sequence number as a 16-byte big-endian integer. Never changes, so it may
-         *     be cached for ever. Needs no authentication, whatever the playback policy: without the key it is noise.
-         */
-        get: operations["getSegment"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/hls/{tenant}/{video}/key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The workspace of the video.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-            };
-            cookie?: never;
-        };
-        /**
-         * Content key
-         * @description The AES-128 key of all segments of the video, as media playlists refer to it. Not to be stored.
-         */
-        get: operations["getContentKey"];
-        put?: never;
-        post?: never;
-        delete?: never;
+        delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -678,7 +678,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document
+         * Get this document
          * @description The OpenAPI description of this API with the addresses of this installation.
          */
         get: operations["getOpenApiDocument"];
@@ -698,7 +698,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This document as a page
+         * Read this document as a page
          * @description The same for people: open it in a browser. Everything the page loads comes from this installation, so it works without
          *     the internet. It needs no key, and takes none.
          */
@@ -797,259 +797,6 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description Whether it was made with a production key or a test key.
-         * @enum {string}
-         */
-        Environment: "live" | "test";
-        /**
-         * @description What a key may be used for. Each operation names those it asks for.
-         * @enum {string}
-         */
-        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
-        /** @description The key a request was made with, and what it may do. */
-        Whoami: {
-            /** @description The workspace the key belongs to. */
-            workspace: {
-                /**
-                 * @description The workspace, as in `X-Svc-Workspace`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                id: string;
-                /**
-                 * @description Its name, for people.
-                 * @example Acme Media
-                 */
-                name: string;
-            };
-            /** @description The key itself, without its secret. */
-            apiKey: {
-                /**
-                 * @description The key, as in `DELETE /api-keys/{id}`.
-                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
-                 */
-                id: string;
-                /**
-                 * @description What the key is for, for people.
-                 * @example Website back end
-                 */
-                name: string;
-                /**
-                 * @description How the secret begins.
-                 * @enum {string}
-                 */
-                prefix: "svc_live_" | "svc_test_";
-                /**
-                 * @description How the secret ends.
-                 * @example 9fQx
-                 */
-                last4: string;
-                environment: components["schemas"]["Environment"];
-                /**
-                 * Format: date-time
-                 * @description From then on the key is refused.
-                 * @example null
-                 */
-                expiresAt: string | null;
-                /**
-                 * Format: date-time
-                 * @description When the key was last used, give or take a minute.
-                 * @example 2026-11-21T08:59:12.004Z
-                 */
-                lastUsedAt: string | null;
-            };
-            environment: components["schemas"]["Environment"];
-            /**
-             * @description What the key may do.
-             * @example [
-             *       "videos:read",
-             *       "videos:write"
-             *     ]
-             */
-            permissions: components["schemas"]["Permission"][];
-        };
-        /** @description One thing that is wrong with the input. */
-        FieldError: {
-            /**
-             * @description Where it is, e.g. `body/filename` or `query/limit`.
-             * @example query/limit
-             */
-            field: string;
-            /**
-             * @description The rule that is broken, mostly a keyword of JSON Schema.
-             * @example maximum
-             */
-            code: string;
-            /**
-             * @description The rule in words.
-             * @example must be at most 100
-             */
-            message: string;
-        };
-        /** @description An error (RFC 9457). */
-        Problem: {
-            /**
-             * Format: uri
-             * @description Names the kind of problem; `urn:framelane:problem:` and the `code`.
-             */
-            type: string;
-            /** @description The HTTP status in words. */
-            title: string;
-            /** @description The HTTP status. */
-            status: number;
-            /** @description What is wrong and what to do about it, for people. */
-            detail: string;
-            /** @description The path that was asked for. */
-            instance: string;
-            /** @description What is wrong, for programs. Does not change its meaning; new ones may appear. */
-            code: string;
-            /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
-            requestId: string;
-            /** @description What is wrong with the input, where it is that; once this is right, more may turn up. */
-            errors?: components["schemas"]["FieldError"][];
-        };
-        /**
-         * @description A day, e.g. `2026-11-01`, which stands for its first moment in UTC; or a time as in RFC 3339, in which a `+` must be
-         *     sent as `%2B`. Years from 2000 to 2999.
-         */
-        UsageTime: string | unknown | unknown;
-        /** @description Minutes the uploaded videos last that became ready in this time, to three places; each video counts once. */
-        TranscodedMinutes: number;
-        /**
-         * Format: int64
-         * @description Bytes sent to players in this time, headers included. Behind by a few seconds.
-         */
-        BandwidthBytes: number;
-        /** @description What was used on one day. */
-        UsageDay: {
-            /**
-             * Format: date
-             * @description The day, in UTC.
-             */
-            date: string;
-            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
-            bandwidthBytes: components["schemas"]["BandwidthBytes"];
-        };
-        /** @description What a workspace used, of one environment. */
-        Usage: {
-            /** @description The workspace, as in `X-Svc-Workspace`. */
-            workspaceId: string;
-            environment: components["schemas"]["Environment"];
-            /** @description What is counted; whole days in UTC. */
-            period: {
-                /**
-                 * Format: date-time
-                 * @description Its first moment.
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description The first moment after it; now, if none was asked for.
-                 */
-                to: string;
-            };
-            /**
-             * Format: int64
-             * @description Bytes stored now, whatever the period; uploaded files included, deleted videos not.
-             */
-            storageBytes: number;
-            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
-            bandwidthBytes: components["schemas"]["BandwidthBytes"];
-            /**
-             * Format: int64
-             * @description Videos there are now, in any state.
-             */
-            videoCount: number;
-            /** @description One entry for each day of the period. Only with `groupBy=day`. */
-            days?: components["schemas"]["UsageDay"][];
-        };
-        /** @description A key as lists show it, without its secret. */
-        ApiKey: {
-            /** @description The key, as in `DELETE /api-keys/{id}`. */
-            id: string;
-            /** @description What the key is for, for people. */
-            name: string;
-            /**
-             * @description How the secret begins.
-             * @enum {string}
-             */
-            prefix: "svc_live_" | "svc_test_";
-            /** @description How the secret ends. */
-            last4: string;
-            environment: components["schemas"]["Environment"];
-            /** @description What the key may do. */
-            permissions: components["schemas"]["Permission"][];
-            /**
-             * @description Only an `active` key opens anything.
-             * @enum {string}
-             */
-            status: "active" | "revoked" | "expired";
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            createdAt: string;
-            /**
-             * Format: date-time
-             * @description From then on the key is refused; `null` if never.
-             */
-            expiresAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it was revoked.
-             */
-            revokedAt: string | null;
-            /**
-             * Format: date-time
-             * @description When it was last used, give or take a minute.
-             */
-            lastUsedAt: string | null;
-        };
-        /** @description One page of keys. */
-        ApiKeyPage: {
-            /** @description The keys, newest first. */
-            data: components["schemas"]["ApiKey"][];
-            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
-            nextCursor: string | null;
-            /** @description Whether there is a next page. */
-            hasMore: boolean;
-        };
-        /**
-         * Format: date-time
-         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
-         */
-        Time: string;
-        /** @description The key to make. */
-        ApiKeyRequest: {
-            /**
-             * @description What the key is for, for people.
-             * @example Website back end
-             */
-            name: string;
-            /** @description Left out, that of the key that asks. */
-            environment?: components["schemas"]["Environment"];
-            /**
-             * @description What the key may do. Left out, all that the key that asks may do.
-             * @example [
-             *       "videos:read",
-             *       "videos:write"
-             *     ]
-             */
-            permissions?: components["schemas"]["Permission"][];
-            /**
-             * @description From then on the key is refused. Must be in the future; left out or `null`, the key does not expire.
-             * @example 2999-12-31T23:59:59Z
-             */
-            expiresAt?: components["schemas"]["Time"] | null;
-        };
-        /** @description A key with its secret, which is shown nowhere else. */
-        CreatedApiKey: components["schemas"]["ApiKey"] & {
-            /**
-             * @description The API key itself. It is not kept and cannot be shown again; the replay of an answer (`Idempotency-Replayed`)
-             *     comes without it.
-             */
-            secret?: string;
-        };
-        /**
          * @description Facts of your own as pairs of texts: up to 50, names of up to 40 characters, values of up to 500. Framelane keeps
          *     and returns them.
          * @example {
@@ -1074,8 +821,8 @@ export interface components {
          */
         Passthrough: string;
         /**
-         * @description Who may play the video. `public`, which a video is unless told otherwise: everybody who knows its address. `signed`: who shows a playback token (see
-         *     `POST /videos/{id}/playback-tokens`) or an API key that may read videos.
+         * @description Who may play the video. `public`, which a video is unless told otherwise: everybody who knows its address. `signed`:
+         *     whoever shows a playback token (see `POST /videos/{id}/playback-tokens`) or an API key that may read videos.
          * @enum {string}
          */
         PlaybackPolicy: "public" | "signed";
@@ -1139,6 +886,46 @@ export interface components {
              */
             maxBytes: number;
         };
+        /** @description One thing that is wrong with the input. */
+        FieldError: {
+            /**
+             * @description Where it is, e.g. `body/filename` or `query/limit`.
+             * @example query/limit
+             */
+            field: string;
+            /**
+             * @description The rule that is broken, mostly a keyword of JSON Schema.
+             * @example maximum
+             */
+            code: string;
+            /**
+             * @description The rule in words.
+             * @example must be at most 100
+             */
+            message: string;
+        };
+        /** @description An error (RFC 9457). */
+        Problem: {
+            /**
+             * Format: uri
+             * @description Names the kind of problem; `urn:framelane:problem:` and the `code`.
+             */
+            type: string;
+            /** @description The HTTP status in words. */
+            title: string;
+            /** @description The HTTP status. */
+            status: number;
+            /** @description What is wrong and what to do about it, for people. */
+            detail: string;
+            /** @description The path that was asked for. */
+            instance: string;
+            /** @description What is wrong, for programs. Does not change its meaning; new ones may appear. */
+            code: string;
+            /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
+            requestId: string;
+            /** @description What is wrong with the input, where it is that; once this is right, more may turn up. */
+            errors?: components["schemas"]["FieldError"][];
+        };
         /** @description An error about an upload ticket. */
         TicketProblem: components["schemas"]["Problem"] & {
             /** @description The video of the ticket, with the code `upload_ticket_closed`. */
@@ -1152,6 +939,16 @@ export interface components {
              */
             maxBytes?: number;
         };
+        /**
+         * Format: date-time
+         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
+         */
+        Time: string;
+        /**
+         * @description Whether it was made with a production key or a test key.
+         * @enum {string}
+         */
+        Environment: "live" | "test";
         /**
          * @description `uploading`: waits for its file. `processing`: the file is here and being transcoded. `ready`: can be played.
          *     `failed`: will not become ready; see `error`.
@@ -1186,20 +983,21 @@ export interface components {
         /** @description Something that was wrong with the file and has been repaired. */
         InputIssue: {
             /**
-             * @description What was found, e.g. `interlaced`.
+             * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated` or
+             *     `audio_downmixed`. There may be more one day.
              * @example interlaced
              */
             code: string;
             /**
              * @description What was done about it.
-             * @example The picture was interlaced and has been deinterlaced.
+             * @example Interlaced video was made progressive.
              */
             message: string;
         };
         /** @description What the uploaded file is. */
         VideoSource: {
             /**
-             * @description File format.
+             * @description Its file format, in the words of ffmpeg.
              * @example mov,mp4,m4a,3gp,3g2,mj2
              */
             container: string;
@@ -1209,7 +1007,7 @@ export interface components {
              */
             videoCodec: string;
             /**
-             * @description `null` when the file has no sound.
+             * @description How its sound is coded, likewise; `null` when it has none.
              * @example aac
              */
             audioCodec: string | null;
@@ -1375,6 +1173,36 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description The file is stored and its transcode is due. */
+        UploadReceipt: {
+            /**
+             * @description The video the file belongs to.
+             * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
+            videoId: string;
+            /**
+             * @description The status of the video from now on.
+             * @constant
+             */
+            status: "processing";
+            /**
+             * Format: int64
+             * @description Bytes received.
+             * @example 73400320
+             */
+            size: number;
+            /**
+             * Format: date-time
+             * @description When its last byte came.
+             * @example 2026-11-21T09:03:40.512Z
+             */
+            receivedAt: string;
+        };
+        /**
+         * @description One stream of a video: a variant or the sound all variants share.
+         * @enum {string}
+         */
+        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
         /**
          * Format: uri
          * @description Where events are sent. Begins with `https://`, carries no user name or password, and leads to the public internet.
@@ -1583,36 +1411,209 @@ export interface components {
             /** @description Whether there is a next page. */
             hasMore: boolean;
         };
-        /** @description The file is stored and its transcode is due. */
-        UploadReceipt: {
-            /**
-             * @description The video the file belongs to.
-             * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-             */
-            videoId: string;
-            /**
-             * @description The status of the video from now on.
-             * @constant
-             */
-            status: "processing";
-            /**
-             * Format: int64
-             * @description Bytes received.
-             * @example 73400320
-             */
-            size: number;
-            /**
-             * Format: date-time
-             * @description When its last byte came.
-             * @example 2026-11-21T09:03:40.512Z
-             */
-            receivedAt: string;
-        };
         /**
-         * @description One stream of a video: a variant or the sound all variants share.
+         * @description What a key may be used for. Each operation names those it asks for.
          * @enum {string}
          */
-        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
+        Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
+        /** @description The key a request was made with, and what it may do. */
+        Whoami: {
+            /** @description The workspace the key belongs to. */
+            workspace: {
+                /**
+                 * @description The workspace, as in `X-Svc-Workspace`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                id: string;
+                /**
+                 * @description Its name, for people.
+                 * @example Acme Media
+                 */
+                name: string;
+            };
+            /** @description The key itself, without its secret. */
+            apiKey: {
+                /**
+                 * @description The key, as in `DELETE /api-keys/{id}`.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: string;
+                /**
+                 * @description What the key is for, for people.
+                 * @example Website back end
+                 */
+                name: string;
+                /**
+                 * @description How the secret begins.
+                 * @enum {string}
+                 */
+                prefix: "svc_live_" | "svc_test_";
+                /**
+                 * @description How the secret ends.
+                 * @example 9fQx
+                 */
+                last4: string;
+                environment: components["schemas"]["Environment"];
+                /**
+                 * Format: date-time
+                 * @description From then on the key is refused.
+                 * @example null
+                 */
+                expiresAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the key was last used, give or take a minute.
+                 * @example 2026-11-21T08:59:12.004Z
+                 */
+                lastUsedAt: string | null;
+            };
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description What the key may do.
+             * @example [
+             *       "videos:read",
+             *       "videos:write"
+             *     ]
+             */
+            permissions: components["schemas"]["Permission"][];
+        };
+        /**
+         * @description A day, e.g. `2026-11-01`, which stands for its first moment in UTC; or a time as in RFC 3339, in which a `+` must be
+         *     sent as `%2B`. Years from 2000 to 2999.
+         */
+        UsageTime: string | unknown | unknown;
+        /** @description Minutes the uploaded videos last that became ready in this time, to three places; each video counts once. */
+        TranscodedMinutes: number;
+        /**
+         * Format: int64
+         * @description Bytes sent to players in this time, headers included. Behind by a few seconds.
+         */
+        BandwidthBytes: number;
+        /** @description What was used on one day. */
+        UsageDay: {
+            /**
+             * Format: date
+             * @description The day, in UTC.
+             */
+            date: string;
+            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
+            bandwidthBytes: components["schemas"]["BandwidthBytes"];
+        };
+        /** @description What a workspace used, of one environment. */
+        Usage: {
+            /** @description The workspace, as in `X-Svc-Workspace`. */
+            workspaceId: string;
+            environment: components["schemas"]["Environment"];
+            /** @description What is counted; whole days in UTC. */
+            period: {
+                /**
+                 * Format: date-time
+                 * @description Its first moment.
+                 */
+                from: string;
+                /**
+                 * Format: date-time
+                 * @description The first moment after it; now, if none was asked for.
+                 */
+                to: string;
+            };
+            /**
+             * Format: int64
+             * @description Bytes stored now, whatever the period; uploaded files included, deleted videos not.
+             */
+            storageBytes: number;
+            transcodedMinutes: components["schemas"]["TranscodedMinutes"];
+            bandwidthBytes: components["schemas"]["BandwidthBytes"];
+            /**
+             * Format: int64
+             * @description Videos there are now, in any state.
+             */
+            videoCount: number;
+            /** @description One entry for each day of the period. Only with `groupBy=day`. */
+            days?: components["schemas"]["UsageDay"][];
+        };
+        /** @description A key as lists show it, without its secret. */
+        ApiKey: {
+            /** @description The key, as in `DELETE /api-keys/{id}`. */
+            id: string;
+            /** @description What the key is for, for people. */
+            name: string;
+            /**
+             * @description How the secret begins.
+             * @enum {string}
+             */
+            prefix: "svc_live_" | "svc_test_";
+            /** @description How the secret ends. */
+            last4: string;
+            environment: components["schemas"]["Environment"];
+            /** @description What the key may do. */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * @description Only an `active` key opens anything.
+             * @enum {string}
+             */
+            status: "active" | "revoked" | "expired";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description From then on the key is refused; `null` if never.
+             */
+            expiresAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revokedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, give or take a minute.
+             */
+            lastUsedAt: string | null;
+        };
+        /** @description One page of keys. */
+        ApiKeyPage: {
+            /** @description The keys, newest first. */
+            data: components["schemas"]["ApiKey"][];
+            /** @description Send it as `cursor` to get the next page; `null` on the last one. */
+            nextCursor: string | null;
+            /** @description Whether there is a next page. */
+            hasMore: boolean;
+        };
+        /** @description The key to make. */
+        ApiKeyRequest: {
+            /**
+             * @description What the key is for, for people.
+             * @example Website back end
+             */
+            name: string;
+            /** @description Left out, that of the key that asks. */
+            environment?: components["schemas"]["Environment"];
+            /**
+             * @description What the key may do. Left out, all that the key that asks may do.
+             * @example [
+             *       "videos:read",
+             *       "videos:write"
+             *     ]
+             */
+            permissions?: components["schemas"]["Permission"][];
+            /**
+             * @description From then on the key is refused. Must be in the future; left out or `null`, the key does not expire.
+             * @example 2999-12-31T23:59:59Z
+             */
+            expiresAt?: components["schemas"]["Time"] | null;
+        };
+        /** @description A key with its secret, which is shown nowhere else. */
+        CreatedApiKey: components["schemas"]["ApiKey"] & {
+            /**
+             * @description The API key itself. It is not kept and cannot be shown again; the replay of an answer (`Idempotency-Replayed`)
+             *     comes without it.
+             */
+            secret?: string;
+        };
         /** @description What every event has, besides `data`, whose shape follows from the `type`. */
         WebhookEvent: {
             /** @description The event, the same in every attempt to deliver it. */
@@ -1686,8 +1687,8 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is not as described here, or does not name the workspace. */
-        BadRequest: {
+        /** @description The body is not JSON, not as described here, or did not arrive whole; or the request does not name the workspace. */
+        BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1711,8 +1712,43 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace. */
-        WorkspaceForbidden: {
+        /** @description The key belongs to another workspace, or lacks a permission. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The first request with this `Idempotency-Key` is under way, or its ticket takes no upload any more
+         *     (`upload_ticket_closed`): the file has arrived, or the ticket has expired, or the video was deleted. The video in
+         *     `videoId` tells which; for another ticket, send another key.
+         */
+        TicketConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["TicketProblem"];
+            };
+        };
+        /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
+        TooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["TooLargeProblem"];
+            };
+        };
+        /** @description The body is not `application/json`. */
+        UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1720,15 +1756,25 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:framelane:problem:workspace_mismatch",
-                 *       "title": "Forbidden",
-                 *       "status": 403,
-                 *       "detail": "This API key does not belong to the workspace in X-Svc-Workspace.",
-                 *       "instance": "/v1/auth/whoami",
-                 *       "code": "workspace_mismatch",
+                 *       "type": "urn:framelane:problem:unsupported_media_type",
+                 *       "title": "Unsupported Media Type",
+                 *       "status": 415,
+                 *       "detail": "Send the body as application/json.",
+                 *       "instance": "/v1/videos/upload-ticket",
+                 *       "code": "unsupported_media_type",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The `Idempotency-Key` came with another body in the last 24 hours. */
+        KeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1791,8 +1837,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, or lacks a permission. */
-        Forbidden: {
+        /** @description The request is not as described here, or does not name the workspace. */
+        BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1801,34 +1847,24 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not JSON, not as described here, or did not arrive whole; or the request does not name the workspace. */
-        BadBody: {
+        /** @description There is no such video in the workspace. */
+        VideoNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The key belongs to another workspace, lacks a permission, or asks for one it has not. */
-        CreateForbidden: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The first request with this `Idempotency-Key` is under way. Repeat it after `Retry-After`. */
-        KeyInUse: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:video_not_found",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no video vid_01m7y5g5zrfqetgq1t2hf3fjck in this workspace.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zrfqetgq1t2hf3fjck",
+                 *       "code": "video_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -1853,125 +1889,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not `application/json`. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:unsupported_media_type",
-                 *       "title": "Unsupported Media Type",
-                 *       "status": 415,
-                 *       "detail": "Send the body as application/json.",
-                 *       "instance": "/v1/videos/upload-ticket",
-                 *       "code": "unsupported_media_type",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The `Idempotency-Key` came with another body in the last 24 hours. */
-        KeyReused: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is no such key in the workspace, or it has been revoked before. */
-        ApiKeyNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:api_key_not_found",
-                 *       "title": "Not Found",
-                 *       "status": 404,
-                 *       "detail": "There is no key key_01m7y5g5zrfqetgq263t3b0wkz to revoke in this workspace.",
-                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq263t3b0wkz",
-                 *       "code": "api_key_not_found",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description It is the last key of the workspace that may write keys. */
-        LastAdminKey: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:last_admin_key",
-                 *       "title": "Conflict",
-                 *       "status": 409,
-                 *       "detail": "This is the last key with the permission api_keys:write. Make another one first.",
-                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
-                 *       "code": "last_admin_key",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description The first request with this `Idempotency-Key` is under way, or its ticket takes no upload any more
-         *     (`upload_ticket_closed`): the file has arrived, or the ticket has expired, or the video was deleted. The video in
-         *     `videoId` tells which; for another ticket, send another key.
-         */
-        TicketConflict: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["TicketProblem"];
-            };
-        };
-        /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
-        TooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["TooLargeProblem"];
-            };
-        };
-        /** @description There is no such video in the workspace. */
-        VideoNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:video_not_found",
-                 *       "title": "Not Found",
-                 *       "status": 404,
-                 *       "detail": "There is no video vid_01m7y5g5zrfqetgq1t2hf3fjck in this workspace.",
-                 *       "instance": "/v1/videos/vid_01m7y5g5zrfqetgq1t2hf3fjck",
-                 *       "code": "video_not_found",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /**
          * @description The video has not failed (`video_not_failed`), its file is not kept (`source_not_available`), or the `Idempotency-Key` is
          *     in use.
@@ -1986,63 +1903,11 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not as described here, does not name the workspace, or the address cannot be a receiver. */
-        BadWebhook: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The workspace has as many webhooks as it can have, or the `Idempotency-Key` is in use. */
-        WebhookLimitReached: {
+        /** @description The first request with this `Idempotency-Key` is under way. Repeat it after `Retry-After`. */
+        KeyInUse: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is no such webhook in the workspace. */
-        WebhookNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:webhook_not_found",
-                 *       "title": "Not Found",
-                 *       "status": 404,
-                 *       "detail": "There is no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n in this workspace.",
-                 *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n",
-                 *       "code": "webhook_not_found",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The webhook is disabled, or the `Idempotency-Key` is in use. */
-        WebhookDisabled: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description There is no such webhook in the workspace, or it has no such delivery. */
-        WebhookOrDeliveryNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -2298,6 +2163,142 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The request is not as described here, does not name the workspace, or the address cannot be a receiver. */
+        BadWebhook: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has as many webhooks as it can have, or the `Idempotency-Key` is in use. */
+        WebhookLimitReached: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such webhook in the workspace. */
+        WebhookNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:webhook_not_found",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n in this workspace.",
+                 *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n",
+                 *       "code": "webhook_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The webhook is disabled, or the `Idempotency-Key` is in use. */
+        WebhookDisabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such webhook in the workspace, or it has no such delivery. */
+        WebhookOrDeliveryNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace. */
+        WorkspaceForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:workspace_mismatch",
+                 *       "title": "Forbidden",
+                 *       "status": 403,
+                 *       "detail": "This API key does not belong to the workspace in X-Svc-Workspace.",
+                 *       "instance": "/v1/auth/whoami",
+                 *       "code": "workspace_mismatch",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace, lacks a permission, or asks for one it has not. */
+        CreateForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such key in the workspace, or it has been revoked before. */
+        ApiKeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:api_key_not_found",
+                 *       "title": "Not Found",
+                 *       "status": 404,
+                 *       "detail": "There is no key key_01m7y5g5zrfqetgq263t3b0wkz to revoke in this workspace.",
+                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq263t3b0wkz",
+                 *       "code": "api_key_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It is the last key of the workspace that may write keys. */
+        LastAdminKey: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:last_admin_key",
+                 *       "title": "Conflict",
+                 *       "status": 409,
+                 *       "detail": "This is the last key with the permission api_keys:write. Make another one first.",
+                 *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
+                 *       "code": "last_admin_key",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The path does not have this method. */
         MethodNotAllowed: {
             headers: {
@@ -2332,36 +2333,21 @@ export interface components {
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
-        /** @description Most entries on a page. */
-        Limit: number;
-        /** @description The `nextCursor` of the page before. Not made to be read or built. */
-        Cursor: string;
         /**
          * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
          *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
          * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
          */
         IdempotencyKey: string;
-        /**
-         * @description The key.
-         * @example key_01m7y5g5zrfqetgq284dgbj6sj
-         */
-        ApiKeyId: string;
+        /** @description Most entries on a page. */
+        Limit: number;
+        /** @description The `nextCursor` of the page before. Not made to be read or built. */
+        Cursor: string;
         /**
          * @description The video.
          * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
          */
         VideoId: string;
-        /**
-         * @description The webhook.
-         * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
-         */
-        WebhookId: string;
-        /**
-         * @description The delivery.
-         * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
-         */
-        DeliveryId: string;
         /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
@@ -2398,6 +2384,21 @@ export interface components {
          */
         IfRange: string;
         /**
+         * @description The webhook.
+         * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
+         */
+        WebhookId: string;
+        /**
+         * @description The delivery.
+         * @example dlv_01m7y5k7a1fqetgq8m2c4x6z9p
+         */
+        DeliveryId: string;
+        /**
+         * @description The key.
+         * @example key_01m7y5g5zrfqetgq284dgbj6sj
+         */
+        ApiKeyId: string;
+        /**
          * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
          * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
          */
@@ -2433,15 +2434,15 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description Seconds to wait before trying again.
-         * @example 5
-         */
-        RetryAfter: number;
-        /**
          * @description The request was carried out before; this is its answer once more. Absent otherwise.
          * @example true
          */
         IdempotencyReplayed: "true";
+        /**
+         * @description Seconds to wait before trying again.
+         * @example 5
+         */
+        RetryAfter: number;
         /**
          * @description The version of the body, for `If-None-Match`.
          * @example "9b2cf535f27731c974343645a3985328"
@@ -2464,313 +2465,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getWhoami: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The key, its workspace and its permissions. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "workspace": {
-                     *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
-                     *         "name": "Acme Media"
-                     *       },
-                     *       "apiKey": {
-                     *         "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
-                     *         "name": "Website back end",
-                     *         "prefix": "svc_live_",
-                     *         "last4": "9fQx",
-                     *         "environment": "live",
-                     *         "expiresAt": null,
-                     *         "lastUsedAt": "2026-11-21T08:59:12.004Z"
-                     *       },
-                     *       "environment": "live",
-                     *       "permissions": [
-                     *         "videos:read",
-                     *         "videos:write"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Whoami"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WorkspaceForbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getUsage: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Where the period begins. Left out, with the month in which it ends.
-                 * @example 2026-11-01
-                 */
-                from?: components["schemas"]["UsageTime"];
-                /**
-                 * @description Where the period ends, exclusively. Left out, now.
-                 * @example 2026-12-01
-                 */
-                to?: components["schemas"]["UsageTime"];
-                /** @description Whose usage. Left out, that of the environment of the key. */
-                environment?: components["schemas"]["Environment"];
-                /** @description Adds `days`, at most 366 of them. */
-                groupBy?: "day";
-            };
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What was used in the period. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Usage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listApiKeys: {
-        parameters: {
-            query?: {
-                /** @description Most entries on a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. Not made to be read or built. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page of keys. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    /**
-                     * @description The next page (RFC 8288). Absent on the last one.
-                     * @example <http://localhost:8080/v1/api-keys?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
-                     */
-                    Link?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
-                     *           "name": "Website back end",
-                     *           "prefix": "svc_live_",
-                     *           "last4": "9fQx",
-                     *           "environment": "live",
-                     *           "permissions": [
-                     *             "videos:read",
-                     *             "videos:write"
-                     *           ],
-                     *           "status": "active",
-                     *           "createdAt": "2026-11-21T09:00:00.000Z",
-                     *           "expiresAt": null,
-                     *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-11-21T09:03:12.004Z"
-                     *         },
-                     *         {
-                     *           "id": "key_01m7y5g5zrfqetgq263t3b0wkz",
-                     *           "name": "Upload trials",
-                     *           "prefix": "svc_test_",
-                     *           "last4": "k0Zp",
-                     *           "environment": "test",
-                     *           "permissions": [
-                     *             "videos:read",
-                     *             "videos:write"
-                     *           ],
-                     *           "status": "revoked",
-                     *           "createdAt": "2026-11-20T15:41:07.310Z",
-                     *           "expiresAt": "2026-12-31T23:59:59.000Z",
-                     *           "revokedAt": "2026-11-21T08:12:55.871Z",
-                     *           "lastUsedAt": "2026-11-20T17:20:44.093Z"
-                     *         }
-                     *       ],
-                     *       "nextCursor": null,
-                     *       "hasMore": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ApiKeyPage"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createApiKey: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-                /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
-                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApiKeyRequest"];
-            };
-        };
-        responses: {
-            /** @description The key, with its secret. */
-            201: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
-                     *       "name": "Website back end",
-                     *       "secret": "svc_live_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE9fQx",
-                     *       "prefix": "svc_live_",
-                     *       "last4": "9fQx",
-                     *       "environment": "live",
-                     *       "permissions": [
-                     *         "videos:read",
-                     *         "videos:write"
-                     *       ],
-                     *       "status": "active",
-                     *       "createdAt": "2026-11-21T09:00:00.000Z",
-                     *       "expiresAt": null,
-                     *       "revokedAt": null,
-                     *       "lastUsedAt": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CreatedApiKey"];
-                };
-            };
-            400: components["responses"]["BadBody"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["CreateForbidden"];
-            409: components["responses"]["KeyInUse"];
-            413: components["responses"]["BodyTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeApiKey: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                "X-Svc-Workspace": components["parameters"]["Workspace"];
-            };
-            path: {
-                /**
-                 * @description The key.
-                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
-                 */
-                id: components["parameters"]["ApiKeyId"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The key is revoked. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["ApiKeyNotFound"];
-            409: components["responses"]["LastAdminKey"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     createUploadTicket: {
         parameters: {
             query?: never;
@@ -2839,10 +2533,10 @@ export interface operations {
     listVideos: {
         parameters: {
             query?: {
-                /** @description Most videos on a page. */
-                limit?: number;
+                /** @description Most entries on a page. */
+                limit?: components["parameters"]["Limit"];
                 /** @description The `nextCursor` of the page before. Not made to be read or built. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description Only videos in one of these states. Repeat the parameter or separate several with commas.
                  * @example [
@@ -3154,6 +2848,301 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file. Exactly one file part is taken, under any name; text parts are ignored.
+                     * @example summer-campaign.mp4
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The file is stored, and the video is `processing`. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "status": "processing",
+                     *       "size": 73400320,
+                     *       "receivedAt": "2026-11-21T09:03:40.512Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadReceipt"];
+                };
+            };
+            400: components["responses"]["BadUpload"];
+            401: components["responses"]["UploadTokenRefused"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["UploadInProgress"];
+            413: components["responses"]["FileTooLarge"];
+            415: components["responses"]["NotMultipart"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["EngineUnavailable"];
+            507: components["responses"]["NoRoom"];
+        };
+    };
+    getMasterPlaylist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The playlist. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example #EXTM3U
+                     *     #EXT-X-VERSION:6
+                     *     #EXT-X-INDEPENDENT-SEGMENTS
+                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+                     *     #EXT-X-STREAM-INF:BANDWIDTH=1702844,AVERAGE-BANDWIDTH=1419037,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
+                     *     480p/index.m3u8
+                     *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
+                     *     360p/index.m3u8
+                     */
+                    "application/vnd.apple.mpegurl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMediaPlaylist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description One of the variants of the video, or its sound.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The playlist. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example #EXTM3U
+                     *     #EXT-X-VERSION:6
+                     *     #EXT-X-TARGETDURATION:6
+                     *     #EXT-X-MEDIA-SEQUENCE:0
+                     *     #EXT-X-PLAYLIST-TYPE:VOD
+                     *     #EXT-X-INDEPENDENT-SEGMENTS
+                     *     #EXT-X-KEY:METHOD=AES-128,URI="../key"
+                     *     #EXTINF:6.000000,
+                     *     0.ts
+                     *     #EXTINF:4.480000,
+                     *     1.ts
+                     *     #EXT-X-ENDLIST
+                     */
+                    "application/vnd.apple.mpegurl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. Several ranges are answered with the whole.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` the range is meant for. Any other one is answered with the whole.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description One of the variants of the video, or its sound.
+                 * @example 480p
+                 */
+                rendition: components["parameters"]["Rendition"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole segment. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp2t": string;
+                };
+            };
+            /** @description The bytes asked for. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp2t": string;
+                };
+            };
+            302: components["responses"]["InTheObjectStore"];
+            304: components["responses"]["NotModified"];
+            404: components["responses"]["NotPlayable"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContentKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Exactly 16 bytes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3608,296 +3597,308 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    uploadFile: {
+    getWhoami: {
         parameters: {
             query?: never;
-            header?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "multipart/form-data": {
-                    /**
-                     * Format: binary
-                     * @description The file. Exactly one file part is taken, under any name; text parts are ignored.
-                     * @example summer-campaign.mp4
-                     */
-                    file: string;
-                };
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description The file is stored, and the video is `processing`. */
-            202: {
+            /** @description The key, its workspace and its permissions. */
+            200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
-                     *       "status": "processing",
-                     *       "size": 73400320,
-                     *       "receivedAt": "2026-11-21T09:03:40.512Z"
+                     *       "workspace": {
+                     *         "id": "ws_01m7y5g5zrfqetgq22xjmkgf70",
+                     *         "name": "Acme Media"
+                     *       },
+                     *       "apiKey": {
+                     *         "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *         "name": "Website back end",
+                     *         "prefix": "svc_live_",
+                     *         "last4": "9fQx",
+                     *         "environment": "live",
+                     *         "expiresAt": null,
+                     *         "lastUsedAt": "2026-11-21T08:59:12.004Z"
+                     *       },
+                     *       "environment": "live",
+                     *       "permissions": [
+                     *         "videos:read",
+                     *         "videos:write"
+                     *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["UploadReceipt"];
+                    "application/json": components["schemas"]["Whoami"];
                 };
             };
-            400: components["responses"]["BadUpload"];
-            401: components["responses"]["UploadTokenRefused"];
-            408: components["responses"]["TooSlow"];
-            409: components["responses"]["UploadInProgress"];
-            413: components["responses"]["FileTooLarge"];
-            415: components["responses"]["NotMultipart"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["EngineUnavailable"];
-            507: components["responses"]["NoRoom"];
-        };
-    };
-    getMasterPlaylist: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
-                 * @example "9b2cf535f27731c974343645a3985328"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
-                /**
-                 * @description The workspace of the video.
-                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
-                 */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The playlist. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example #EXTM3U
-                     *     #EXT-X-VERSION:6
-                     *     #EXT-X-INDEPENDENT-SEGMENTS
-                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
-                     *     #EXT-X-STREAM-INF:BANDWIDTH=1702844,AVERAGE-BANDWIDTH=1419037,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
-                     *     480p/index.m3u8
-                     *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
-                     *     360p/index.m3u8
-                     */
-                    "application/vnd.apple.mpegurl": string;
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["WorkspaceMissing"];
-            401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
-            404: components["responses"]["NotPlayable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["WorkspaceForbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    getMediaPlaylist: {
+    getUsage: {
         parameters: {
-            query?: never;
-            header?: {
+            query?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
-                 * @example "9b2cf535f27731c974343645a3985328"
+                 * @description Where the period begins. Left out, with the month in which it ends.
+                 * @example 2026-11-01
                  */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path: {
+                from?: components["schemas"]["UsageTime"];
                 /**
-                 * @description The workspace of the video.
+                 * @description Where the period ends, exclusively. Left out, now.
+                 * @example 2026-12-01
+                 */
+                to?: components["schemas"]["UsageTime"];
+                /** @description Whose usage. Left out, that of the environment of the key. */
+                environment?: components["schemas"]["Environment"];
+                /** @description Adds `days`, at most 366 of them. */
+                groupBy?: "day";
+            };
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-                /**
-                 * @description One of the variants of the video, or its sound.
-                 * @example 480p
-                 */
-                rendition: components["parameters"]["Rendition"];
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
             };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The playlist. */
+            /** @description What was used in the period. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example #EXTM3U
-                     *     #EXT-X-VERSION:6
-                     *     #EXT-X-TARGETDURATION:6
-                     *     #EXT-X-MEDIA-SEQUENCE:0
-                     *     #EXT-X-PLAYLIST-TYPE:VOD
-                     *     #EXT-X-INDEPENDENT-SEGMENTS
-                     *     #EXT-X-KEY:METHOD=AES-128,URI="../key"
-                     *     #EXTINF:6.000000,
-                     *     0.ts
-                     *     #EXTINF:4.480000,
-                     *     1.ts
-                     *     #EXT-X-ENDLIST
-                     */
-                    "application/vnd.apple.mpegurl": string;
+                    "application/json": components["schemas"]["Usage"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["WorkspaceMissing"];
-            401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
-            404: components["responses"]["NotPlayable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    getSegment: {
+    listApiKeys: {
         parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. Several ranges are answered with the whole.
-                 * @example bytes=0-1023
-                 */
-                Range?: components["parameters"]["Range"];
-                /**
-                 * @description The `ETag` the range is meant for. Any other one is answered with the whole.
-                 * @example "9b2cf535f27731c974343645a3985328"
-                 */
-                "If-Range"?: components["parameters"]["IfRange"];
-                /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
-                 * @example "9b2cf535f27731c974343645a3985328"
-                 */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            query?: {
+                /** @description Most entries on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                cursor?: components["parameters"]["Cursor"];
             };
-            path: {
+            header: {
                 /**
-                 * @description The workspace of the video.
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                tenant: components["parameters"]["Tenant"];
-                /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
-                 */
-                video: components["parameters"]["Video"];
-                /**
-                 * @description One of the variants of the video, or its sound.
-                 * @example 480p
-                 */
-                rendition: components["parameters"]["Rendition"];
-                /**
-                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
-                 * @example 0
-                 */
-                sequence: components["parameters"]["Sequence"];
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
             };
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The whole segment. */
+            /** @description One page of keys. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The next page (RFC 8288). Absent on the last one.
+                     * @example <http://localhost:8080/v1/api-keys?cursor=WyIyMDI2LTExLTIxVDA5OjAwOjAwLjAwMFoiXQ>; rel="next"
+                     */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    "video/mp2t": string;
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *           "name": "Website back end",
+                     *           "prefix": "svc_live_",
+                     *           "last4": "9fQx",
+                     *           "environment": "live",
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write"
+                     *           ],
+                     *           "status": "active",
+                     *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "expiresAt": null,
+                     *           "revokedAt": null,
+                     *           "lastUsedAt": "2026-11-21T09:03:12.004Z"
+                     *         },
+                     *         {
+                     *           "id": "key_01m7y5g5zrfqetgq263t3b0wkz",
+                     *           "name": "Upload trials",
+                     *           "prefix": "svc_test_",
+                     *           "last4": "k0Zp",
+                     *           "environment": "test",
+                     *           "permissions": [
+                     *             "videos:read",
+                     *             "videos:write"
+                     *           ],
+                     *           "status": "revoked",
+                     *           "createdAt": "2026-11-20T15:41:07.310Z",
+                     *           "expiresAt": "2026-12-31T23:59:59.000Z",
+                     *           "revokedAt": "2026-11-21T08:12:55.871Z",
+                     *           "lastUsedAt": "2026-11-20T17:20:44.093Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null,
+                     *       "hasMore": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            /** @description The bytes asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["CacheControl"];
-                    "Accept-Ranges": components["headers"]["AcceptRanges"];
-                    "Content-Range": components["headers"]["ContentRange"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "video/mp2t": string;
-                };
-            };
-            302: components["responses"]["InTheObjectStore"];
-            304: components["responses"]["NotModified"];
-            404: components["responses"]["NotPlayable"];
-            416: components["responses"]["RangeNotSatisfiable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    getContentKey: {
+    createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
-            path: {
+            header: {
                 /**
-                 * @description The workspace of the video.
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
-                tenant: components["parameters"]["Tenant"];
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description The video.
-                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
+                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
-                video: components["parameters"]["Video"];
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "key_01m7y5g5zrfqetgq284dgbj6sj",
+                     *       "name": "Website back end",
+                     *       "secret": "svc_live_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE9fQx",
+                     *       "prefix": "svc_live_",
+                     *       "last4": "9fQx",
+                     *       "environment": "live",
+                     *       "permissions": [
+                     *         "videos:read",
+                     *         "videos:write"
+                     *       ],
+                     *       "status": "active",
+                     *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "expiresAt": null,
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["CreateForbidden"];
+            409: components["responses"]["KeyInUse"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
+                 *     `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The key.
+                 * @example key_01m7y5g5zrfqetgq284dgbj6sj
+                 */
+                id: components["parameters"]["ApiKeyId"];
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Exactly 16 bytes. */
-            200: {
+            /** @description The key is revoked. */
+            204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
-                    "Cache-Control": components["headers"]["CacheControl"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/octet-stream": string;
-                };
+                content?: never;
             };
-            400: components["responses"]["WorkspaceMissing"];
-            401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
-            404: components["responses"]["NotPlayable"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ApiKeyNotFound"];
+            409: components["responses"]["LastAdminKey"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
