@@ -11,6 +11,7 @@ import {
   VideoFailedError,
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { holdToRules } from './hls-rules.ts';
 import type { Target } from './target.ts';
 
 /** A minute is plenty for clips of a few seconds, also where others are transcoded at the same time. */
@@ -80,9 +81,11 @@ export class FramelaneClient {
     });
   }
 
-  /** Waits until a video that was uploaded can be played. Throws when it fails instead. */
+  /** Waits until a video that was uploaded can be played. Throws when it fails instead, or breaks a rule of HLS. */
   async ready(id: string): Promise<ReadyVideo> {
-    return this.api.waitUntilReady(id, { signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS) });
+    const video = await this.api.waitUntilReady(id, { signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS) });
+    await holdToRules(video, this.target);
+    return video;
   }
 
   /** Takes a file the whole way. Resolves with the record of the ready video. */

@@ -1,0 +1,29 @@
+import type { ReadyVideo } from '@framelane/client';
+import { checkStream, complaints, type Report } from '@framelane/hls-conformance/check';
+import type { Presentation } from '@framelane/hls-conformance/presentation';
+import { storedObjects } from './stored-objects.ts';
+import type { Target } from './target.ts';
+
+/**
+ * Plays a ready video by nothing but its address, and holds all of it to the rules of HLS and to what Framelane promises
+ * on top. Throws with every complaint when one is broken.
+ */
+export async function holdToRules(
+  video: ReadyVideo,
+  { objectsDir }: Pick<Target, 'objectsDir'>,
+): Promise<{ report: Report; presentation: Presentation }> {
+  const stored = objectsDir === null ? undefined : await storedObjects(objectsDir, video.id);
+  const facts = {
+    variants: video.variants,
+    ...(stored && { storedSegments: stored.filter((key) => key.endsWith('.ts')).map(segmentName) }),
+  };
+  const { report, presentation } = await checkStream(video.hls, { profile: 'framelane', facts });
+  const found = complaints(report);
+  if (found.length > 0) throw new Error(`${video.id} breaks rules of HLS:\n${found.join('\n')}`);
+  return { report, presentation };
+}
+
+/** `720p/0.ts` of a key. */
+function segmentName(key: string): string {
+  return key.split('/').slice(-2).join('/');
+}
