@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
-import type { Position } from '../http/pagination.ts';
 
 /** The key with this hash and the name of its workspace, whatever its state. */
 export async function findKeyByHash(
@@ -30,24 +30,10 @@ export async function insertKey(
     .executeTakeFirst();
 }
 
-/** Up to `limit` keys of a workspace, newest first, after `position`; revoked and expired ones among them. */
-export async function listKeys(
-  db: Database,
-  workspaceId: string,
-  page: { after: Position | undefined; limit: number },
-): Promise<ApiKeyRow[]> {
-  const { after } = page;
-  return db
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .$if(after !== undefined, (query) =>
-      query.where(sql<boolean>`(created_at, id) < (${after?.createdAt}, ${after?.id})`),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(page.limit)
-    .execute();
+/** The keys of a workspace, revoked and expired ones among them. */
+export async function listKeys(db: Database, workspaceId: string, page: PageRequest): Promise<ApiKeyRow[]> {
+  const keys = db.selectFrom('api_keys').selectAll().where('workspace_id', '=', workspaceId);
+  return keysetPage(keys, 'api_keys', page).execute();
 }
 
 /**

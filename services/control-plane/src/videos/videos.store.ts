@@ -1,8 +1,8 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
-import type { Position } from '../http/pagination.ts';
 import type { VideoWithTicket } from './video-record.ts';
 import { MOVES, type MoveName } from './video-status.ts';
 
@@ -53,17 +53,16 @@ export async function lockVideo(db: Database, videoId: string): Promise<VideoRow
     .executeTakeFirst();
 }
 
-/** Up to `limit` living videos of a workspace after a position; keyset, so every page costs the same. */
+/** The living videos of a workspace that the filter lets through. */
 export async function listVideos(
   db: Database,
   workspaceId: string,
   filter: VideoFilter,
-  page: { order: 'asc' | 'desc'; after: Position | undefined; limit: number },
+  page: PageRequest & { order: 'asc' | 'desc' },
 ): Promise<VideoWithTicket[]> {
   const { createdAfter, createdBefore, titleContains } = filter;
-  const { after, order, limit } = page;
-  const beyond = order === 'desc' ? sql`<` : sql`>`;
-  const ofAnyKind = db
+  const { order, limit } = page;
+  const matching = db
     .selectFrom('videos')
     .selectAll()
     .where('workspace_id', '=', workspaceId)
@@ -72,13 +71,8 @@ export async function listVideos(
     .$if(createdBefore !== undefined, (query) => query.where('created_at', '<', createdBefore as Date))
     .$if(titleContains !== undefined, (query) =>
       query.where('title', 'ilike', `%${(titleContains as string).replace(/[\\%_]/g, '\\$&')}%`),
-    )
-    .$if(after !== undefined, (query) =>
-      query.where(sql<boolean>`(created_at, id) ${beyond} (${after?.createdAt}, ${after?.id})`),
-    )
-    .orderBy('created_at', order)
-    .orderBy('id', order)
-    .limit(limit);
+    );
+  const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
   // One walk along the index for each kind, however rare it is, instead of one past all the others.
   const listed =

@@ -1,6 +1,7 @@
 import { sql, type UpdateObject } from 'kysely';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
+import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type {
   NewWebhookAttempt,
   Schema,
@@ -8,7 +9,6 @@ import type {
   WebhookDeliveryRow,
   WebhookEventKind,
 } from '../db/schema.ts';
-import type { Position } from '../http/pagination.ts';
 
 /** A delivery and the type of what it delivers. */
 export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKind };
@@ -117,23 +117,14 @@ export async function findDelivery(
     .executeTakeFirst();
 }
 
-/** Up to `limit` deliveries of an endpoint after `position`, newest first. */
+/** The deliveries of an endpoint. */
 export async function listDeliveries(
   db: Database,
   endpointId: string,
-  { after, limit }: { after: Position | undefined; limit: number },
+  page: PageRequest,
 ): Promise<DeliveryWithType[]> {
-  return deliveries(db)
-    .where('endpoint_id', '=', endpointId)
-    .$if(after !== undefined, (query) =>
-      query.where(
-        sql<boolean>`(webhook_deliveries.created_at, webhook_deliveries.id) < (${after?.createdAt}, ${after?.id})`,
-      ),
-    )
-    .orderBy('webhook_deliveries.created_at', 'desc')
-    .orderBy('webhook_deliveries.id', 'desc')
-    .limit(limit)
-    .execute();
+  const ofEndpoint = deliveries(db).where('endpoint_id', '=', endpointId);
+  return keysetPage(ofEndpoint, 'webhook_deliveries', page).execute();
 }
 
 /** The delivery last attempted at each of these endpoints. */

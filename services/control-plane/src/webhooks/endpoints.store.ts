@@ -1,7 +1,7 @@
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { NewWebhookEndpoint, Schema, WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
-import type { Position } from '../http/pagination.ts';
 
 /** Lets one transaction at a time add to the webhooks of a workspace. */
 export async function lockWebhooksOf(trx: Database, workspaceId: string): Promise<void> {
@@ -47,23 +47,14 @@ export async function lockEndpoint(trx: Database, id: string): Promise<WebhookEn
     .executeTakeFirst();
 }
 
-/** Up to `limit` endpoints of a workspace after `position`, newest first. */
+/** The endpoints of a workspace. */
 export async function listEndpoints(
   db: Database,
   workspaceId: string,
-  { after, limit }: { after: Position | undefined; limit: number },
+  page: PageRequest,
 ): Promise<WebhookEndpointRow[]> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .$if(after !== undefined, (query) =>
-      query.where(sql<boolean>`(created_at, id) < (${after?.createdAt}, ${after?.id})`),
-    )
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
+  const endpoints = db.selectFrom('webhook_endpoints').selectAll().where('workspace_id', '=', workspaceId);
+  return keysetPage(endpoints, 'webhook_endpoints', page).execute();
 }
 
 /**
