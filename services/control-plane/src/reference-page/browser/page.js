@@ -101,6 +101,7 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   supportedSubmitMethods: [],
+  syntaxHighlight: { theme: 'monokai' },
   // Otherwise it would show the description to a validator on the internet.
   validatorUrl: null,
 });
