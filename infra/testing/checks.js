@@ -1,6 +1,7 @@
 import { runStep } from '../bootstrap/run.js';
 import { runAcceptance } from './acceptance-check.js';
 import { runJest } from './jest-check.js';
+import { withS3Server } from './s3-server.js';
 
 /** A check that passes or fails as a whole. */
 function command(program, ...args) {
@@ -31,7 +32,7 @@ export const CHECKS = [
   {
     name: 'integration',
     title: 'Integration tests (PostgreSQL, ffmpeg)',
-    run: () => runJest('integration'),
+    run: () => withS3Server((env) => runJest('integration', env)),
   },
   { name: 'acceptance', title: 'Acceptance tests against a started single node', run: runAcceptance },
 ];

@@ -37,14 +37,14 @@ afterAll(() => fake.stop());
 
 afterEach(() => fake.reset());
 
-const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY, S3_TEST_SECRET_KEY } = process.env;
+const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY } = process.env;
 if (S3_TEST_ENDPOINT) {
   realServerContract({
     endpoint: S3_TEST_ENDPOINT,
     region: S3_TEST_REGION ?? 'us-east-1',
     bucket: `framelane-${randomUUID()}`,
-    accessKeyId: S3_TEST_ACCESS_KEY ?? '',
-    secretAccessKey: S3_TEST_SECRET_KEY ?? '',
+    accessKeyId: S3_TEST_ACCESS_KEY_ID ?? '',
+    secretAccessKey: S3_TEST_SECRET_ACCESS_KEY ?? '',
     forcePathStyle: true,
   });
 } else {
