@@ -1,0 +1,143 @@
+import { expect, test } from '@jest/globals';
+import { SegmentReader } from './segment-reader.ts';
+
+const [PAT, PMT, VIDEO, AUDIO] = [0, 0x1000, 0x100, 0x101];
+
+/** A packet; stuffing stands in front of what it carries. */
+function packet(pid: number, counter: number, payload: Buffer, begins = true): Buffer {
+  const stuffing = Buffer.alloc(184 - payload.length, 0xff);
+  if (stuffing.length > 0) stuffing[0] = stuffing.length - 1;
+  if (stuffing.length > 1) stuffing[1] = 0;
+  const control = (stuffing.length > 0 ? 0x30 : 0x10) | counter;
+  const head = Buffer.from([0x47, (begins ? 0x40 : 0) | (pid >> 8), pid & 0xff, control]);
+  return Buffer.concat([head, stuffing, payload]);
+}
+
+/** A table with its checksum, after the pointer. */
+function table(...bytes: number[]): Buffer {
+  // What follows the length: the rest and the checksum.
+  const length = bytes.length + 3;
+  const section = Buffer.from([bytes[0] ?? 0, 0xb0, length, ...bytes.slice(1)]);
+  let crc = 0xffffffff;
+  for (const byte of section) {
+    crc ^= byte << 24;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 ? 0x04c11db7 : 0);
+  }
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc >>> 0);
+  return Buffer.concat([Buffer.from([0]), section, checksum]);
+}
+
+const TABLES = [
+  packet(PAT, 0, table(0, 0, 1, 0xc1, 0, 0, 0, 1, 0xe0 | (PMT >> 8), PMT & 0xff)),
+  packet(
+    PMT,
+    0,
+    table(2, 0, 1, 0xc1, 0, 0, 0xe1, 0, 0xf0, 0, 0x1b, 0xe1, 0, 0xf0, 0, 0x0f, 0xe1, 1, 0xf0, 0),
+  ),
+];
+
+/** A PES packet with a presentation time. */
+function pes(pts: number, data: Buffer): Buffer {
+  const time = Buffer.from([
+    0x21 | ((pts / 2 ** 30) << 1),
+    pts >> 22,
+    (pts >> 14) | 1,
+    pts >> 7,
+    (pts << 1) | 1,
+  ]);
+  return Buffer.concat([Buffer.from([0, 0, 1, 0xe0, 0, 0, 0x80, 0x80, 5]), time, data]);
+}
+
+/** An ADTS frame of AAC-LC, 48 kHz, stereo. */
+function adts(bytes: number): Buffer {
+  const frame = Buffer.alloc(bytes, 0xaa);
+  frame.set([0xff, 0xf1, 0x4c, 0x80 | (bytes >> 11), (bytes >> 3) & 0xff, ((bytes & 7) << 5) | 0x1f, 0xfc]);
+  return frame;
+}
+
+function read(...packets: Buffer[]) {
+  const reader = new SegmentReader();
+  // In parts that are no whole packets.
+  const bytes = Buffer.concat(packets);
+  for (let at = 0; at < bytes.length; at += 100) reader.push(bytes.subarray(at, at + 100));
+  return reader.end();
+}
+
+const PICTURE = Buffer.from([0, 0, 0, 1, 9, 0x10, 0, 0, 0, 1, 0x65, 0x88]);
+
+test('a frame of sound may begin in one PES packet and end in the next', () => {
+  const [first, second, third] = [adts(100), adts(100), adts(60)];
+  // The second packet's time is that of the third frame, which is the first to begin in it.
+  const { audio, damage } = read(
+    ...TABLES,
+    packet(AUDIO, 0, pes(90_000, Buffer.concat([first, second.subarray(0, 40)]))),
+    packet(AUDIO, 1, pes(90_000 + 3840, Buffer.concat([second.subarray(40), third]))),
+  );
+  expect(damage).toBeNull();
+  expect(audio).toMatchObject({ frames: 3, start: 90_000, end: 90_000 + 3 * 1920, jumps: 0 });
+  expect(audio?.config).toEqual({ objectType: 2, sampleRate: 48_000, channels: 2 });
+});
+
+test('sound that jumps is noticed, and ends where it then is', () => {
+  const { audio } = read(
+    ...TABLES,
+    packet(AUDIO, 0, pes(0, adts(100))),
+    packet(AUDIO, 1, pes(9000, adts(100))),
+  );
+  expect(audio).toMatchObject({ jumps: 1, end: 9000 + 1920 });
+});
+
+test.each([
+  ['one after the other', [0, 1, 2], 0],
+  ['a packet sent twice', [0, 1, 1, 2], 0],
+  ['a packet sent three times', [0, 1, 1, 1], 1],
+  ['one left out', [0, 1, 3], 1],
+  ['starting over after 15', [14, 15, 0], 0],
+])('counters: %s', (_what, counters, breaks) => {
+  const { counters: found } = read(
+    ...TABLES,
+    ...counters.map((counter, at) => packet(VIDEO, counter, pes(3600 * at, PICTURE))),
+  );
+  expect(found.find(({ pid }) => pid === VIDEO)).toEqual({
+    pid: VIDEO,
+    first: counters[0],
+    last: counters.at(-1),
+    breaks,
+  });
+});
+
+test('what comes before its table is not whole', () => {
+  const { hasPat, hasPmt } = read(
+    packet(VIDEO, 0, pes(0, PICTURE)),
+    ...TABLES,
+    packet(VIDEO, 1, pes(3600, PICTURE)),
+  );
+  expect([hasPat, hasPmt]).toEqual([true, false]);
+});
+
+test('a clock that starts over in the middle goes on', () => {
+  const { video } = read(
+    ...TABLES,
+    packet(VIDEO, 0, pes(2 ** 33 - 3600, PICTURE)),
+    packet(VIDEO, 1, pes(0, PICTURE)),
+  );
+  expect(video).toMatchObject({ earliest: 2 ** 33 - 3600, latest: 2 ** 33, shortestStep: 3600, dtsFalls: 0 });
+});
+
+test.each([
+  ['nothing', Buffer.alloc(0), 'no packets'],
+  ['no transport stream', Buffer.alloc(400, 1), 'no packet begins at byte 0'],
+  [
+    'half a packet at the end',
+    Buffer.concat([...TABLES, TABLES[0]?.subarray(0, 90) ?? Buffer.alloc(0)]),
+    'no whole packet',
+  ],
+  [
+    'sound that is none',
+    Buffer.concat([...TABLES, packet(AUDIO, 0, pes(0, Buffer.alloc(50, 1)))]),
+    'no ADTS header',
+  ],
+])('%s is said to be damaged', (_what, bytes, message) => {
+  expect(read(bytes).damage).toContain(message);
+});
