@@ -65,8 +65,9 @@ async function aptInstall(needed, welcome) {
       `apt-get could not install ${needed.join(', ')}; the lines above say why. Solve that and start again.`,
     );
   }
-  if (welcome.length > 0 && (await install(welcome)) !== 0) {
-    say(`Going on without ${welcome.join(', ')}.`);
+  // One by one: not every distribution has all of them.
+  for (const name of welcome) {
+    if ((await install([name])) !== 0) say(`Going on without ${name}.`);
   }
 }
 

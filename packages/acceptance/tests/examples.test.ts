@@ -64,61 +64,40 @@ describe('the curl lines of the description work as they are', () => {
   });
 
   test.each(lines)('$operationId: $label', async ({ operationId, source }) => {
-    const { ids = {}, env = {} } = (await THERE_BEFORE[operationId]?.()) ?? {};
-    const withRealIds = Object.entries({ [EXAMPLE.workspace]: target.workspaceId, ...ids }).reduce(
-      (text, [from, to]) => text.replaceAll(from, to),
-      source.replace(/(hooks\.)?example\.com/, RECEIVER),
-    );
-    const answer = await runCurlLine(withRealIds, {
-      directory,
-      env: { KEY: target.apiKey, WORKSPACE: target.workspaceId, ...env },
-    });
+    const { line, env } = await withWhatItNeeds(operationId, source);
+    const answer = await runCurlLine(line, { directory, env });
     if (answer.status === 201) leftovers.note(await answer.clone().text());
     expect(`${answer.status} ${answer.status < 300 ? '' : await answer.clone().text()}`).toMatch(/^2\d\d $/);
     expect(await api.complaints(operationId, answer)).toEqual([]);
   });
 });
 
-type Before = { ids?: Record<string, string>; env?: Record<string, string> };
-
-/** What must be there before an example can work: its id, in place of the one in the example. */
-const THERE_BEFORE: Record<string, () => Promise<Before>> = {
-  revokeApiKey: async () => ({ ids: { [EXAMPLE.key]: await newKey() } }),
-  getVideo: aVideo,
-  updateVideo: aVideo,
-  deleteVideo: aVideo,
-  createPlaybackToken: aVideo,
-  retryVideo: async () => ({ ids: { [EXAMPLE.video]: await failedVideo() } }),
-  uploadFile: async () => ({
-    env: { TOKEN: (await client.requestTicket({ filename: 'clip.mp4' })).uploadToken },
-  }),
-  getMasterPlaylist: thePlayedVideo,
-  getMediaPlaylist: thePlayedVideo,
-  getSegment: thePlayedVideo,
-  getContentKey: thePlayedVideo,
-  getWebhook: aWebhook,
-  updateWebhook: aWebhook,
-  deleteWebhook: aWebhook,
-  rotateWebhookSecret: aWebhook,
-  testWebhook: aWebhook,
-  listWebhookDeliveries: aWebhook,
-  redeliverWebhookDelivery: async () => {
-    const webhook = await newWebhook();
-    const delivery = await make(`/webhooks/${webhook}/test`);
-    return { ids: { [EXAMPLE.webhook]: webhook, [EXAMPLE.delivery]: delivery } };
-  },
-};
-
-async function aVideo(): Promise<Before> {
-  return { ids: { [EXAMPLE.video]: (await client.requestTicket({ filename: 'clip.mp4' })).videoId } };
+/** Makes what a line asks about, and puts it in the place of what the example calls so. */
+async function withWhatItNeeds(operationId: string, source: string) {
+  const names = (thing: string) => source.includes(thing);
+  const ids: [from: string, to: string][] = [[EXAMPLE.workspace, target.workspaceId]];
+  if (names(EXAMPLE.video)) ids.push([EXAMPLE.video, await videoFor(operationId, source)]);
+  if (names(EXAMPLE.key)) ids.push([EXAMPLE.key, await make('/api-keys', { name: 'Acceptance suite' })]);
+  if (names(EXAMPLE.webhook)) {
+    const webhook = await make('/webhooks', { url: `https://${RECEIVER}/` });
+    ids.push([EXAMPLE.webhook, webhook]);
+    if (names(EXAMPLE.delivery)) ids.push([EXAMPLE.delivery, await make(`/webhooks/${webhook}/test`)]);
+  }
+  const { uploadToken } = await client.requestTicket({ filename: 'clip.mp4' });
+  return {
+    line: ids.reduce(
+      (text, [from, to]) => text.replaceAll(from, to),
+      source.replace(/(hooks\.)?example\.com/, RECEIVER),
+    ),
+    env: { KEY: target.apiKey, WORKSPACE: target.workspaceId, TOKEN: uploadToken },
+  };
 }
 
-async function thePlayedVideo(): Promise<Before> {
-  return { ids: { [EXAMPLE.video]: played } };
-}
-
-async function aWebhook(): Promise<Before> {
-  return { ids: { [EXAMPLE.webhook]: await newWebhook() } };
+/** One that can be played, one that has failed, or one that still waits for its file and may be deleted. */
+async function videoFor(operationId: string, source: string): Promise<string> {
+  if (source.includes('/hls/')) return played;
+  if (operationId === 'retryVideo') return failedVideo();
+  return (await client.requestTicket({ filename: 'clip.mp4' })).videoId;
 }
 
 /** Failed, with its file kept, so that it can be tried again. */
@@ -127,14 +106,6 @@ async function failedVideo(): Promise<string> {
   await client.upload(ticket, new Blob(['not a video at all']));
   expect((await client.settled(ticket.videoId)).status).toBe('failed');
   return ticket.videoId;
-}
-
-async function newKey(): Promise<string> {
-  return make('/api-keys', { name: 'Acceptance suite' });
-}
-
-async function newWebhook(): Promise<string> {
-  return make('/webhooks', { url: `https://${RECEIVER}/` });
 }
 
 /** Makes something, to be removed afterwards. Resolves with its id. */

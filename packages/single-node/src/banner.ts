@@ -21,6 +21,7 @@ Framelane is ready.
 
   Base address    ${baseUrl}
   Engine address  ${engineUrl}
+  API reference   ${baseUrl}/docs
   Workspace       ${workspaceId}
   API key         ${key}
   Data            ${dataDir}
