@@ -162,7 +162,13 @@ export class S3ObjectStore implements ObjectStore {
 
   async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
     const { body } = await this.#open(key, { signal });
-    await writeNewFile(body, path, { signal });
+    try {
+      await writeNewFile(body, path, { signal });
+    } catch (error) {
+      // The signal cuts the connection, too, which may be noticed first.
+      signal.throwIfAborted();
+      throw error;
+    }
   }
 
   async *list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }> {

@@ -11,6 +11,7 @@ import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 import { collect } from './support/collect.ts';
 import { FakeS3, type Fault, type Operation } from './support/fake-s3.ts';
+import { until } from './support/until.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
@@ -219,6 +220,28 @@ describe('S3ObjectStore on a server that fails', () => {
       await rm(folder, { recursive: true });
     }
   });
+
+  test.each<Fault>(['hang', 'hang-halfway'])(
+    'an aborted read does not wait for a server with a %s',
+    async (fault) => {
+      await putStream(4 * MIB);
+      fake.inject('GetObject', fault);
+      const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
+      const controller = new AbortController();
+      try {
+        const fetching = expect(
+          store.fetchToFile('a/b', join(folder, 'source'), controller.signal),
+        ).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+        await fake.waitFor('GetObject');
+        if (fault === 'hang-halfway') await until(async () => (await readdir(folder)).length > 0);
+        controller.abort();
+        await fetching;
+        expect(await readdir(folder)).toEqual([]);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 
   test('lists and deletes more than a page', async () => {
     await putStream(1);

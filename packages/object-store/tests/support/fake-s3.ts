@@ -29,7 +29,7 @@ export type Operation =
 /**
  * What goes wrong: `error` answers 500, `forbidden` 403. `error-in-200` answers 200 and tells of the failure in the
  * body, `quiet-error-in-200` does so in a way that the SDK overlooks. `cut` drops the connection before the request is carried out, `cut-after` once it has been, without an answer.
- * `cut-halfway` drops it after half of an object's bytes.
+ * `cut-halfway` drops it after half of an object's bytes. `hang` answers nothing, `hang-halfway` half of an object.
  */
 export type Fault =
   | 'error'
@@ -38,7 +38,9 @@ export type Fault =
   | 'forbidden'
   | 'cut'
   | 'cut-after'
-  | 'cut-halfway';
+  | 'cut-halfway'
+  | 'hang'
+  | 'hang-halfway';
 
 /** Bytes on disk, so that tests can watch the memory of this process. */
 type Blob = { path: string; bytes: number; md5: string };
@@ -128,6 +130,7 @@ export class FakeS3 {
       message.socket.destroy();
       return;
     }
+    if (fault === 'hang') return;
     let answer: Answer;
     if (fault === 'error') answer = failure(500, 'InternalError');
     else if (fault === 'forbidden') answer = failure(403, 'AccessDenied');
@@ -138,7 +141,7 @@ export class FakeS3 {
 
     message.resume();
     if (fault === 'cut-after') message.socket.destroy();
-    else await send(answer, message, response, fault === 'cut-halfway');
+    else await send(answer, message, response, fault);
   }
 
   #nextFault(operation: Operation): Fault | undefined {
@@ -355,14 +358,14 @@ async function send(
   { status, headers = {}, body = Readable.from([]) }: Answer,
   { method, socket }: IncomingMessage,
   response: ServerResponse,
-  onlyHalf: boolean,
+  fault: Fault | undefined,
 ): Promise<void> {
   response.writeHead(status, headers);
   if (method === 'HEAD') {
     response.end();
-  } else if (onlyHalf) {
+  } else if (fault === 'cut-halfway' || fault === 'hang-halfway') {
     await pipeline(firstBytes(body, Number(headers['Content-Length']) / 2), response, { end: false });
-    socket.destroy();
+    if (fault === 'cut-halfway') socket.destroy();
   } else {
     await pipeline(body, response);
   }
