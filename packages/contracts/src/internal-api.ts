@@ -24,7 +24,7 @@ export const redeemTicketResponse = z.object({
   videoId: z.string(),
   workspaceId: z.string(),
   transferId: z.string(),
-  /** Where the engine puts the file. */
+  /** Where the engine puts the file: a place of this transfer alone. */
   sourceKey: z.string(),
   /** Largest file accepted, in bytes. */
   maxBytes: z.int().positive(),

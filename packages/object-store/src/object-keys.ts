@@ -2,9 +2,14 @@
  * Builds every storage key. Only ids and names made by Framelane go in; nothing a user typed is part of a key.
  */
 
-/** The uploaded file, byte for byte. */
-export function sourceKey(workspaceId: string, videoId: string): string {
-  return `${sourcePrefix(workspaceId, videoId)}original`;
+/** The uploaded file, byte for byte. Each transfer has its own place: one that was given up cannot touch another's. */
+export function sourceKey(workspaceId: string, videoId: string, transferId: string): string {
+  return `${transferPrefix(workspaceId, videoId, transferId)}original`;
+}
+
+/** Everything one transfer stored. */
+export function transferPrefix(workspaceId: string, videoId: string, transferId: string): string {
+  return `${sourcePrefix(workspaceId, videoId)}${transferId}/`;
 }
 
 /** Everything uploaded for a video. */

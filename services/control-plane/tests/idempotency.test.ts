@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { sourceKey } from '@framelane/object-store/object-keys';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -93,8 +92,8 @@ class Workspace {
   /** A video that failed, its file kept. */
   async failedVideo(): Promise<string> {
     const { videoId, uploadToken } = await this.video();
-    await plane.engine.upload(uploadToken);
-    await plane.objects.put(sourceKey(this.id, videoId), Buffer.from('source'), 'video/mp4');
+    const { sourceKey } = await plane.engine.upload(uploadToken);
+    await plane.objects.put(sourceKey, Buffer.from('source'), 'video/mp4');
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.report('transcode.failed', {
       videoId,

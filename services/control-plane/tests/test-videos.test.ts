@@ -57,7 +57,7 @@ describe('a video made with a test key', () => {
       await plane.engine.claim(videoId);
       await plane.engine.complete(videoId, 1);
     }
-    const source = `sources/${plane.workspaceId}/${videoId}/original`;
+    const source = `sources/${plane.workspaceId}/${videoId}/xfr_1/original`;
     await plane.objects.put(source, Buffer.from('x'), 'video/mp4');
     await outdate(videoId);
     await until(async () => (await get(videoId)).status === 404);

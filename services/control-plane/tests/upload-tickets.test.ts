@@ -1,4 +1,5 @@
-import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { buffer } from 'node:stream/consumers';
+import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -121,6 +122,41 @@ describe('redeeming a token', () => {
       reason: 'late',
     });
     expect((await redeem(uploadToken)).body.code).toBe('upload_in_progress');
+  });
+
+  test('a transfer that comes too late cannot change what its successor registered', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const store = async (transfer: RedeemTicketResponse, content: string) => {
+      await plane.objects.put(transfer.sourceKey, Buffer.from(content), 'video/mp4');
+    };
+    const complete = ({ transferId }: RedeemTicketResponse, sha256: string) =>
+      plane.engine.report('upload.completed', {
+        ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
+        ...{ contentType: null, fileName: null },
+      });
+    const late = await plane.engine.redeem(uploadToken);
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ lease_expires_at: new Date(Date.now() - 1000) })
+      .where('video_id', '=', videoId)
+      .execute();
+    const successor = await plane.engine.redeem(uploadToken);
+    await store(successor, 'mine!');
+    await complete(successor, 'aa');
+    await store(late, 'late!');
+    await complete(late, 'bb');
+
+    const video = await plane.db
+      .selectFrom('videos')
+      .select(['status', 'sha256', 'source_key'])
+      .where('id', '=', videoId)
+      .executeTakeFirstOrThrow();
+    const registered = { sha256: 'aa'.repeat(32), source_key: successor.sourceKey };
+    expect(video).toEqual({ status: 'processing', ...registered });
+    expect((await plane.engine.claim(videoId)).sourceKey).toBe(successor.sourceKey);
+    await until(async () => (await plane.objects.head(late.sourceKey)) === null);
+    const { body } = await plane.objects.get(successor.sourceKey);
+    expect((await buffer(body)).toString()).toBe('mine!');
   });
 
   test('the ticket of a transfer that fell silent is free again; its late completion changes nothing', async () => {

@@ -190,7 +190,7 @@ describe('DELETE /videos/:id', () => {
       if (phase === 'failed')
         await plane.engine.report('transcode.failed', { videoId, attempt: 1, ...failure });
       await plane.objects.put(
-        `sources/${plane.workspaceId}/${videoId}/original`,
+        `sources/${plane.workspaceId}/${videoId}/xfr_1/original`,
         Buffer.from('x'),
         'video/mp4',
       );

@@ -106,7 +106,7 @@ describe('transcodes', () => {
   /** Stores a source, and has it transcoded. */
   async function transcode(source: string): Promise<void> {
     const { videoId, workspaceId } = engine.controlPlane.issue();
-    const sourceKey = `sources/${workspaceId}/${videoId}/original`;
+    const sourceKey = `sources/${workspaceId}/${videoId}/xfr_1/original`;
     const bytes = await readFile(source);
     await engine.objects.put(sourceKey, bytes, 'video/mp4');
     engine.controlPlane.claimable.set(videoId, {

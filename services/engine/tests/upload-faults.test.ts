@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
-import { sourceKey } from '@framelane/object-store/object-keys';
+import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
@@ -74,8 +75,17 @@ async function upload(form = FORM): Promise<{ status: number; headers: Headers; 
   return { status, headers: new Headers([...headers]), body };
 }
 
+/** Where the latest transfer puts the file. */
 function source(): string {
-  return sourceKey(ticket.workspaceId, ticket.videoId);
+  const latest = ticket.sources.at(-1);
+  if (latest === undefined) throw new Error('No transfer has begun');
+  return latest;
+}
+
+/** What is stored of the video's file, by any transfer, half or whole. */
+async function leftovers(): Promise<string[]> {
+  const sources = sourcePrefix(ticket.workspaceId, ticket.videoId);
+  return (await engine.storedFiles()).filter((file) => file.startsWith('.tmp') || file.startsWith(sources));
 }
 
 async function released(): Promise<void> {
@@ -85,7 +95,7 @@ async function released(): Promise<void> {
 /** The invariant after every fault: no byte is kept, and the same token works once the fault is gone. */
 async function expectNothingLeft(): Promise<void> {
   await released();
-  expect((await engine.storedFiles()).filter((f) => f.startsWith('.tmp') || f === source())).toEqual([]);
+  expect(await leftovers()).toEqual([]);
   expect(engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId)).toEqual([]);
 }
 
@@ -206,6 +216,7 @@ describe('a client', () => {
       await bus.publish(message);
     };
     const client = await beginUpload(FORM);
+    await until('a lease', () => ticket.transferId ?? undefined);
     await until('the whole file', () => engine.objects.head(source()).then((found) => found ?? undefined));
     client.vanish();
     await once(client.socket, 'close');
@@ -241,18 +252,39 @@ describe('the lease of a ticket', () => {
     expect((await client.answer()).status).toBe(202);
   });
 
-  test('that another transfer took keeps this one from removing the file of the other', async () => {
-    const client = await beginUpload(
-      joined(FORM.subarray(0, -CLOSING_BOUNDARY.length), textPart('a', 'b')),
-      null,
-    );
-    await until('the whole file', () => engine.objects.head(source()).then((found) => found ?? undefined));
-    ticket.transferId = 'xfr_another';
-    await engine.objects.put(source(), Buffer.from('the file of the other'), 'video/mp4');
-    client.send('0\r\n\r\n');
-    expect((await client.answer()).status).toBe(400);
-    expect((await engine.objects.head(source()))?.bytes).toBe('the file of the other'.length);
-    expect(ticket.transferId).toBe('xfr_another');
+  describe('that another transfer took while this one went on', () => {
+    /** Begins an upload and has another client take its ticket and upload a file of its own. */
+    async function beginOvertaken(): Promise<{ late: RawClient; successor: string }> {
+      const late = await beginUpload(FORM.subarray(0, -CLOSING_BOUNDARY.length), null);
+      await until('the lease', () => ticket.transferId ?? undefined);
+      ticket.transferId = null;
+      expect((await upload(formWith('the file of the other'))).status).toBe(202);
+      return { late, successor: source() };
+    }
+
+    async function expectUntouched(successor: string): Promise<void> {
+      const { body } = await engine.objects.get(successor);
+      expect((await buffer(body)).toString()).toBe('the file of the other');
+    }
+
+    test('keeps its file, however late this one comes to its end', async () => {
+      const { late, successor } = await beginOvertaken();
+      late.sendChunk(CLOSING_BOUNDARY);
+      late.send('0\r\n\r\n');
+      await late.answer();
+      await expectUntouched(successor);
+      const reports = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);
+      expect(new Set(reports.map(({ data }) => data.transferId)).size).toBe(reports.length);
+    });
+
+    test('keeps its file also when this one fails and removes what it stored', async () => {
+      const { late, successor } = await beginOvertaken();
+      late.sendChunk(textPart('a', 'b'));
+      late.send('0\r\n\r\n');
+      expect((await late.answer()).status).toBe(400);
+      await expectUntouched(successor);
+      expect(await leftovers()).toEqual([successor]);
+    });
   });
 });
 

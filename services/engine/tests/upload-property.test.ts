@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers';
-import { sourceKey } from '@framelane/object-store/object-keys';
 import { AnswerCheck } from '@framelane/openapi/answer-check';
 import { readOpenApiDocument } from '@framelane/openapi/document';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -73,7 +72,7 @@ function complaintsAbout({ status, headers, body }: RawAnswer): string[] {
 
 /** What is stored under a ticket is the one file of its form. */
 async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promise<void> {
-  const { body } = await engine.objects.get(sourceKey(ticket.workspaceId, ticket.videoId));
+  const { body } = await engine.objects.get(ticket.sources.at(-1) ?? '');
   const content = await buffer(body);
   if (file !== undefined) expect(content.equals(file)).toBe(true);
   const events = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);

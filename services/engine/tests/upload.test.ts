@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
-import { sourceKey } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
 import { BOUNDARY, CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from './support/multipart.ts';
@@ -39,12 +38,12 @@ async function upload(
 }
 
 async function stored(): Promise<Buffer> {
-  const { body } = await engine.objects.get(sourceKey(ticket.workspaceId, ticket.videoId));
+  const { body } = await engine.objects.get(ticket.sources.at(-1) ?? '');
   return buffer(body);
 }
 
 async function nothingStored(): Promise<void> {
-  expect(await engine.objects.head(sourceKey(ticket.workspaceId, ticket.videoId))).toBeNull();
+  for (const source of ticket.sources) expect(await engine.objects.head(source)).toBeNull();
 }
 
 function completed() {

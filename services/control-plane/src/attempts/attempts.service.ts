@@ -2,7 +2,6 @@ import { newContentKey, sealContentKey } from '@framelane/contracts/content-key'
 import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
-import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Backlog } from '../db/backlog.ts';
@@ -79,7 +78,7 @@ export class AttemptsService {
   async claim(videoId: string): Promise<ClaimAttemptResponse> {
     const { claimed, lost } = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#transitions.lock(trx, videoId);
-      if (video?.status !== 'processing' || video.size === null) return {};
+      if (video?.status !== 'processing' || video.size === null || video.source_key === null) return {};
       const open = await findOpenAttempt(trx, videoId);
       if (open?.leased) return {};
       // Its engine fell silent. Count it now rather than wait for the reconciler, which sends the next command.
@@ -91,7 +90,7 @@ export class AttemptsService {
         claimed: {
           attempt,
           contentKey,
-          sourceKey: sourceKey(video.workspace_id, videoId),
+          sourceKey: video.source_key,
           sourceBytes: video.size,
           leaseSeconds: this.#settings.leaseSeconds,
         },

@@ -7,6 +7,7 @@ import * as webhooks from './migrations/20261121d-webhooks.ts';
 import * as idempotency from './migrations/20261121e-idempotency.ts';
 import * as waitingSince from './migrations/20261121f-waiting-since.ts';
 import * as jobWorkers from './migrations/20261121g-job-workers.ts';
+import * as sourceKey from './migrations/20261121h-source-key.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -17,6 +18,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261121e-idempotency': idempotency,
   '20261121f-waiting-since': waitingSince,
   '20261121g-job-workers': jobWorkers,
+  '20261121h-source-key': sourceKey,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

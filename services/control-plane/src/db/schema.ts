@@ -68,6 +68,8 @@ type VideosTable = {
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
+  /** Where the source lies: where the transfer put it that was taken in. */
+  source_key: string | null;
   content_type: string | null;
   source: JSONColumnType<SourceColumn> | null;
   input_issues: JSONColumnType<InputIssue[], string | undefined>;

@@ -143,7 +143,7 @@ export class UploadTicketsService {
       videoId: ticket.video_id,
       workspaceId: ticket.workspace_id,
       transferId,
-      sourceKey: sourceKey(ticket.workspace_id, ticket.video_id),
+      sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
       ...this.#limits,
     };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { prefixesToPurge } from './leftovers.ts';
+import { prefixesToPurge, prefixOfLostTransfer } from './leftovers.ts';
 
 const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
 const uploaded_at = new Date();
@@ -17,5 +17,17 @@ describe('prefixesToPurge', () => {
     ['ready', { ...living, status: 'ready', attempt: 2 }, ['hls/w/v/a1/']],
   ] as const)('%s', (_, row, prefixes) => {
     expect(prefixesToPurge('w', 'v', row)).toEqual(prefixes);
+  });
+});
+
+describe('prefixOfLostTransfer', () => {
+  test.each([
+    ['of another transfer', 'sources/w/v/x1/original', 'sources/w/v/x2/original', 'sources/w/v/x1/'],
+    ['of one with a longer name', 'sources/w/v/x10/original', 'sources/w/v/x1/original', 'sources/w/v/x10/'],
+    ['the source itself', 'sources/w/v/x1/original', 'sources/w/v/x1/original', null],
+    ['beside a source of no transfer', 'sources/w/v/x1/original', 'sources/w/v/original', 'sources/w/v/x1/'],
+    ['of no transfer', 'sources/w/v/original', 'sources/w/v/x1/original', null],
+  ])('%s', (_, key, source, prefix) => {
+    expect(prefixOfLostTransfer('sources/w/v/', key, source)).toBe(prefix);
   });
 });

@@ -20,3 +20,12 @@ export function prefixesToPurge(
     attemptPrefix(workspaceId, videoId, index + 1),
   );
 }
+
+/**
+ * The prefix of the transfer that stored `key` below `sources`, the prefix of a video's sources; null when that is the
+ * one whose file was taken in as `source`, or when the object belongs to no transfer.
+ */
+export function prefixOfLostTransfer(sources: string, key: string, source: string): string | null {
+  const prefix = key.slice(0, key.lastIndexOf('/') + 1);
+  return prefix === sources || source.startsWith(prefix) ? null : prefix;
+}

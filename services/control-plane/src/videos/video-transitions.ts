@@ -42,17 +42,19 @@ export class VideoTransitions {
   async beginProcessing(
     trx: Database,
     video: VideoRow,
-    upload: { bytes: number; sha256: string; contentType: string | null },
+    upload: { transferId: string; bytes: number; sha256: string; contentType: string | null },
   ): Promise<boolean> {
+    const source_key = sourceKey(video.workspace_id, video.id, upload.transferId);
     const moved = await moveVideo(trx, video.id, 'beginProcessing', {
       size: upload.bytes,
       sha256: upload.sha256,
+      source_key,
       content_type: upload.contentType,
       storage_bytes: upload.bytes,
       uploaded_at: sql`now()`,
     });
     if (!moved) return false;
-    await this.issueTranscode(trx, video, 0);
+    await this.issueTranscode(trx, { ...video, source_key }, 0);
     this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes: upload.bytes });
     return true;
   }
@@ -143,15 +145,13 @@ export class VideoTransitions {
   }
 
   async #sendCommand(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
+    const { id: videoId, workspace_id: workspaceId, source_key } = video;
+    if (source_key === null) throw new Error(`Video ${videoId} has no source to transcode`);
     await addJob(
       trx,
       'publish-transcode',
-      {
-        videoId: video.id,
-        workspaceId: video.workspace_id,
-        sourceKey: sourceKey(video.workspace_id, video.id),
-      },
-      { key: `transcode:${video.id}`, delaySeconds },
+      { videoId, workspaceId, sourceKey: source_key },
+      { key: `transcode:${videoId}`, delaySeconds },
     );
   }
 

@@ -1,4 +1,4 @@
-import { sourceKey } from '@framelane/object-store/object-keys';
+import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -8,7 +8,7 @@ import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
-import { prefixesToPurge } from './leftovers.ts';
+import { prefixesToPurge, prefixOfLostTransfer } from './leftovers.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import type { VideoTransitions } from './video-transitions.ts';
@@ -93,10 +93,10 @@ export class VideosService {
     videoId: string,
     noteOutcome: NoteOutcome<VideoRecord>,
   ): Promise<VideoRecord> {
-    const { status, uploadedAt } = await this.#record(this.#db, workspaceId, videoId);
-    if (status !== 'failed') throw notFailed(status);
-    // A transfer that came too late may have stored a file that was never taken in.
-    if (uploadedAt === null || !(await this.#keepsSource(workspaceId, videoId))) {
+    const failed = await findVideo(this.#db, workspaceId, videoId);
+    if (failed === undefined) throw videoNotFound(videoId);
+    if (failed.status !== 'failed') throw notFailed(failed.status);
+    if (failed.source_key === null || !(await this.#isStored(failed.source_key))) {
       throw new Problem(
         409,
         'source_not_available',
@@ -139,6 +139,9 @@ export class VideosService {
   }): Promise<void> {
     const row = await findVideoOrTombstone(this.#db, videoId);
     for (const prefix of prefixesToPurge(workspaceId, videoId, row)) await this.#objects.deletePrefix(prefix);
+    if (row?.deleted_at === null && row.source_key !== null) {
+      await this.#purgeLostTransfers(workspaceId, videoId, row.source_key);
+    }
     if (look >= PURGE_LOOKS) return;
     await addJob(
       this.#db,
@@ -171,9 +174,18 @@ export class VideosService {
     return toVideoRecord(row, this.#settings.baseUrl);
   }
 
-  async #keepsSource(workspaceId: string, videoId: string): Promise<boolean> {
+  /** Once a source was taken in, whatever another transfer stored is of no use to anybody. */
+  async #purgeLostTransfers(workspaceId: string, videoId: string, source: string): Promise<void> {
+    const all = sourcePrefix(workspaceId, videoId);
+    for await (const { key } of this.#objects.list(all)) {
+      const lost = prefixOfLostTransfer(all, key, source);
+      if (lost !== null) await this.#objects.deletePrefix(lost);
+    }
+  }
+
+  async #isStored(key: string): Promise<boolean> {
     try {
-      return (await this.#objects.head(sourceKey(workspaceId, videoId))) !== null;
+      return (await this.#objects.head(key)) !== null;
     } catch (error) {
       throw unavailable('The storage cannot be reached at the moment.', error);
     }

@@ -2,7 +2,7 @@ import { MIMEType } from 'node:util';
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { createMessage } from '@framelane/contracts/messages';
 import { type MessageBus, UnconfirmedMessageError } from '@framelane/message-bus/message-bus';
-import { sourcePrefix } from '@framelane/object-store/object-keys';
+import { transferPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -198,11 +198,9 @@ export class Transfer {
     await this.#release(reason);
   }
 
-  /** All transfers of a video share one key, so only the one that holds the ticket may remove what lies there. */
   async #removeSource(): Promise<void> {
-    const { controlPlane, objects } = this.#deps;
-    if (!(await controlPlane.transferWanted(this.#ids))) return;
-    await objects.deletePrefix(sourcePrefix(this.#ticket.workspaceId, this.#ticket.videoId));
+    const { workspaceId, videoId, transferId } = this.#ticket;
+    await this.#deps.objects.deletePrefix(transferPrefix(workspaceId, videoId, transferId));
   }
 
   async #release(reason: string): Promise<void> {

@@ -28,6 +28,8 @@ export type FakeTicket = {
   leaseSeconds: number;
   /** The transfer it is leased to. */
   transferId: string | null;
+  /** Where each of its transfers was told to put the file, the latest last. */
+  sources: string[];
   used: boolean;
   expired: boolean;
   deleted: boolean;
@@ -75,6 +77,7 @@ export class FakeControlPlane {
       maxBytes: 1024 ** 3,
       leaseSeconds: 60,
       transferId: null,
+      sources: [],
       used: false,
       expired: false,
       deleted: false,
@@ -152,7 +155,8 @@ export class FakeControlPlane {
     }
     const transferId = newId('xfr');
     ticket.transferId = transferId;
-    const source = sourceKey(workspaceId, videoId);
+    const source = sourceKey(workspaceId, videoId, transferId);
+    ticket.sources.push(source);
     return {
       status: 200,
       body: { videoId, workspaceId, transferId, sourceKey: source, maxBytes, leaseSeconds },

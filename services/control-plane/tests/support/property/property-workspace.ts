@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { segmentKey, sourceKey } from '@framelane/object-store/object-keys';
+import { segmentKey } from '@framelane/object-store/object-keys';
 import type { Answer } from '@framelane/openapi/answer-check';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
@@ -82,15 +82,16 @@ export class PropertyWorkspace {
     if (!upload) return;
     const { engine, objects } = this.#plane;
     const { videoId } = upload;
+    let source: string;
     try {
-      await engine.upload(upload.uploadToken);
+      source = (await engine.upload(upload.uploadToken)).sourceKey;
     } catch {
       return;
     }
     if (outcome === 'uploaded') return;
     const { attempt } = await engine.claim(videoId);
     if (outcome === 'failed') {
-      await objects.put(sourceKey(workspaceId, videoId), Buffer.from('source'), 'video/mp4');
+      await objects.put(source, Buffer.from('source'), 'video/mp4');
       const failure = { code: 'not_a_video', message: 'This is no video.', retryable: false } as const;
       await engine.report('transcode.failed', { videoId, attempt, ...failure });
       return;

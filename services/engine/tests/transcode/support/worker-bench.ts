@@ -64,7 +64,7 @@ export class WorkerBench {
           return {
             attempt: 1,
             contentKey: await sealContentKey(this.contentKey, secret),
-            sourceKey: sourceKey(WORKSPACE, videoId),
+            sourceKey: sourceOf(videoId),
             sourceBytes,
             leaseSeconds: 4,
           };
@@ -109,7 +109,7 @@ export class WorkerBench {
   /** Stores a file as the source of a new video. */
   async store(path: string): Promise<string> {
     const videoId = newId('vid');
-    const key = sourceKey(WORKSPACE, videoId);
+    const key = sourceOf(videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
     this.#claimable.set(videoId, Math.max(1, bytes));
     return videoId;
@@ -124,7 +124,7 @@ export class WorkerBench {
 
   /** Commands to transcode a video. */
   async command(videoId: string): Promise<void> {
-    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceKey(WORKSPACE, videoId) };
+    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId) };
     await this.#bus.publish(createMessage('transcode', data));
   }
 
@@ -179,6 +179,10 @@ export class WorkerBench {
       await promise;
     }
   }
+}
+
+function sourceOf(videoId: string): string {
+  return sourceKey(WORKSPACE, videoId, 'xfr_1');
 }
 
 function isResult(message: Message): message is Result {
