@@ -28,6 +28,12 @@ export default {
       globalTeardown: '<rootDir>/infra/testing/postgres-teardown.js',
     },
     {
+      // Starts clusters of processes and breaks them: see packages/faults.
+      ...shared,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/packages/faults/tests/**/*.faults.ts'],
+    },
+    {
       // Runs against the node that infra/testing/acceptance-check.js starts, and finds it in FRAMELANE_*.
       ...shared,
       displayName: 'acceptance',

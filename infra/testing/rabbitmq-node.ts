@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts } from './free-ports.ts';
 
 /** Where Debian's package keeps the program itself; the one on the PATH insists on a user of its own. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
@@ -122,18 +123,4 @@ async function output(program: string, args: string[], env: NodeJS.ProcessEnv): 
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${text}`);
   return text;
-}
-
-/** Ports nobody listens on, held together so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

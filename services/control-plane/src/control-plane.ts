@@ -236,8 +236,7 @@ export class ControlPlane {
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     const { bus, objects } = this.#deps;
-    await migrateToLatest(this.#db);
-    await this.#jobs.migrate();
+    await this.migrate();
     if (alone) {
       await this.#jobs.freeAbandonedJobs({ noneRuns: true });
       await this.#attempts.restart();
@@ -271,7 +270,13 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Makes the first workspace and key where there are none. */
+  /** Brings the database to the newest schema, as `start` does. */
+  async migrate(): Promise<void> {
+    await migrateToLatest(this.#db);
+    await this.#jobs.migrate();
+  }
+
+  /** Makes the first workspace and key where there are none. The database has to have its schema. */
   bootstrap(): Promise<Bootstrapped> {
     return bootstrap(this.#db, this.#config.bootstrap);
   }

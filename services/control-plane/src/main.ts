@@ -12,8 +12,9 @@ await runService('control-plane', async ({ env, logger, toStop }) => {
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const controlPlane = ControlPlane.create(config, { bus, objects, logger });
   toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
-  const ports = await controlPlane.start();
+  await controlPlane.migrate();
   // Without a given key nobody would see the secret of one that is made up: the command line makes it then.
   if (config.bootstrap.apiKey !== undefined) await controlPlane.bootstrap();
+  const ports = await controlPlane.start();
   logger.info('control-plane.started', ports);
 });

@@ -1,0 +1,182 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '../../../infra/testing/free-ports.ts';
+import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
+import { FakeS3 } from '../../object-store/tests/support/fake-s3.ts';
+import { API_KEY, Api, WORKSPACE_ID } from './api.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { ServiceProcess } from './service-process.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { WebhookReceiver } from './webhook-receiver.ts';
+
+/** What every service is told; leases are short, so that what died is missed soon. */
+const SETTINGS = {
+  SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
+  CONTENT_KEY_SECRET: Buffer.alloc(32, 'fault suite').toString('base64'),
+  S3_BUCKET: 'bucket',
+  S3_ACCESS_KEY_ID: 'faults',
+  S3_SECRET_ACCESS_KEY: 'faults-faults-faults',
+  BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
+  BOOTSTRAP_API_KEY: API_KEY,
+  UPLOAD_LEASE_SECONDS: '6',
+  ATTEMPT_LEASE_SECONDS: '8',
+  RETRY_BACKOFF_SECONDS: '1',
+  RECONCILE_SECONDS: '1',
+  STRAGGLER_SECONDS: '10',
+  USAGE_FLUSH_SECONDS: '1',
+  WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,1,2,2,4,4,8,8,16',
+  ENGINE_SLOTS: '1',
+  ENGINE_PRESET: 'ultrafast',
+};
+
+/** The doors between the parts, each of which can be shut. */
+export type Doors = Record<'database' | 'broker' | 'storage' | 'internal' | 'public' | 'uploads', TcpProxy>;
+
+/** Control planes and engines as separate processes, with the systems behind them, all of this test's own. */
+export class Cluster {
+  readonly postgres: PostgresServer;
+  readonly rabbitmq: RabbitMqNode;
+  readonly storage: FakeS3;
+  readonly doors: Doors;
+  readonly controlPlanes: ServiceProcess[];
+  readonly engines: ServiceProcess[];
+  readonly receiver: WebhookReceiver;
+  readonly api: Api;
+  /** Where the engines work, one directory each. */
+  readonly workDir: string;
+
+  /** Starts it all, with a webhook for every event; resolves when uploads are taken. */
+  static async start({ controlPlanes = 2, engines = 2, env = {} } = {}): Promise<Cluster> {
+    const [postgres, rabbitmq, storage, receiver, workDir] = await Promise.all([
+      PostgresServer.start(),
+      startRabbitMq(),
+      FakeS3.start(),
+      WebhookReceiver.start(),
+      mkdtemp(join(tmpdir(), 'framelane-faults-work-')),
+    ]);
+    const ports = await freePorts(2 * (controlPlanes + engines));
+    const pair = (): [number, number] => [ports.pop() as number, ports.pop() as number];
+    const controlPlanePorts = Array.from({ length: controlPlanes }, pair);
+    const enginePorts = Array.from({ length: engines }, pair);
+    const doors: Doors = {
+      database: await TcpProxy.start(() => [addressOf(postgres.url)]),
+      broker: await TcpProxy.start(() => [addressOf(rabbitmq.url)]),
+      storage: await TcpProxy.start(() => [addressOf(storage.endpoint)]),
+      internal: await TcpProxy.start(() => controlPlanePorts.map(([, port]) => local(port))),
+      public: await TcpProxy.start(() => controlPlanePorts.map(([port]) => local(port))),
+      uploads: await TcpProxy.start(() => enginePorts.map(([port]) => local(port))),
+    };
+    const common = {
+      ...SETTINGS,
+      DATABASE_URL: throughDoor(postgres.url, doors.database),
+      AMQP_URL: throughDoor(rabbitmq.url, doors.broker),
+      S3_ENDPOINT: throughDoor(storage.endpoint, doors.storage),
+      PUBLIC_URL: `http://127.0.0.1:${doors.public.port}`,
+      ENGINE_PUBLIC_URL: `http://127.0.0.1:${doors.uploads.port}`,
+      CONTROL_PLANE_INTERNAL_URL: `http://127.0.0.1:${doors.internal.port}`,
+      ...env,
+    };
+    const cluster = new Cluster({
+      postgres,
+      rabbitmq,
+      storage,
+      receiver,
+      workDir,
+      doors,
+      controlPlanes: controlPlanePorts.map(
+        ([port, internalPort], index) =>
+          new ServiceProcess({
+            name: `control plane ${index + 1}`,
+            main: 'services/control-plane/src/main.ts',
+            url: `http://127.0.0.1:${port}`,
+            env: { ...common, PORT: String(port), INTERNAL_PORT: String(internalPort) },
+          }),
+      ),
+      engines: enginePorts.map(
+        ([port, internalPort], index) =>
+          new ServiceProcess({
+            name: `engine ${index + 1}`,
+            main: 'services/engine/src/main.ts',
+            url: `http://127.0.0.1:${port}`,
+            env: {
+              ...common,
+              ENGINE_PORT: String(port),
+              ENGINE_INTERNAL_PORT: String(internalPort),
+              ENGINE_WORK_DIR: join(workDir, String(index + 1)),
+            },
+          }),
+      ),
+      api: new Api(common.PUBLIC_URL),
+    });
+    try {
+      await Promise.all(cluster.services.map((service) => service.start()));
+      await cluster.api.subscribe(receiver.url);
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  private constructor(parts: {
+    postgres: PostgresServer;
+    rabbitmq: RabbitMqNode;
+    storage: FakeS3;
+    doors: Doors;
+    controlPlanes: ServiceProcess[];
+    engines: ServiceProcess[];
+    receiver: WebhookReceiver;
+    api: Api;
+    workDir: string;
+  }) {
+    this.postgres = parts.postgres;
+    this.rabbitmq = parts.rabbitmq;
+    this.storage = parts.storage;
+    this.doors = parts.doors;
+    this.controlPlanes = parts.controlPlanes;
+    this.engines = parts.engines;
+    this.receiver = parts.receiver;
+    this.api = parts.api;
+    this.workDir = parts.workDir;
+  }
+
+  get services(): ServiceProcess[] {
+    return [...this.controlPlanes, ...this.engines];
+  }
+
+  /** Everything the services ever wrote. */
+  get log(): string {
+    return this.services.map(({ output }) => output.join('')).join('');
+  }
+
+  /** Ends all of it and removes its files. */
+  async stop(): Promise<void> {
+    await Promise.all(this.services.map((service) => service.end('SIGKILL')));
+    await Promise.all(Object.values(this.doors).map((door) => door.stop()));
+    await Promise.all([
+      this.postgres.remove(),
+      this.rabbitmq.remove(),
+      this.storage.stop(),
+      this.receiver.stop(),
+      rm(this.workDir, { recursive: true, force: true }),
+    ]);
+  }
+}
+
+function local(port: number) {
+  return { host: '127.0.0.1', port };
+}
+
+function addressOf(url: string) {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+function throughDoor(address: string, door: TcpProxy): string {
+  const url = new URL(address);
+  url.hostname = '127.0.0.1';
+  url.port = String(door.port);
+  return url.href;
+}

@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../single-node/src/postgres/embedded-postgres.ts';
+import { ensureDatabase } from '../../single-node/src/postgres/ensure-database.ts';
+
+const DATABASE = 'faults';
+
+/** A PostgreSQL that keeps what it confirmed, and can be killed. */
+export class PostgresServer {
+  readonly #directory: string;
+  #server: EmbeddedPostgres;
+
+  static async start(): Promise<PostgresServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-postgres-'));
+    const server = await launch(directory);
+    await ensureDatabase(server.url('postgres'), DATABASE);
+    return new PostgresServer(directory, server);
+  }
+
+  private constructor(directory: string, server: EmbeddedPostgres) {
+    this.#directory = directory;
+    this.#server = server;
+  }
+
+  /** The address as it is now; the port is another one after each start. */
+  get url(): string {
+    return this.#server.url(DATABASE);
+  }
+
+  /** Ends the server at once; its other processes notice and end, too. */
+  async kill(): Promise<void> {
+    const [pid] = (await readFile(join(this.#directory, 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    await this.#server.ended;
+  }
+
+  async restart(): Promise<void> {
+    this.#server = await launch(this.#directory);
+  }
+
+  async remove(): Promise<void> {
+    await this.#server.stop();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+function launch(directory: string): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({ directory: join(directory, 'cluster'), password: 'faults', durable: true });
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { until } from './until.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** A service in a process of its own, to be killed and started again on the same port. */
+export class ServiceProcess {
+  readonly name: string;
+  readonly url: string;
+  /** Everything it ever wrote. */
+  readonly output: string[] = [];
+  readonly #main: string;
+  readonly #env: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+  #expectedToEnd = false;
+  #ownDeaths = 0;
+
+  /** @param options.main the service's program, from the root of the project. */
+  constructor(options: { name: string; main: string; url: string; env: NodeJS.ProcessEnv }) {
+    this.name = options.name;
+    this.url = options.url;
+    this.#main = resolve(ROOT, options.main);
+    this.#env = options.env;
+  }
+
+  /** How often it ended although nobody ended it. */
+  get ownDeaths(): number {
+    return this.#ownDeaths;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts it; does not wait for it. */
+  launch(): void {
+    this.#expectedToEnd = false;
+    const child = spawn(process.execPath, [this.#main], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning', ...this.#env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const keep = (chunk: Buffer) => void this.output.push(chunk.toString('utf8'));
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.once('exit', () => {
+      if (!this.#expectedToEnd) this.#ownDeaths += 1;
+      if (this.#child === child) this.#child = undefined;
+    });
+    this.#child = child;
+  }
+
+  /** Resolves when it says that it can serve. */
+  async ready(): Promise<void> {
+    await until(
+      () =>
+        fetch(`${this.url}/readyz`).then(
+          async (answer) => {
+            await answer.body?.cancel();
+            return answer.ok;
+          },
+          () => false,
+        ),
+      { what: `${this.name} ready`, onGiveUp: () => this.output.join('').slice(-3000) },
+    );
+  }
+
+  async start(): Promise<void> {
+    this.launch();
+    await this.ready();
+  }
+
+  /** Ends it with a signal; resolves with its exit code, null when the signal ended it. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined) return null;
+    this.#expectedToEnd = true;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    const [code] = await exited;
+    return code;
+  }
+}

@@ -1,0 +1,144 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
+import { connect } from 'amqplib';
+import { Client } from 'pg';
+import { processesUsing } from '../../single-node/tests/support/single-node-process.ts';
+import type { Cluster } from './cluster.ts';
+
+type VideoState = {
+  id: string;
+  workspaceId: string;
+  status: 'uploading' | 'processing' | 'ready' | 'failed';
+  deleted: boolean;
+  uploaded: boolean;
+  attempt: number;
+  duration: number | null;
+  bytes: number;
+  hasKey: boolean;
+  /** Of its ticket. */
+  ticketExpired: boolean;
+  transferOpen: boolean;
+  attemptsOpen: number;
+  /** Segments the database knows, such as `360p/0.ts`. */
+  segments: string[];
+};
+
+/** What there is after a fault, wherever it is kept. */
+export type Snapshot = {
+  videos: VideoState[];
+  objects: string[];
+  unfinishedUploads: string[];
+  /** Events written, and what the receiver got. */
+  events: { id: string; type: string; videoId: string }[];
+  delivered: { id: string; type: string; videoId: string }[];
+  deliveriesOpen: number;
+  /** Messages by queue, those of the dead letters under their queue's name. */
+  messages: Record<string, number>;
+  /** Jobs that are due or under way, other than those that come by the clock. */
+  jobs: string[];
+  ffmpegs: string[];
+  jobDirectories: string[];
+  usage: { minutes: number; storageBytes: number };
+  /** Bytes of all objects. */
+  storedBytes: number;
+  /** Services that ended although nobody ended them. */
+  died: string[];
+  serverErrors: string[];
+};
+
+export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+  const [state, messages, ffmpegs, jobDirectories] = await Promise.all([
+    readDatabase(cluster.postgres.url),
+    readQueues(cluster.rabbitmq.url),
+    processesUsing(cluster.workDir),
+    readJobDirectories(cluster),
+  ]);
+  return {
+    ...state,
+    messages,
+    ffmpegs,
+    jobDirectories,
+    objects: [...cluster.storage.objects.keys()].sort(),
+    storedBytes: storedBytes(cluster.storage),
+    unfinishedUploads: [...cluster.storage.uploads.values()].map(({ key }) => key),
+    delivered: [...cluster.receiver.events.values()],
+    died: cluster.services.filter(({ ownDeaths }) => ownDeaths > 0).map(({ name }) => name),
+    serverErrors: cluster.api.serverErrors,
+  };
+}
+
+function storedBytes({ objects }: Cluster['storage']): number {
+  const blobs = [...objects.values()].flatMap((object) => object.blobs);
+  return blobs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+async function readDatabase(
+  url: string,
+): Promise<Pick<Snapshot, 'videos' | 'events' | 'deliveriesOpen' | 'jobs' | 'usage'>> {
+  const client = new Client(url);
+  // A server that is killed meanwhile is told by the query.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const rows = async <R>(text: string): Promise<R[]> => (await client.query(text)).rows as R[];
+    const videos = await rows<VideoState>(VIDEOS);
+    const events = await rows<Snapshot['events'][number]>(
+      `select id, type, payload::json -> 'data' ->> 'id' as "videoId" from webhook_events`,
+    );
+    const [open] = await rows<{ count: number }>(
+      `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
+    );
+    const jobs = await rows<{ job: string }>(
+      `select task_identifier as job from graphile_worker.jobs
+        where task_identifier not in ('reconcile', 'abort-stale-uploads', 'prune-webhook-events',
+          'prune-idempotency-keys') order by 1`,
+    );
+    const [usage] = await rows<Snapshot['usage']>(USAGE);
+    return {
+      videos,
+      events,
+      deliveriesOpen: open?.count ?? 0,
+      jobs: jobs.map(({ job }) => job),
+      usage: usage ?? { minutes: 0, storageBytes: 0 },
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+const VIDEOS = `
+  select v.id, v.workspace_id as "workspaceId", v.status, v.deleted_at is not null as deleted,
+    v.uploaded_at is not null as uploaded, v.attempt, v.duration::float8 as duration,
+    v.storage_bytes::float8 as bytes, v.content_key is not null as "hasKey",
+    coalesce(t.expires_at < now(), true) as "ticketExpired", t.transfer_id is not null as "transferOpen",
+    (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
+    array(select r.name || '/' || n || '.ts' from renditions r,
+      generate_series(0, cardinality(r.segment_bytes) - 1) n where r.video_id = v.id) as segments
+  from videos v left join upload_tickets t on t.video_id = v.id`;
+
+const USAGE = `
+  select coalesce(sum(transcoded_ms), 0)::float8 / 60000 as minutes,
+    (select coalesce(sum(storage_bytes), 0)::float8 from videos where deleted_at is null) as "storageBytes"
+  from usage_daily`;
+
+async function readQueues(url: string): Promise<Record<string, number>> {
+  const connection = await connect(url);
+  try {
+    const channel = await connection.createChannel();
+    const names = (Object.keys(QUEUES) as QueueName[]).flatMap((queue) => [queue, deadLetterQueue(queue)]);
+    const counts: Record<string, number> = {};
+    for (const name of names) counts[name] = (await channel.checkQueue(name)).messageCount;
+    return counts;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function readJobDirectories({ engines, workDir }: Cluster): Promise<string[]> {
+  const found = engines.map(async (_engine, index) => {
+    const jobs = join(workDir, String(index + 1), 'jobs');
+    return (await readdir(jobs).catch(() => [])).map((name) => join(jobs, name));
+  });
+  return (await Promise.all(found)).flat();
+}

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+type Address = { host: string; port: number };
+
+/**
+ * A door between two programs: it hands every connection on to the first of its targets that takes it, and can be shut
+ * in more than one way. Its own port stays, whatever happens behind it.
+ */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #targets: () => Address[];
+  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  #state: 'open' | 'cut' | 'silent' = 'open';
+  #next = 0;
+
+  static async start(targets: () => Address[]): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targets);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  private constructor(targets: () => Address[]) {
+    this.#targets = targets;
+    this.#server = createServer((near) => void this.#accept(near));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** As when a cable is pulled and the switch says so: everybody is disconnected, nobody gets in. */
+  cut(): void {
+    this.#state = 'cut';
+    this.#disconnectAll();
+  }
+
+  /** As when packets get lost on the way: connections stay and nothing comes through. */
+  silence(): void {
+    this.#state = 'silent';
+    for (const { near, far } of this.#pairs) {
+      near.unpipe(far);
+      far.unpipe(near);
+      near.pause();
+      far.pause();
+    }
+  }
+
+  /** What is connected then is disconnected; from now on all is well. */
+  heal(): void {
+    this.#state = 'open';
+    this.#disconnectAll();
+  }
+
+  async stop(): Promise<void> {
+    this.#disconnectAll();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #accept(near: Socket): Promise<void> {
+    // A peer that goes away is what this is about.
+    near.on('error', () => {});
+    if (this.#state === 'cut') {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = await this.#reach();
+    if (far === undefined || near.destroyed) {
+      near.resetAndDestroy();
+      far?.destroy();
+      return;
+    }
+    const pair = { near, far };
+    this.#pairs.add(pair);
+    far.on('error', () => {});
+    near.on('close', () => far.destroy());
+    far.on('close', () => {
+      near.destroy();
+      this.#pairs.delete(pair);
+    });
+    if (this.#state === 'open') near.pipe(far).pipe(near);
+  }
+
+  /** A connection to one of the targets, taken in turn. */
+  async #reach(): Promise<Socket | undefined> {
+    const targets = this.#targets();
+    for (let tries = 0; tries < targets.length; tries += 1) {
+      const target = targets[this.#next++ % targets.length] as Address;
+      const socket = connect(target.port, target.host);
+      try {
+        await once(socket, 'connect');
+        return socket;
+      } catch {
+        // The next one.
+      }
+    }
+    return undefined;
+  }
+
+  #disconnectAll(): void {
+    for (const { near, far } of this.#pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    this.#pairs.clear();
+  }
+}
