@@ -109,7 +109,7 @@ test(
       .map(({ method, path }) => `${method} ${path}`)
       .filter((operation) => !successful.has(operation));
     // Chance may pass one by.
-  expect(neverSuccessful.slice(1)).toEqual([]);
+    expect(neverSuccessful.slice(1)).toEqual([]);
   },
   60_000 + 100 * REQUESTS,
 );
