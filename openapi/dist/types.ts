@@ -1120,7 +1120,7 @@ export interface components {
         VideoPatch: {
             /**
              * @description The new name.
-             * @example Summer campaign, final cut
+             * @example Summer campaign, director's cut
              */
             title?: string;
             /**
