@@ -44,6 +44,21 @@ const sourceFacts = z.object({
 });
 export type SourceFacts = z.infer<typeof sourceFacts>;
 
+/** A picture in JPEG: its size in storage. It is not encrypted. */
+const image = z.object({ bytes: z.int().positive() });
+
+/** Small pictures of the video in one large one, row by row from the upper left. */
+const storyboard = image.extend({
+  /** Pixels of one of them. */
+  width: z.int().positive(),
+  height: z.int().positive(),
+  columns: z.int().positive(),
+  tiles: z.int().positive(),
+  /** Seconds from one to the next. */
+  interval: z.number().positive(),
+});
+export type Storyboard = z.infer<typeof storyboard>;
+
 /** The whole result of one transcode attempt: everything the control plane needs to serve the video. */
 export const manifestSchema = z.object({
   source: sourceFacts,
@@ -52,5 +67,8 @@ export const manifestSchema = z.object({
   inputIssues: z.array(inputIssue),
   /** Video rungs lowest first, then audio if there is any. */
   renditions: z.array(renditionManifest).min(1),
+  /** A still, stored as `poster.jpg`, and `storyboard.jpg`; null when there is none. */
+  poster: image.nullable().default(null),
+  storyboard: storyboard.nullable().default(null),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -35,3 +35,14 @@ export function segmentKey(
 ): string {
   return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${rendition}/${sequence}.ts`;
 }
+
+/** The pictures stored beside the segments of an attempt. */
+export type ImageName = 'poster.jpg' | 'storyboard.jpg';
+
+/** A picture of a video, as it is. */
+export function imageKey(
+  video: { workspaceId: string; videoId: string; attempt: number },
+  name: ImageName,
+): string {
+  return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${name}`;
+}

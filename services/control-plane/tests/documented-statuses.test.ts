@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { segmentKey } from '@framelane/object-store/object-keys';
+import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { AnswerCheck } from '@framelane/openapi/answer-check';
 import { readOpenApiDocument } from '@framelane/openapi/document';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -110,11 +110,22 @@ async function segment(): Promise<string> {
   return `/hls/${plane.workspaceId}/${videoId}/360p/0.ts`;
 }
 
+async function image(name: ImageName): Promise<Call> {
+  const path = await stream();
+  const videoId = path.slice(path.lastIndexOf('/') + 1);
+  const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, name);
+  await plane.objects.put(key, Buffer.alloc(40_000), 'image/jpeg');
+  return { path: `${path}/${name}` };
+}
+
 /** Where the parts of a stream are that a key or a token may be asked for. */
 const PARTS: Record<string, string> = {
   getMasterPlaylist: '/master.m3u8',
   getMediaPlaylist: '/360p/index.m3u8',
   getContentKey: '/key',
+  getPoster: '/poster.jpg',
+  getStoryboard: '/storyboard.vtt',
+  getStoryboardImage: '/storyboard.jpg',
 };
 
 /** A request that each operation answers with its success. */
@@ -144,6 +155,9 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
   getSegment: async () => ({ path: await segment() }),
   getContentKey: async () => ({ path: `${await stream()}/key` }),
+  getPoster: () => image('poster.jpg'),
+  getStoryboard: async () => ({ path: `${await stream()}/storyboard.vtt` }),
+  getStoryboardImage: () => image('storyboard.jpg'),
   getOpenApiDocument: async () => ({ path: '/openapi.json' }),
   getReferencePage: async () => ({ path: '/docs' }),
 };

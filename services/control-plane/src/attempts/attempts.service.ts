@@ -135,6 +135,8 @@ export class AttemptsService {
         input_issues: JSON.stringify(manifest.inputIssues),
         variants: delivered.variants,
         target_duration: delivered.targetDuration,
+        poster_bytes: manifest.poster?.bytes ?? null,
+        storyboard: manifest.storyboard && JSON.stringify(manifest.storyboard),
         storage_bytes: (video.size ?? 0) + delivered.bytes,
       });
       if (ready) await this.#usage.countTranscode(trx, video, manifest.source.duration);

@@ -8,6 +8,7 @@ import * as idempotency from './migrations/20261121e-idempotency.ts';
 import * as waitingSince from './migrations/20261121f-waiting-since.ts';
 import * as jobWorkers from './migrations/20261121g-job-workers.ts';
 import * as sourceKey from './migrations/20261121h-source-key.ts';
+import * as images from './migrations/20261121i-images.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261121f-waiting-since': waitingSince,
   '20261121g-job-workers': jobWorkers,
   '20261121h-source-key': sourceKey,
+  '20261121i-images': images,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

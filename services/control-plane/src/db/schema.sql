@@ -144,6 +144,8 @@ create table videos (
   remove_at timestamp(3) with time zone,
   waiting_since timestamp(3) with time zone,
   source_key text,
+  poster_bytes integer,
+  storyboard jsonb,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),

@@ -1,5 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import type { InputIssue } from '@framelane/contracts/manifest';
+import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -81,6 +81,9 @@ type VideosTable = {
   variants: VideoRendition[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
+  /** Size of the still picture, and what is known of the small ones; null until ready, and where there are none. */
+  poster_bytes: number | null;
+  storyboard: JSONColumnType<Storyboard> | null;
   storage_bytes: Generated<number>;
   /** 0..100; never falls. */
   progress: Generated<number>;

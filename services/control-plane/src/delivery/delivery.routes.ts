@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { RenditionName } from '@framelane/contracts/renditions';
+import type { ImageName } from '@framelane/object-store/object-keys';
 import type { ByteRange } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import compression from 'compression';
@@ -12,6 +13,7 @@ import { type DeliveryService, PRESIGNED_SECONDS, type SegmentSource } from './d
 import type { Admission, IssuedToken, PlaybackService, Viewer } from './playback.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
+const STORYBOARD_TYPE = 'text/vtt';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Whoever keeps the redirect can follow it for as long again. */
 const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
@@ -39,10 +41,13 @@ export const deliveryCors: RequestHandler = cors({
   maxAge: 86_400,
 });
 
-/** Playlists are text and shrink well; segments and keys are random bytes. */
+/** Playlists and storyboards are text and shrink well; segments and keys are random bytes, and pictures small already. */
 export const playlistCompression: RequestHandler = compression({
   threshold: 256,
-  filter: (_req, res) => String(res.getHeader('Content-Type')).startsWith(PLAYLIST_TYPE),
+  filter: (_req, res) => {
+    const type = String(res.getHeader('Content-Type'));
+    return type.startsWith(PLAYLIST_TYPE) || type.startsWith(STORYBOARD_TYPE);
+  },
 });
 
 type Operation =
@@ -50,7 +55,10 @@ type Operation =
   | 'getMasterPlaylist'
   | 'getMediaPlaylist'
   | 'getSegment'
-  | 'getContentKey';
+  | 'getContentKey'
+  | 'getPoster'
+  | 'getStoryboard'
+  | 'getStoryboardImage';
 
 export function deliveryRoutes(deps: {
   delivery: DeliveryService;
@@ -77,6 +85,14 @@ export function deliveryRoutes(deps: {
           },
   });
 
+  const sendImage =
+    (name: ImageName): RequestHandler =>
+    async (req, res) => {
+      const { tenant, video } = pathOf<VideoPath>(req);
+      const admission = await playback.admit(tenant, video, viewerOf(req));
+      send(res, admission, 'image/jpeg', await delivery.image(tenant, video, name));
+    };
+
   return {
     createPlaybackToken: atMostOnce<IssuedToken>({
       perform: issueToken,
@@ -88,14 +104,15 @@ export function deliveryRoutes(deps: {
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await playback.admit(tenant, video, viewerOf(req));
-      sendPlaylist(res, admission, await delivery.masterPlaylist(tenant, video, admission.token));
+      const playlist = await delivery.masterPlaylist(tenant, video, admission.token);
+      send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
       const admission = await playback.admit(tenant, video, viewerOf(req));
       const playlist = await delivery.mediaPlaylist(tenant, video, rendition, admission.token);
-      sendPlaylist(res, admission, playlist);
+      send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
     getSegment: async (req, res) => {
@@ -110,6 +127,15 @@ export function deliveryRoutes(deps: {
       const key = await delivery.contentKey(tenant, video);
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
+
+    getPoster: sendImage('poster.jpg'),
+    getStoryboardImage: sendImage('storyboard.jpg'),
+
+    getStoryboard: async (req, res) => {
+      const { tenant, video } = pathOf<VideoPath>(req);
+      const admission = await playback.admit(tenant, video, viewerOf(req));
+      send(res, admission, STORYBOARD_TYPE, await delivery.storyboard(tenant, video, admission.token));
+    },
   };
 }
 
@@ -122,9 +148,10 @@ function pathOf<T>(req: Request): T {
   return req.params as unknown as T;
 }
 
-function sendPlaylist(res: Response, { policy }: Admission, playlist: string): void {
+/** Sends what is made for one viewer, or may be looked at by all for a minute. */
+function send(res: Response, { policy }: Admission, type: string, body: string | Buffer): void {
   const caching = policy === 'public' ? 'public, max-age=60' : 'private, no-store';
-  res.set('Cache-Control', caching).type(PLAYLIST_TYPE).send(playlist);
+  res.set('Cache-Control', caching).type(type).send(body);
 }
 
 /** Answers 200, 206, 304 or 416 (RFC 9110 §13, §14); only what is sent is read from storage. Or sends on there, with 302. */

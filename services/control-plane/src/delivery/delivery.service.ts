@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
-import { segmentKey } from '@framelane/object-store/object-keys';
+import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
@@ -12,12 +13,14 @@ import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import { notPlayable } from './not-playable.ts';
 import {
   findContentKey,
+  findImages,
   findRenditions,
   findSegment,
   findSegments,
   insertRenditions,
   type SegmentAddress,
 } from './renditions.store.ts';
+import { renderStoryboard } from './storyboard.ts';
 
 /** One segment, its facts known before its bytes are opened. */
 export type SegmentSource = {
@@ -67,7 +70,7 @@ export class DeliveryService {
   async store(
     trx: Database,
     videoId: string,
-    { renditions }: Manifest,
+    { renditions, poster, storyboard }: Manifest,
   ): Promise<{ variants: VideoRendition[]; targetDuration: number; bytes: number }> {
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
     await insertRenditions(
@@ -89,7 +92,10 @@ export class DeliveryService {
     return {
       variants: VIDEO_RENDITIONS.filter((name) => names.has(name)),
       targetDuration,
-      bytes: renditions.flatMap((rendition) => rendition.segments).reduce((sum, { bytes }) => sum + bytes, 0),
+      bytes: [...renditions.flatMap((rendition) => rendition.segments), poster, storyboard].reduce(
+        (sum, stored) => sum + (stored?.bytes ?? 0),
+        0,
+      ),
     };
   }
 
@@ -138,6 +144,24 @@ export class DeliveryService {
       open: async (range) => (await this.#objects.get(key, range)).body,
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
+  }
+
+  /** A picture of the video, whole: JPEG. Throws 404 unless the video is ready and has it. */
+  async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
+    const images = await findImages(this.#db, workspaceId, videoId);
+    const has = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard;
+    if (images === undefined || has == null) throw notPlayable();
+    const { body } = await this.#objects.get(
+      imageKey({ workspaceId, videoId, attempt: images.attempt }, name),
+    );
+    return buffer(body);
+  }
+
+  /** Where in the storyboard which moment is: WebVTT. Throws 404 unless the video is ready and has one. */
+  async storyboard(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
+    const images = await findImages(this.#db, workspaceId, videoId);
+    if (!images?.storyboard) throw notPlayable();
+    return renderStoryboard(images.storyboard, images.duration ?? 0, token);
   }
 
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */

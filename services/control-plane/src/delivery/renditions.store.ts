@@ -1,7 +1,7 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { PlaybackPolicy, RenditionRow } from '../db/schema.ts';
+import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition without its segment table. */
 export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
@@ -87,6 +87,17 @@ export async function findContentKey(
 ): Promise<string | undefined> {
   const row = await readyVideo(db, workspaceId, videoId).select('content_key').executeTakeFirst();
   return row?.content_key ?? undefined;
+}
+
+/** What is known of the pictures of a ready video. */
+export async function findImages(
+  db: Database,
+  workspaceId: string,
+  videoId: string,
+): Promise<Pick<VideoRow, 'attempt' | 'poster_bytes' | 'storyboard' | 'duration'> | undefined> {
+  return readyVideo(db, workspaceId, videoId)
+    .select(['attempt', 'poster_bytes', 'storyboard', 'duration'])
+    .executeTakeFirst();
 }
 
 function readyVideo(db: Database, workspaceId: string, videoId: string) {

@@ -10,11 +10,16 @@ export type VideoWithTicket = VideoRow & { ticket_expires_at: Date | null };
 
 /** Where players find the master playlist of a video, once it is ready. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
-  return `${baseUrl}/hls/${video.workspaceId}/${video.id}/master.m3u8`;
+  return deliveryUrl(video, baseUrl, 'master.m3u8');
+}
+
+function deliveryUrl(video: { workspaceId: string; id: string }, baseUrl: string, file: string): string {
+  return `${baseUrl}/hls/${video.workspaceId}/${video.id}/${file}`;
 }
 
 /** What the public sees of a row. `baseUrl` ends in `/v1`. */
 export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecord {
+  const address = { workspaceId: row.workspace_id, id: row.id };
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -26,10 +31,10 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     metadata: row.metadata,
     tags: row.tags,
     passthrough: row.passthrough,
-    thumbnail: null,
-    storyboard: null,
+    thumbnail: row.poster_bytes === null ? null : deliveryUrl(address, baseUrl, 'poster.jpg'),
+    storyboard: row.storyboard === null ? null : deliveryUrl(address, baseUrl, 'storyboard.vtt'),
     ...(row.status === 'ready' && {
-      hls: masterPlaylistUrl({ workspaceId: row.workspace_id, id: row.id }, baseUrl),
+      hls: masterPlaylistUrl(address, baseUrl),
       variants: row.variants ?? [],
     }),
     duration: row.duration,

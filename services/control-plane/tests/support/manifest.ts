@@ -47,5 +47,7 @@ export function sampleManifest(): Manifest {
         segments: segments(SEGMENT_BYTES.audio),
       },
     ],
+    poster: { bytes: 40_000 },
+    storyboard: { bytes: 60_000, width: 160, height: 90, columns: 10, tiles: 20, interval: 1 },
   };
 }

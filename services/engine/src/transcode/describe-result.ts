@@ -10,7 +10,12 @@ import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
  * Everything the control plane needs to serve the video, measured from what is stored. Throws an UnfitSegmentError when
  * the rungs do not fit together.
  */
-export function describeResult(source: ProbedSource, plan: EncodePlan, stored: StoredSegments): Manifest {
+export function describeResult(
+  source: ProbedSource,
+  plan: EncodePlan,
+  stored: StoredSegments,
+  images: Pick<Manifest, 'poster' | 'storyboard'>,
+): Manifest {
   const rungs = plan.rungs.map((rung) => ({ ...rung, stored: segmentsOf(rung.name, stored) }));
   // All timestamps are shifted alike; the first picture is at zero.
   const zero = rungs[0]?.stored[0]?.start ?? Number.NaN;
@@ -42,6 +47,7 @@ export function describeResult(source: ProbedSource, plan: EncodePlan, stored: S
     duration: rounded(plan.duration, 3),
     inputIssues: plan.inputIssues,
     renditions,
+    ...images,
   };
 }
 

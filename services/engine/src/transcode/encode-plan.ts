@@ -1,6 +1,7 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
 import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
+import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
 import { planLadder, type Rung } from './ladder.ts';
 import type { DynamicRange, VideoTrack } from './media-source.ts';
@@ -45,6 +46,7 @@ export type EncodePlan = {
   dynamicRange: DynamicRange;
   /** Matrix to assume where the file names none. */
   assumedMatrix: 'bt601' | 'bt709' | null;
+  images: ImagesPlan;
   /** Repairs the owner is told of. */
   inputIssues: InputIssue[];
 };
@@ -79,6 +81,7 @@ export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan
     deinterlace: video.interlaced,
     dynamicRange: video.dynamicRange,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
+    images: planImages(video.display, duration, (frames - 1) / framesPerSecond),
     inputIssues: inputIssues(source, framesPerSecond),
   };
 }

@@ -2,10 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
+import { planLadder } from './ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from './transcode-settings.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
   ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+const streamsFor = (changes: Partial<EncodePlan> = {}) => lineFor(changes).outputs[0]?.options ?? [];
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
 describe('the ffmpeg run', () => {
@@ -19,17 +21,16 @@ describe('the ffmpeg run', () => {
   });
 
   test('decodes once and scales each rung from the one above', () => {
-    const graph = optionValue(lineFor().outputOptions, '-filter_complex')?.split(';');
-    expect(graph).toHaveLength(3);
+    const graph = optionValue(streamsFor(), '-filter_complex')?.split(';');
     expect(graph?.[0]).toMatch(
-      /^\[0:1\]fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split\[480p\]\[to-360p\]$/,
+      /^\[0:1\]fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
     );
-    expect(graph?.[1]).toBe('[to-360p]scale=640:360,setsar=1[360p]');
-    expect(graph?.[2]).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
+    expect(graph?.[1]).toBe('[to-360p]scale=640:360,setsar=1,split=2[360p][to-storyboard]');
+    expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
   });
 
   test('takes nothing else from the file', () => {
-    const { outputOptions } = lineFor();
+    const outputOptions = streamsFor();
     expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
       '[360p]',
       '[480p]',
@@ -41,7 +42,7 @@ describe('the ffmpeg run', () => {
   });
 
   test('caps each rung and names its playlist', () => {
-    const { outputOptions } = lineFor();
+    const outputOptions = streamsFor();
     expect(optionValue(outputOptions, '-maxrate:v:0')).toBe('800000');
     expect(optionValue(outputOptions, '-bufsize:v:1')).toBe('2800000');
     expect(optionValue(outputOptions, '-var_stream_map')).toBe(
@@ -50,16 +51,18 @@ describe('the ffmpeg run', () => {
   });
 
   test('has no trace of sound without any', () => {
-    expect(lineFor({ audio: null }).outputOptions.join(' ')).not.toMatch(/audio\]|a:0|aac/);
+    expect(streamsFor({ audio: null }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
   });
 
   test('passes on what is kept, and cuts the other rungs at its key frames', () => {
-    const { outputOptions } = lineFor({
+    const outputOptions = streamsFor({
       keepsTop: true,
       audio: { index: 0, make: { keep: 94 }, end: 1.984 },
       segmentSeconds: 5,
     });
-    expect(optionValue(outputOptions, '-filter_complex')).toMatch(/^\[0:1\][^;]*scale=640:360[^;]*\[360p\]$/);
+    expect(optionValue(outputOptions, '-filter_complex')).toMatch(
+      /^\[0:1\][^;]*scale=640:360[^;]*\[360p\]\[to-poster\]\[to-storyboard\];/,
+    );
     expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
       '[360p]',
       '0:1',
@@ -73,9 +76,24 @@ describe('the ffmpeg run', () => {
     expect(optionValue(outputOptions, '-hls_time')).toBe('5');
   });
 
+  test('makes pictures of frames that are decoded anyhow, or of the source where no rung is encoded', () => {
+    const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex') ?? '';
+    const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
+    expect(full).toMatch(/\[to-720p\]scale=[^;]*\[to-poster\];.*\[to-360p\]scale=[^;]*\[to-storyboard\];/);
+    expect(full.match(/\[0:1\]/g)).toHaveLength(1);
+    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), keepsTop: true })).toMatch(
+      /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
+    );
+    expect(lineFor().outputs.map(({ path }) => path)).toEqual([
+      'output/%v.m3u8',
+      'output/poster.jpg',
+      'output/poster-dark.jpg',
+      'output/storyboard.jpg',
+    ]);
+  });
+
   test('repairs what has to be repaired', () => {
-    const graph = (changes: Partial<EncodePlan>) =>
-      optionValue(lineFor(changes).outputOptions, '-filter_complex');
+    const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
     expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
     expect(graph({ deinterlace: true })).toMatch(/\[0:1\]bwdif=.*?,fps=/);
     expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);

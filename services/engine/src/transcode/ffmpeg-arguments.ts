@@ -16,6 +16,15 @@ const KEY_FRAME_SECONDS = 2;
  */
 const TIMESTAMP_OFFSET_SECONDS = 10;
 
+/** The pictures made beside the rungs, and the labels of their chains. */
+export const IMAGES = ['poster', 'poster-dark', 'storyboard'] as const;
+/** Seconds between the frames tried for the still picture. */
+const CANDIDATE_SECONDS = 0.5;
+/** Average of luma, of which black is 16 and white 235. */
+const NEARLY_BLACK = 24;
+
+const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
+
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
 
@@ -28,24 +37,51 @@ export function ffmpegArguments(
   settings: Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>,
 ): FfmpegCommandLine {
   const threads = String(settings.threads);
-  const chains = [...cascade(plan), ...audioChain(plan)];
   return {
     inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-threads', threads, ...DECODE_OPTIONS],
     input: SOURCE_INPUT,
-    outputOptions: [
-      ...(chains.length > 0 ? ['-filter_complex_threads', threads, '-filter_complex', chains.join(';')] : []),
-      ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
-      ...(plan.keepsTop ? ['-map', `0:${plan.videoIndex}`] : []),
-      ...audioMap(plan),
-      ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1'],
-      ...encodedRungs(plan).flatMap((rung, at) => encoderOptions(rung, at, plan, settings)),
-      ...(plan.keepsTop ? keptVideoOptions(encodedRungs(plan).length, plan) : []),
-      ...audioOptions(plan),
-      ...['-t', String(settings.limits.maxDurationSeconds)],
-      ...hlsOptions(plan),
-    ],
-    output: `${OUTPUT_FOLDER}/%v.m3u8`,
+    // The one whose progress is told comes first.
+    outputs: [{ options: streamOptions(plan, settings), path: `${OUTPUT_FOLDER}/%v.m3u8` }, ...images()],
   };
+}
+
+function streamOptions(
+  plan: EncodePlan,
+  settings: Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>,
+): string[] {
+  const chains = [...cascade(plan), ...imageChains(plan), ...audioChain(plan)];
+  return [
+    ...['-filter_complex_threads', String(settings.threads), '-filter_complex', chains.join(';')],
+    ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
+    ...(plan.keepsTop ? ['-map', `0:${plan.videoIndex}`] : []),
+    ...audioMap(plan),
+    ...['-sn', '-dn', ...WITHOUT_METADATA],
+    ...encodedRungs(plan).flatMap((rung, at) => encoderOptions(rung, at, plan, settings)),
+    ...(plan.keepsTop ? keptVideoOptions(encodedRungs(plan).length, plan) : []),
+    ...audioOptions(plan),
+    ...['-t', String(settings.limits.maxDurationSeconds)],
+    ...hlsOptions(plan),
+  ];
+}
+
+/** The pictures, each by the label of its chain. What is made of the storyboard is one picture, too. */
+function images(): FfmpegCommandLine['outputs'] {
+  return IMAGES.map((name) => ({
+    options: [
+      '-map',
+      `[${name}]`,
+      ...WITHOUT_METADATA,
+      '-c:v',
+      'mjpeg',
+      '-q:v',
+      '4',
+      '-f',
+      'image2',
+      '-update',
+      '1',
+    ],
+    path: `${OUTPUT_FOLDER}/${name}.jpg`,
+  }));
 }
 
 /** The rungs that x264 makes, lowest first. */
@@ -53,17 +89,67 @@ function encodedRungs({ rungs, keepsTop }: EncodePlan): readonly Rung[] {
   return keepsTop ? rungs.slice(0, -1) : rungs;
 }
 
-/** One chain a rung, from the top: a copy goes to its encoder, and one to the scaler of the next rung. */
+/**
+ * One chain a rung, from the top: a copy goes to its encoder, one to the scaler of the next rung, and from two of them
+ * one to the pictures. Where no rung is encoded, the source is decoded for the pictures alone.
+ */
 function cascade(plan: EncodePlan): string[] {
   const downwards = encodedRungs(plan).toReversed();
+  const from = imageRungs(plan);
+  if (downwards.length === 0) {
+    const rungs = plan.rungs.slice(-1);
+    return rungs.map(
+      (rung) => `[0:${plan.videoIndex}]${topChain(rung, plan)},${fork(['to-poster', 'to-storyboard'])}`,
+    );
+  }
   return downwards.map((rung, at) => {
     const steps =
       at === 0
         ? `[0:${plan.videoIndex}]${topChain(rung, plan)}`
         : `[to-${rung.name}]scale=${rung.width}:${rung.height},setsar=1`;
     const next = downwards[at + 1];
-    return next ? `${steps},split[${rung.name}][to-${next.name}]` : `${steps}[${rung.name}]`;
+    const copies = [
+      rung.name,
+      ...(next ? [`to-${next.name}`] : []),
+      ...(rung === from.poster ? ['to-poster'] : []),
+      ...(rung === from.storyboard ? ['to-storyboard'] : []),
+    ];
+    return `${steps},${fork(copies)}`;
   });
+}
+
+function fork(labels: readonly string[]): string {
+  const outputs = labels.map((label) => `[${label}]`).join('');
+  return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
+}
+
+/** The rungs that pictures are made of: a still of 720 lines at most, and small ones of the smallest. */
+function imageRungs(plan: EncodePlan): { poster: Rung | undefined; storyboard: Rung | undefined } {
+  const rungs = encodedRungs(plan);
+  const small = rungs.filter(({ name }) => name !== '1080p');
+  return { poster: small.at(-1) ?? rungs[0], storyboard: rungs[0] };
+}
+
+/**
+ * The still picture is the first of some frames that is not nearly black, and in case all are, there is also the first of
+ * them whatever it shows.
+ */
+function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string[] {
+  const { tile, columns, rows, tiles, interval } = storyboard;
+  const measured = 'lavfi.signalstats.YAVG';
+  return [
+    `[to-poster]trim=start=${posterFrom.toFixed(3)},split=2[first][candidates]`,
+    '[first]trim=end_frame=1[poster-dark]',
+    [
+      `[candidates]select=gte(t-${posterFrom.toFixed(3)}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
+      `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
+      'trim=end_frame=1[poster]',
+    ].join(','),
+    [
+      `[to-storyboard]select=gte(t\\,selected_n*${interval}),scale=${tile.width}:${tile.height},setsar=1`,
+      `tile=${columns}x${rows}:nb_frames=${tiles}[storyboard]`,
+    ].join(','),
+  ];
 }
 
 function audioChain({ audio }: EncodePlan): string[] {

@@ -1,25 +1,25 @@
 /**
- * Reads ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onTime` with the seconds of video written so
- * far, whenever they have grown.
+ * Reads ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onFrames` with the number of frames written to
+ * its first video output so far, whenever it has grown. The time ffmpeg also gives is that of whatever is furthest: of
+ * sound, or of packets that are passed on while frames still wait to be encoded.
  */
 export class ProgressReader {
-  readonly #onTime: (seconds: number) => void;
+  readonly #onFrames: (frames: number) => void;
   #rest = '';
-  #seconds = 0;
+  #frames = 0;
 
-  constructor(onTime: (seconds: number) => void) {
-    this.#onTime = onTime;
+  constructor(onFrames: (frames: number) => void) {
+    this.#onFrames = onFrames;
   }
 
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const [, microseconds] = /^out_time_us=(\d+)/.exec(line) ?? [];
-      const seconds = Number(microseconds ?? 0) / 1e6;
-      if (seconds > this.#seconds) {
-        this.#seconds = seconds;
-        this.#onTime(seconds);
+      const [, frames] = /^frame=\s*(\d+)/.exec(line) ?? [];
+      if (Number(frames ?? 0) > this.#frames) {
+        this.#frames = Number(frames);
+        this.#onFrames(this.#frames);
       }
     }
   }

@@ -12,8 +12,8 @@ import type { TranscodeSettings } from './transcode-settings.ts';
 export type MediaTools = { ffmpeg: string; ffprobe: string };
 
 const CHECK_SECONDS = 20;
-const NEEDED_ENCODERS = ['libx264', 'aac'];
-const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap'];
+const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
+const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile'];
 
 /**
  * Finds ffmpeg and ffprobe, confines them, and sees whether they can do what is asked of them. Throws a SettingsError

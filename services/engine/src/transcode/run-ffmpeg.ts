@@ -4,12 +4,11 @@ import { ProgressReader } from './ffmpeg-progress.ts';
 import { signalGroup, stopProcess } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
-/** One call of ffmpeg: what stands before the input, the input, what stands before the output, the output. */
+/** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
 export type FfmpegCommandLine = {
   inputOptions: readonly string[];
   input: string;
-  outputOptions: readonly string[];
-  output: string;
+  outputs: readonly { options: readonly string[]; path: string }[];
 };
 
 export type FfmpegRunOptions = {
@@ -21,8 +20,8 @@ export type FfmpegRunOptions = {
   limitSeconds: number;
   /** Longest time without new output. */
   stallSeconds: number;
-  /** Called about twice a second with the seconds of video written so far; they only grow. */
-  onProgress: (seconds: number) => void;
+  /** Called about twice a second with the frames of the first output's video so far; they only grow. */
+  onProgress: (frames: number) => void;
   /** Looked at twice a second: while it is true, ffmpeg is held where it is. */
   mustWait: () => boolean;
 };
@@ -45,9 +44,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   const command = ffmpeg({ cwd: options.cwd, stdoutLines: STDERR_LINES })
     .setFfmpegPath(options.program)
     .input(commandLine.input)
-    .inputOptions(...commandLine.inputOptions)
-    .output(commandLine.output)
-    .outputOptions(...commandLine.outputOptions, '-progress', 'pipe:1', '-nostats');
+    .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
+  for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
 
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
@@ -73,9 +71,9 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     child = (command as unknown as { ffmpegProc: ChildProcess }).ffmpegProc;
     // Its own handler of a failed spawn throws where nobody can catch it.
     child.removeAllListeners('error').on('error', reject);
-    const progress = new ProgressReader((seconds) => {
+    const progress = new ProgressReader((frames) => {
       stall.refresh();
-      options.onProgress(seconds);
+      options.onProgress(frames);
     });
     child.stdout?.setEncoding('utf8').on('data', (text: string) => progress.push(text));
     if (signal.aborted || stoppedFor) stop();

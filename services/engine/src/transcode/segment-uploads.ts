@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
-import { refusal, storageFailure, TranscodeFailure } from './transcode-failure.ts';
+import { storeWithRetries } from './store-with-retries.ts';
+import { refusal, TranscodeFailure } from './transcode-failure.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
 export type StoredSegment = SegmentHead & { bytes: number };
@@ -37,8 +37,6 @@ type SegmentUploadsOptions = {
 const UPLOADS_AT_ONCE = 4;
 /** Finished segments that may wait on disk, of all renditions together. */
 const MAX_WAITING = 30;
-/** Waits between the tries to store a segment. */
-const RETRY_DELAYS_MS = [500, 2000];
 /** How far apart the beginnings of one segment in two renditions may be (HLS authoring specification 8.22). */
 const ALIGNED_SECONDS = 0.001;
 
@@ -132,17 +130,12 @@ export class SegmentUploads {
 
   async #upload(path: string, { rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const ciphertext = encryptSegment(createReadStream(path), contentKey, sequence);
-        const options = { contentType: 'video/mp2t', signal };
-        return (await objects.putStream(keyOf(rendition, sequence), ciphertext, options)).bytes;
-      } catch (error) {
-        const delayMs = RETRY_DELAYS_MS[tries];
-        if (signal.aborted || delayMs === undefined) throw storageFailure(error);
-        await delay(delayMs, undefined, { signal });
-      }
-    }
+    const options = { contentType: 'video/mp2t', signal };
+    const { bytes } = await storeWithRetries(() => {
+      const ciphertext = encryptSegment(createReadStream(path), contentKey, sequence);
+      return objects.putStream(keyOf(rendition, sequence), ciphertext, options);
+    }, signal);
+    return bytes;
   }
 
   #fail(error: unknown): void {

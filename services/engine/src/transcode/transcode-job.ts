@@ -15,6 +15,7 @@ import { type ProbedSource, probe } from './probe.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import { SegmentUploads, type StoredSegments } from './segment-uploads.ts';
+import { storeImages } from './store-images.ts';
 import { ToolError } from './tool-error.ts';
 import { storageFailure, TranscodeFailure } from './transcode-failure.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
@@ -109,7 +110,8 @@ async function transcode(
     const { rungs, keepsTop, obstacles } = plan;
     context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, keepsTop, obstacles });
     await mkdir(output);
-    return describeResult(source, plan, await encode(job, plan, directory, context));
+    const { stored, images } = await encode(job, plan, directory, context);
+    return describeResult(source, plan, stored, images);
   };
   const plan = planEncoding(source, true);
   try {
@@ -143,7 +145,7 @@ async function encode(
   plan: EncodePlan,
   directory: string,
   context: TranscodeJobContext,
-): Promise<StoredSegments> {
+): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds } = settings.limits;
   const failure = new AbortController();
@@ -164,14 +166,18 @@ async function encode(
       signal,
       limitSeconds: encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * plan.duration,
       stallSeconds,
-      onProgress: (seconds) => {
-        context.onProgress(Math.min(1, seconds / plan.duration));
+      onProgress: (frames) => {
+        context.onProgress(Math.min(1, frames / plan.frames));
         void uploads.collect();
       },
       mustWait: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
-    return await uploads.finish();
+    const [stored, images] = await Promise.all([
+      uploads.finish(),
+      storeImages(join(directory, OUTPUT_FOLDER), plan.images, job, { objects: context.objects, signal }),
+    ]);
+    return { stored, images };
   } catch (error) {
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {

@@ -23,7 +23,7 @@ import { jobDirectory, runBare, runPerRung, runPictures, takeOutput } from './su
 import { makeSample, unkeepable } from './support/sources.ts';
 
 type Round = {
-  ours: Cost & { bytes: number; secondsAfterFfmpeg: number };
+  ours: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
   bare: Cost & { bytes: number };
   perRung: Cost & { bytes: number };
   /** CPU seconds. */
@@ -97,7 +97,19 @@ async function runOurs(path: string): Promise<Round['ours']> {
   });
   const secondsAfterFfmpeg = (performance.now() - ffmpegEnded) / 1000;
   bench.logger.info = log;
-  return { ...cost, bytes, secondsAfterFfmpeg };
+  return { ...cost, bytes, secondsAfterFfmpeg, progressError: progressError(videoId, cost.wallSeconds) };
+}
+
+/** How far the progress told was from the part of the time that had passed, at most. */
+function progressError(videoId: string, wallSeconds: number): number {
+  const events = bench.events.flatMap(({ type, data, occurredAt }) =>
+    'videoId' in data && data.videoId === videoId ? [{ type, data, at: Date.parse(occurredAt) / 1000 }] : [],
+  );
+  const end = events.find(({ type }) => type === 'transcode.completed')?.at ?? Number.NaN;
+  const errors = events.flatMap(({ data, at }) =>
+    'fraction' in data ? [Math.abs(data.fraction - (1 - (end - at) / wallSeconds))] : [],
+  );
+  return Math.max(0, ...errors);
 }
 
 function report(title: string, rounds: readonly Round[]): void {
@@ -121,12 +133,14 @@ function report(title: string, rounds: readonly Round[]): void {
     cpuRatio: middle((round) => round.ours.cpuSeconds / round.x264),
   };
   const secondsAfterFfmpeg = middle(({ ours }) => ours.secondsAfterFfmpeg);
+  const progressError = Math.max(...rounds.map(({ ours }) => ours.progressError));
   print(`\n${title}, ${rounds.length} rounds`);
   print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', 'ours/CPU', 'ours/wall']));
   for (const { name, ...figures } of rows) print(line([name, ...Object.values(figures).map(short)]));
   print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', short(x264.cpuRatio), '']));
   print(`from the end of ffmpeg to the manifest: ${short(secondsAfterFfmpeg)} s`);
-  print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg }));
+  print(`progress told and time passed differ by at most ${short(progressError * 100)} %`);
+  print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg, progressError }));
 }
 
 function median(numbers: readonly number[]): number {

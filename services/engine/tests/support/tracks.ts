@@ -1,4 +1,5 @@
 import type { EncodePlan } from '../../src/transcode/encode-plan.ts';
+import { planImages } from '../../src/transcode/images-plan.ts';
 import { planLadder } from '../../src/transcode/ladder.ts';
 import type { AudioTrack, VideoTrack } from '../../src/transcode/media-source.ts';
 
@@ -31,6 +32,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     ...{ obstacles: { video: null, audio: null } },
     ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
     ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
+    images: planImages({ width: 854, height: 480 }, 2, 1.96),
     ...changes,
   };
 }

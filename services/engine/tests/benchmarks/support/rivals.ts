@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EncodePlan } from '../../../src/transcode/encode-plan.ts';
-import { ffmpegArguments } from '../../../src/transcode/ffmpeg-arguments.ts';
+import { ffmpegArguments, IMAGES } from '../../../src/transcode/ffmpeg-arguments.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/transcode/input-limits.ts';
 import type { TranscodeSettings } from '../../../src/transcode/transcode-settings.ts';
 
@@ -31,8 +31,9 @@ export async function takeOutput(directory: string): Promise<number> {
 
 /** The engine's own ffmpeg run, with nothing around it. */
 export async function runBare(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
-  const { inputOptions, input, outputOptions, output } = ffmpegArguments(plan, settings);
-  await run(directory, [...inputOptions, '-i', input, ...outputOptions, output]);
+  const { inputOptions, input, outputs } = ffmpegArguments(plan, settings);
+  const output = outputs.flatMap(({ options, path }) => [...options, path]);
+  await run(directory, [...inputOptions, '-i', input, ...output]);
 }
 
 /** One run a rung, one after another, each with the sound in its segments. */
@@ -57,27 +58,34 @@ export async function runPictures(
   encoded: boolean,
 ): Promise<void> {
   const threads = String(settings.threads);
-  const { outputOptions } = ffmpegArguments({ ...plan, audio: null }, settings);
-  const graph = outputOptions[outputOptions.indexOf('-filter_complex') + 1] ?? '';
+  const options = streamOptions({ ...plan, audio: null }, settings);
+  const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
   const rungs = plan.keepsTop ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
     ...rungs.flatMap(({ name }) => ['-map', `[${name}]`]),
-    ...(encoded ? rungs.flatMap((_, at) => encoder(plan, at, at, settings)) : ['-c:v', 'wrapped_avframe']),
+    ...IMAGES.flatMap((name) => ['-map', `[${name}]`]),
+    ...['-c:v', 'wrapped_avframe'],
+    ...(encoded ? rungs.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
     ...['-f', 'null', '-'],
   ]);
 }
 
 /** How rung `at` of the plan is encoded as video output `output`, at the rates of the engine. */
 function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
-  const { outputOptions } = ffmpegArguments({ ...plan, keepsTop: false }, settings);
+  const options = streamOptions({ ...plan, keepsTop: false }, settings);
   const suffix = `:v:${at}`;
-  return outputOptions.flatMap((option, place) =>
+  return options.flatMap((option, place) =>
     option.startsWith('-') && option.endsWith(suffix)
-      ? [option.replace(suffix, `:v:${output}`), outputOptions[place + 1] ?? '']
+      ? [option.replace(suffix, `:v:${output}`), options[place + 1] ?? '']
       : [],
   );
+}
+
+/** What stands before the first output of the engine's run. */
+function streamOptions(plan: EncodePlan, settings: Settings): readonly string[] {
+  return ffmpegArguments(plan, settings).outputs[0]?.options ?? [];
 }
 
 async function run(cwd: string, args: readonly string[]): Promise<void> {

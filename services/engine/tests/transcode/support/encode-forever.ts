@@ -7,8 +7,7 @@ await runFfmpeg(
   {
     inputOptions: ['-re', '-f', 'lavfi'],
     input: 'testsrc2=s=64x64',
-    outputOptions: ['-f', 'null'],
-    output: '-',
+    outputs: [{ options: ['-f', 'null'], path: '-' }],
   },
   {
     program,

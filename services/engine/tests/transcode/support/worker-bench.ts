@@ -162,6 +162,11 @@ export class WorkerBench {
     return `hls/${WORKSPACE}/${videoId}/a1/${rendition}/${sequence}.ts`;
   }
 
+  /** Where a picture is stored. */
+  imageKey(videoId: string, name: string): string {
+    return `hls/${WORKSPACE}/${videoId}/a1/${name}`;
+  }
+
   /** Keys of everything made for a video. */
   async stored(videoId: string): Promise<string[]> {
     const keys: string[] = [];

@@ -1,0 +1,113 @@
+import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane();
+});
+afterAll(() => plane.stop());
+
+const PICTURES: Record<ImageName, Buffer> = {
+  'poster.jpg': Buffer.from('a still picture'),
+  'storyboard.jpg': Buffer.from('small pictures'),
+};
+const PARTS = ['poster.jpg', 'storyboard.vtt', 'storyboard.jpg'];
+
+async function readyVideo(playbackPolicy: 'public' | 'signed'): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket({ filename: 'holiday.mp4', playbackPolicy });
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.complete(videoId, attempt);
+  for (const [name, picture] of Object.entries(PICTURES)) {
+    const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt }, name as ImageName);
+    await plane.objects.put(key, picture, 'image/jpeg');
+  }
+  return videoId;
+}
+
+const record = async (videoId: string) =>
+  (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+const get = (videoId: string, part: string) =>
+  request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/${part}`).responseType('blob');
+
+describe('the pictures of a public video', () => {
+  let videoId: string;
+  beforeAll(async () => {
+    videoId = await readyVideo('public');
+  });
+
+  test('are told of in the record', async () => {
+    const base = `http://framelane.test/v1/hls/${plane.workspaceId}/${videoId}`;
+    expect(await record(videoId)).toMatchObject({
+      thumbnail: `${base}/poster.jpg`,
+      storyboard: `${base}/storyboard.vtt`,
+    });
+  });
+
+  test.each(Object.entries(PICTURES))('are there for anybody for a minute: %s', async (name, picture) => {
+    const answer = await get(videoId, name);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/jpeg']);
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'public, max-age=60',
+      'access-control-allow-origin': '*',
+    });
+    expect(answer.body).toEqual(picture);
+    const again = await get(videoId, name).set('If-None-Match', String(answer.headers.etag));
+    expect(again.status).toBe(304);
+  });
+
+  test('are found by the storyboard, gzipped', async () => {
+    const answer = await get(videoId, 'storyboard.vtt').set('Accept-Encoding', 'gzip');
+    expect(answer.headers['content-type']).toMatch(/^text\/vtt/);
+    expect(answer.headers['content-encoding']).toBe('gzip');
+    const cues = answer.body.toString().split('\n\n');
+    expect(cues[0]).toBe('WEBVTT');
+    expect(cues).toHaveLength(21);
+    expect(cues[12]).toBe('00:00:11.000 --> 00:00:12.000\nstoryboard.jpg#xywh=160,90,160,90');
+  });
+
+  test('are gone with the video', async () => {
+    const deleted = await readyVideo('public');
+    await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
+    for (const part of PARTS) expect((await get(deleted, part)).status).toBe(404);
+  });
+});
+
+describe('the pictures of a signed video', () => {
+  let videoId: string;
+  let token: string;
+  beforeAll(async () => {
+    videoId = await readyVideo('signed');
+    const tokens = `/v1/videos/${videoId}/playback-tokens`;
+    token = (await request(plane.url).post(tokens).set(plane.credentials).send({})).body.token;
+  });
+
+  test.each(PARTS)('need a token or a key, and are not to be kept: %s', async (part) => {
+    expect((await get(videoId, part)).status).toBe(401);
+    expect((await get(videoId, `${part}?token=nonsense`)).status).toBe(403);
+    for (const answer of [
+      await get(videoId, `${part}?token=${token}`),
+      await get(videoId, part).set(plane.credentials),
+    ]) {
+      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store']);
+    }
+  });
+
+  test('are found by the storyboard with the token it was asked for with', async () => {
+    const { body } = await get(videoId, `storyboard.vtt?token=${token}`);
+    const [address = ''] = /storyboard\.jpg\S*/.exec(body.toString()) ?? [];
+    expect(address).toBe(`storyboard.jpg?token=${token}#xywh=0,0,160,90`);
+    const [path = ''] = address.split('#');
+    expect((await get(videoId, path)).body).toEqual(PICTURES['storyboard.jpg']);
+  });
+});
+
+test('a video without pictures says so', async () => {
+  const videoId = await readyVideo('public');
+  const nothing = { poster_bytes: null, storyboard: null };
+  await plane.db.updateTable('videos').set(nothing).where('id', '=', videoId).execute();
+  expect(await record(videoId)).toMatchObject({ thumbnail: null, storyboard: null });
+  for (const part of PARTS) expect((await get(videoId, part)).status).toBe(404);
+});
