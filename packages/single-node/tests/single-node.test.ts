@@ -74,7 +74,9 @@ describe('a single node', () => {
       expect(await refusal({ PORT: taken })).toMatch(
         new RegExp(`Port ${taken} .* is taken .* Set PORT to a free one`),
       );
-      expect(await refusal({ ENGINE_PORT: taken })).toMatch(/Set ENGINE_PORT to a free one/);
+      for (const variable of ['ENGINE_PORT', 'INTERNAL_PORT', 'ENGINE_INTERNAL_PORT']) {
+        expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free one`));
+      }
       expect(await processesUsing(dataDir)).toEqual([]);
     } finally {
       stranger.close();

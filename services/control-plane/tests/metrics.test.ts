@@ -240,6 +240,12 @@ describe('videos', () => {
 });
 
 describe('queues', () => {
+  /** So old, and what the machine took to get here. */
+  function expectAge(age: number | undefined, seconds: number): void {
+    expect(age).toBeGreaterThanOrEqual(seconds);
+    expect(age).toBeLessThan(seconds + 300);
+  }
+
   test('of videos: how many wait for an engine and since when, also when a command is sent again', async () => {
     const queue = 'framelane_processing_videos';
     await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
@@ -260,8 +266,8 @@ describe('queues', () => {
     const { series } = await scrape();
     expect(series.get(`${queue}{state="waiting"}`)).toBe(1);
     expect(series.get(`${queue}{state="running"}`)).toBe(1);
-    expect(series.get(`${queue}_oldest_age_seconds{state="waiting"}`)).toBeCloseTo(1005, -1);
-    expect(series.get(`${queue}_oldest_age_seconds{state="running"}`)).toBeCloseTo(55, -1);
+    expectAge(series.get(`${queue}_oldest_age_seconds{state="waiting"}`), 1000);
+    expectAge(series.get(`${queue}_oldest_age_seconds{state="running"}`), 50);
   });
 
   function videoRow(videoId: string) {
@@ -275,7 +281,7 @@ describe('queues', () => {
     const { series } = await scrape();
     const labels = '{task="no-such-task",state="waiting"}';
     expect(series.get(`framelane_jobs${labels}`)).toBe(1);
-    expect(series.get(`framelane_jobs_oldest_age_seconds${labels}`)).toBeCloseTo(105, -1);
+    expectAge(series.get(`framelane_jobs_oldest_age_seconds${labels}`), 100);
   });
 
   test('of webhook deliveries', async () => {
@@ -291,7 +297,7 @@ describe('queues', () => {
     await sql`update webhook_deliveries set next_attempt_at = now() - interval '90 s'`.execute(plane.db);
     const { series } = await scrape();
     expect(series.get(`${queue}{state="due"}`)).toBe(1);
-    expect(series.get(`${queue}_oldest_age_seconds{state="due"}`)).toBeCloseTo(95, -1);
+    expectAge(series.get(`${queue}_oldest_age_seconds{state="due"}`), 90);
   });
 });
 
