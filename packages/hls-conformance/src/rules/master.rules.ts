@@ -100,7 +100,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 8.10',
     sentence: 'Every EXT-X-MEDIA of sound or text has a LANGUAGE.',
-    check: everyAlternative(({ attributes }, place) =>
+    check: everyAlternative(['AUDIO', 'SUBTITLES', 'CLOSED-CAPTIONS'], ({ attributes }, place) =>
       attributes.has('LANGUAGE')
         ? []
         : [{ place, message: 'has no LANGUAGE ("und" stands for an unknown one)' }],
@@ -111,14 +111,14 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1',
     sentence: 'CHANNELS of sound, where given, is what its ADTS headers say.',
-    check: everyAlternative(channelFindings),
+    check: everyAlternative(['AUDIO'], channelFindings),
   },
   {
     id: 'master.audio-attributes',
     level: 'own',
     source: 'RFC 8216 §4.3.4.1',
     sentence: 'Sound is offered as the default, chosen by itself, with its CHANNELS.',
-    check: everyAlternative(({ attributes }, place) => {
+    check: everyAlternative(['AUDIO'], ({ attributes }, place) => {
       const wanted = {
         DEFAULT: 'YES',
         AUTOSELECT: 'YES',
@@ -149,6 +149,7 @@ export const MASTER_RULES: readonly Rule[] = [
     sentence: 'One variant has a peak of at most 192 kb/s, for cellular networks.',
     check: ({ master, url }) => {
       if (master === null) return notApplicable(NO_MASTER);
+      if (master.variants.length === 0) return notApplicable('there are no variants');
       const rates = master.variants.map(({ attributes }) => Number(attributes.get('BANDWIDTH')?.text));
       const lowest = Math.min(...rates);
       const message = `the lowest BANDWIDTH is ${(lowest / 1000).toFixed(1)} kb/s`;
@@ -190,14 +191,15 @@ function everyReadOffer(find: (offer: Offer) => Finding[]): Rule['check'] {
   };
 }
 
-/** Judges alternatives of sound that are playlists of their own. */
+/** Judges alternatives of some types. */
 function everyAlternative(
+  types: readonly string[],
   find: (alternative: Alternative, place: string, presentation: Presentation) => Finding[],
 ): Rule['check'] {
   return (presentation) => {
     const { master, url } = presentation;
-    const audio = master?.alternatives.filter(({ type }) => type === 'AUDIO') ?? [];
-    return judgeEach(audio, master ? 'there are no alternatives of sound' : NO_MASTER, (alternative) =>
+    const alternatives = master?.alternatives.filter(({ type }) => types.includes(type)) ?? [];
+    return judgeEach(alternatives, master ? 'there are no such alternatives' : NO_MASTER, (alternative) =>
       find(alternative, linePlace(shortAddress(url, url), alternative), presentation),
     );
   };
