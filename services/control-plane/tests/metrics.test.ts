@@ -209,7 +209,7 @@ describe('videos', () => {
     const kinds = (metric: string) => (kind: string) => `framelane_hls_${metric}_total{kind="${kind}"}`;
     await until(async () => Object.keys(await counted(before)).length === 6);
     const growth = await counted(before);
-    expect(['playlist', 'segment', 'key', 'other'].map((kind) => growth[kinds('responses')(kind)])).toEqual([
+    expect(['playlist', 'segment', 'key', 'image'].map((kind) => growth[kinds('responses')(kind)])).toEqual([
       1,
       1,
       1,

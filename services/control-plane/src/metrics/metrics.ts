@@ -3,12 +3,12 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 
 /** What is sent from /hls. */
-export type HlsKind = 'playlist' | 'segment' | 'key' | 'other';
+export type HlsKind = 'playlist' | 'segment' | 'key' | 'image';
 
 const ATTEMPT_OUTCOMES: readonly AttemptOutcome[] = ['completed', 'failed', 'lease_expired', 'handed_back'];
 const DELIVERY_OUTCOMES: readonly DeliveryStatus[] = ['succeeded', 'retrying', 'failed'];
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing'];
-const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'other'];
+const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 
 /** Upper bounds in seconds of the time from upload to `ready`. */
 const PROCESSING_TIMES = [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800];

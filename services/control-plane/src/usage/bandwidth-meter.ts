@@ -79,5 +79,5 @@ export class BandwidthMeter {
 function kindOf(path: string): HlsKind {
   if (path.endsWith('.m3u8')) return 'playlist';
   if (path.endsWith('.ts')) return 'segment';
-  return path.endsWith('/key') ? 'key' : 'other';
+  return path.endsWith('/key') ? 'key' : 'image';
 }
