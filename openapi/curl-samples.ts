@@ -123,7 +123,7 @@ function methodOf(method: string, implied: string): string[] {
 /** What is not text goes to a file. */
 function outputOf(document: object, { responses }: Operation): string[] {
   const types = Object.keys(resolve<Response>(document, responses['200'] ?? {}).content ?? {});
-  return types.some((type) => /octet-stream|mp2t/.test(type)) ? ['-O'] : [];
+  return types.some((type) => !/^text\/|json$|mpegurl$/.test(type)) ? ['-O'] : [];
 }
 
 /** Nothing, where the first way to be let in asks for nothing. */
