@@ -49,7 +49,7 @@ module.exports = {
     ),
     layer(
       'only-tests-check-streams',
-      '^(services/[^/]+|packages/(?!(hls-conformance|acceptance)/)[^/]+)/src/',
+      '^(services/[^/]+|packages/(?!(hls-conformance|acceptance|faults)/)[^/]+)/src/',
       '^packages/hls-conformance/',
     ),
     layer(

@@ -1,10 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { Random } from '../src/random.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
-jest.setTimeout(300_000);
+const LOOPS = Number(process.env.LOOPS ?? 1);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const ROUNDS = 6;
+const UPLOADS_A_ROUND = 3;
+
+const RETRY_MS = 250;
+const MOST_TRIES = 400;
+
+jest.setTimeout(LOOPS * 600_000);
 
 let cluster: Cluster;
 let clips: Clips;
@@ -17,14 +27,81 @@ afterAll(async () => {
   await clips?.remove();
 });
 
+/** Sends a file until an engine says that it has it, as a client with patience does. */
 async function send(path: string): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(path, ticket);
+  const ticket = await patiently(() => cluster.api.ticket());
+  await patiently(() =>
+    upload(path, ticket).catch((error: { code?: string }) => {
+      // The answer was lost, not the file.
+      if (error.code !== 'upload_token_used') throw error;
+    }),
+  );
   return ticket.videoId;
+}
+
+/** Tries again for as long as the cluster is hurt. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+      await pause(RETRY_MS);
+    }
+  }
 }
 
 test('an undisturbed cluster is as it should be', async () => {
   const ids = await Promise.all([send(clips.short), send(clips.short)]);
   for (const id of ids) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
+});
+
+test('whatever is killed at whatever moment, every video that was taken in becomes ready', async () => {
+  const random = new Random(SEED);
+  const victims = {
+    engine: async () => {
+      const engine = random.pick(cluster.engines);
+      await engine.end('SIGKILL');
+      await engine.start();
+    },
+    'control plane': async () => {
+      const controlPlane = random.pick(cluster.controlPlanes);
+      await controlPlane.end('SIGKILL');
+      await controlPlane.start();
+    },
+    RabbitMQ: async () => {
+      await cluster.rabbitmq.kill();
+      await cluster.rabbitmq.start();
+    },
+    PostgreSQL: async () => {
+      await cluster.postgres.kill();
+      await cluster.postgres.restart();
+    },
+  };
+  const kills = Object.keys(victims).map((name) => ({ name: name as keyof typeof victims, times: 0 }));
+  const videos: string[] = [];
+  // What the broker knows of its queues is on disk from here on, as in any broker that has run for a while.
+  await cluster.rabbitmq.control('eval', 'mnesia:sync_log().');
+
+  for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
+    const sending = Array.from({ length: UPLOADS_A_ROUND }, () => send(clips.short));
+    await pause(random.fraction() * 3000);
+    // Each in turn first, so that one round of the loop has them all.
+    const victim = round < kills.length ? kills[round] : random.pick(kills);
+    if (victim === undefined) break;
+    victim.times += 1;
+    await victims[victim.name]();
+    videos.push(...(await Promise.all(sending)));
+  }
+
+  const wrong = await whatIsWrong(cluster, { serverErrors: true });
+  const states = await Promise.all(videos.map((id) => cluster.api.video(id)));
+  const lost = states.filter((video) => video?.status !== 'ready');
+  const tally = kills.map(({ name, times }) => `${name} ${times}`).join(', ');
+  process.stdout.write(
+    `Killed: ${tally}. ${videos.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+  );
+  expect(wrong).toEqual([]);
+  expect(lost).toEqual([]);
 });

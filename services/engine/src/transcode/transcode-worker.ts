@@ -34,7 +34,7 @@ type Dependencies = {
 
 /** Waits between tries to publish a result, which is all the work that was done. */
 const PUBLISH_DELAYS_MS = [500, 1000, 2000, 4000];
-/** Wait before a command goes back to the queue because the control plane could not be asked. */
+/** Wait before the control plane is asked again that gave no answer. */
 const CLAIM_DELAY_MS = 2000;
 
 /**
@@ -89,12 +89,15 @@ export class TranscodeWorker {
     await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim));
   }
 
+  /** Asks until there is an answer: a command that went back too often would be put away as one nobody can handle. */
   async #claim({ videoId }: Command): Promise<ClaimAttemptResponse | null> {
-    try {
-      return await this.#deps.controlPlane.claimAttempt({ videoId });
-    } catch (error) {
-      await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
-      throw error;
+    for (;;) {
+      try {
+        return await this.#deps.controlPlane.claimAttempt({ videoId });
+      } catch (error) {
+        this.#deps.logger.warn('transcode.claim_unanswered', { videoId, error });
+        await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
+      }
     }
   }
 
