@@ -1,5 +1,8 @@
 import type { Browser, Page, Viewport } from 'puppeteer-core';
 
+/** Browsers take their time on busy machines. */
+const LIMIT_MS = 60_000;
+
 /** A page in a browser, and everything about it that a visitor would not see. */
 export type WatchedPage = {
   page: Page;
@@ -26,6 +29,7 @@ export async function openWatched(browser: Browser, url: string, viewport: Viewp
     if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
+  page.setDefaultTimeout(LIMIT_MS);
   await page.setViewport(viewport);
   await page.goto(url, { waitUntil: 'networkidle0' });
   return { page, requested, complaints };
