@@ -35,4 +35,10 @@ export const CHECKS = [
     run: () => withS3Server((env) => runJest('integration', env)),
   },
   { name: 'acceptance', title: 'Acceptance tests against a started single node', run: runAcceptance },
+  {
+    name: 'faults',
+    title: 'Fault suite against clusters of processes',
+    // One cluster at a time: they need the processors.
+    run: () => runJest('faults', {}, ['--runInBand']),
+  },
 ];

@@ -10,13 +10,18 @@ const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWa
  * Runs one of the projects of jest.config.js and counts its tests. What went wrong outside a test counts as a failed
  * one: a file that cannot run, a project without tests, a jest that ends badly.
  */
-export async function runJest(project, env = {}) {
+export async function runJest(project, env = {}, args = []) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));
   const report = join(directory, 'report.json');
   try {
     const code = await runStep(
       process.execPath,
-      ['node_modules/jest/bin/jest.js', '--selectProjects', project, '--json', `--outputFile=${report}`],
+      [
+        'node_modules/jest/bin/jest.js',
+        ...['--selectProjects', project],
+        ...['--json', `--outputFile=${report}`],
+        ...args,
+      ],
       { ...process.env, NODE_OPTIONS, ...env },
     );
     const results = await readReport(report);
