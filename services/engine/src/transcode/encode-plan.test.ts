@@ -4,13 +4,13 @@ import { keepsAnything, planEncoding } from './encode-plan.ts';
 import type { Gop, GopFlaw } from './gop-scan.ts';
 import type { VideoTrack } from './media-source.ts';
 
-type Packets = { gops?: Gop[] | GopFlaw; frames?: number };
+type Packets = { gops?: Gop[] | GopFlaw; frames?: number; start?: number; end?: number; declared?: number };
 
 const plan = (
   duration: number,
   video: Partial<VideoTrack> = {},
   channels = 2,
-  { gops = 'irregular', frames = 0 }: Packets = {},
+  { gops = 'irregular', frames = 0, start = 0, end = duration, declared }: Packets = {},
   mayKeep = true,
 ) =>
   planEncoding(
@@ -18,7 +18,9 @@ const plan = (
       container: 'mp4',
       video: videoTrack(video),
       audio: audioTrack({ channels }),
-      timeline: { frames: duration * 25, duration, averageRate: 25 },
+      timeline: { frames: duration * 25, start, duration, averageRate: 25 },
+      end,
+      declaredDuration: declared ?? null,
       gops,
       audioFrames: frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null,
     },
@@ -34,6 +36,15 @@ describe('an encode plan', () => {
     expect(samples % 1024).toBe(0);
     expect(samples).toBeLessThan(delivered * 48_000);
     expect(samples).toBeGreaterThanOrEqual(delivered * 48_000 - 1024);
+  });
+
+  test.each([
+    ['at once', 0, 0, 250],
+    ['when the encoder of the sound has put a frame in front', 0.023, 0.023, 249],
+    ['after half a second', 0.51, -0.01, 250],
+    ['before it is shown', -1, 0, 250],
+  ])('has a frame at zero when the picture begins %s', (_, start, lead, frames) => {
+    expect(plan(10, {}, 2, { start })).toMatchObject({ lead, frames });
   });
 
   test('keeps what fits, unless it was tried before', () => {
@@ -72,5 +83,11 @@ describe('an encode plan', () => {
     ['six channels', {}, 6, ['audio_downmixed']],
   ] as [string, Partial<VideoTrack>, number, string[]][])('tells of %s', (_, video, channels, codes) => {
     expect(plan(10, video, channels).inputIssues.map(({ code }) => code)).toEqual(codes);
+  });
+
+  test('knows a missing end by the longest track when the container says no more', () => {
+    const issues = (end: number) => plan(10, {}, 2, { end, declared: 20 }).inputIssues;
+    expect(issues(15)).toEqual([{ code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' }]);
+    expect(issues(19.5)).toEqual([]);
   });
 });

@@ -13,6 +13,12 @@ export const AUDIO_SAMPLE_RATE = 48_000;
 /** Seconds in a segment (HLS authoring specification 7.5). */
 const SEGMENT_SECONDS = 6;
 
+/**
+ * Sound that begins this little before the picture is cut, so that no picture has to stand in for none. Mostly it is what
+ * the encoder put in front.
+ */
+const LONGEST_LEAD_SECONDS = 0.1;
+
 /** A file that lacks more than this part of the time it declares was cut off. */
 const TRUNCATED_PART = 0.05;
 
@@ -28,6 +34,8 @@ export type AudioPlan = {
 /** Everything ffmpeg is told about one video. */
 export type EncodePlan = {
   videoIndex: number;
+  /** Seconds by which picture and sound come earlier than in the file, so that a frame begins at zero. */
+  lead: number;
   audio: AudioPlan | null;
   /** Lowest first. */
   rungs: readonly Rung[];
@@ -60,16 +68,18 @@ export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan
   const { container, video, audio, timeline, gops, audioFrames } = source;
   const frameRate = deliveryFrameRate(timeline.averageRate, video.declaredRate);
   const framesPerSecond = toNumber(frameRate);
-  const frames = Math.max(1, Math.round(timeline.duration * framesPerSecond));
+  const lead = leadOf(timeline.start, framesPerSecond);
+  const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond);
   const [top] = rungs.slice(-1);
   const failed = { kept: null, obstacle: 'failed' } as const;
   const ownVideo = mayKeep && top ? judgeVideo({ container, video, gops, top, frameRate, duration }) : failed;
   const ownAudio =
-    audio && (mayKeep ? judgeAudio({ container, audio, frames: audioFrames, duration }) : failed);
+    audio && (mayKeep ? judgeAudio({ container, audio, frames: audioFrames, lead, duration }) : failed);
   return {
     videoIndex: video.index,
+    lead,
     audio: audio && audioPlan(audio.index, ownAudio?.kept ?? null, duration),
     rungs,
     keepsTop: ownVideo.kept !== null,
@@ -82,13 +92,21 @@ export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan
     dynamicRange: video.dynamicRange,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, (frames - 1) / framesPerSecond),
-    inputIssues: inputIssues(source, framesPerSecond),
+    inputIssues: inputIssues(source, framesPerSecond, frames),
   };
 }
 
 /** Whether anything of the source is delivered as it is. */
 export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
   return keepsTop || (audio !== null && 'keep' in audio.make);
+}
+
+/** Where frames of a constant rate are put by what is nearest, the first must not be in between. */
+function leadOf(start: number, framesPerSecond: number): number {
+  if (start <= 0) return 0;
+  const lead =
+    start < LONGEST_LEAD_SECONDS ? start : start - Math.round(start * framesPerSecond) / framesPerSecond;
+  return Number(lead.toFixed(6));
 }
 
 function audioPlan(index: number, own: { frames: number; end: number } | null, duration: number): AudioPlan {
@@ -111,8 +129,13 @@ function usualMatrix({ coded }: VideoTrack): 'bt601' | 'bt709' {
   return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
 }
 
-function inputIssues({ video, audio, timeline }: ProbedSource, framesPerSecond: number): InputIssue[] {
-  const { averageRate, duration } = timeline;
+function inputIssues(source: ProbedSource, framesPerSecond: number, frames: number): InputIssue[] {
+  const { video, audio, timeline } = source;
+  const { averageRate } = timeline;
+  const [end, declaredEnd] =
+    video.declaredDuration === null
+      ? [source.end, source.declaredDuration]
+      : [timeline.duration, video.declaredDuration];
   const issues: [boolean, InputIssue][] = [
     [video.interlaced, { code: 'interlaced', message: 'Interlaced video was made progressive.' }],
     [
@@ -128,17 +151,18 @@ function inputIssues({ video, audio, timeline }: ProbedSource, framesPerSecond: 
       { code: 'chroma_subsampling', message: 'Colour was reduced to 4:2:0.' },
     ],
     [
-      Math.abs(averageRate - framesPerSecond) > framesPerSecond * 0.01,
+      Math.abs(averageRate - framesPerSecond) > framesPerSecond * 0.01 &&
+        Math.abs(timeline.frames - frames) > 1,
       {
         code: 'frame_rate_changed',
         message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
       },
     ],
     [
-      (video.declaredDuration ?? 0) > duration * (1 + TRUNCATED_PART),
+      (declaredEnd ?? 0) > end * (1 + TRUNCATED_PART),
       {
         code: 'truncated',
-        message: `The file ends after ${duration.toFixed(1)} of ${video.declaredDuration?.toFixed(1)} seconds.`,
+        message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
       },
     ],
     [

@@ -152,10 +152,11 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
   ];
 }
 
-function audioChain({ audio }: EncodePlan): string[] {
+function audioChain({ audio, lead }: EncodePlan): string[] {
   if (!audio || 'keep' in audio.make) return [];
   // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
   const steps = [
+    ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
     'aformat=channel_layouts=stereo',
     'apad',
@@ -180,6 +181,7 @@ function audioOptions({ audio }: EncodePlan): string[] {
 function topChain(top: Rung, plan: EncodePlan): string {
   return [
     ...(plan.deinterlace ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
     `fps=${toFraction(plan.frameRate)}:start_time=0`,
     'tpad=stop_mode=clone:stop=-1',
     `trim=end_frame=${plan.frames}`,

@@ -90,6 +90,7 @@ describe('sound', () => {
     container: 'mp4',
     audio: audioTrack(),
     frames: { start: -FRAME, frames: 1408, bytes: 480_000 },
+    lead: 0,
     duration: 30,
   };
 
@@ -110,6 +111,7 @@ describe('sound', () => {
     ['gaps', { frames: null }],
     ['start', { frames: { ...sound.frames, start: -0.05 } }],
     ['start', { frames: { ...sound.frames, start: 0.05 } }],
+    ['start', { lead: 0.02 }],
     ['length', { frames: { ...sound.frames, frames: 1300 } }],
     ['bit_rate', { frames: { ...sound.frames, bytes: 700_000 } }],
   ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {

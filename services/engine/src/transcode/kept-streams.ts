@@ -48,6 +48,8 @@ const HIGHEST_AUDIO_RATE = 160_000;
 const SAMPLE_RATES = [44_100, 48_000];
 /** A frame, and what containers round times to. */
 const EXACT_ENOUGH = 1.01;
+/** Sound and picture this far apart are one to the ear. */
+const IN_STEP_SECONDS = 0.01;
 
 type VideoFacts = {
   container: string;
@@ -101,6 +103,8 @@ type AudioFacts = {
   audio: AudioTrack;
   /** Null when they have gaps, or were not looked at. */
   frames: AudioFrames | null;
+  /** Seconds by which the picture comes earlier than in the file (see EncodePlan); what is kept cannot be moved. */
+  lead: number;
   /** Seconds of picture. */
   duration: number;
 };
@@ -110,13 +114,15 @@ type AudioFacts = {
  * end. Sound must begin and end with the picture, to a frame (HLS authoring specification 8.7).
  */
 export function judgeAudio(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
-  const { container, audio, frames, duration } = facts;
+  const { container, audio, frames, lead, duration } = facts;
   if (!CONTAINERS.includes(container)) return refused('container');
   const obstacle = audioObstacle(audio);
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');
   const frameSeconds = AAC_FRAME_SAMPLES / audio.sampleRate;
-  if (Math.abs(frames.start) > frameSeconds * EXACT_ENOUGH) return refused('start');
+  if (Math.abs(lead) > IN_STEP_SECONDS || Math.abs(frames.start) > frameSeconds * EXACT_ENOUGH) {
+    return refused('start');
+  }
   // The last one begins before the picture ends, and so early that it is no segment of its own.
   const wanted = Math.ceil((duration - Math.max(0, frames.start)) / frameSeconds);
   const kept = Math.min(wanted, frames.frames);

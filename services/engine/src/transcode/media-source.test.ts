@@ -52,6 +52,29 @@ describe('a source', () => {
     });
   });
 
+  test('knows colours that only decoders of Dolby Vision can read', () => {
+    const withBase = (dv_bl_signal_compatibility_id: number) =>
+      firstVideo({ side_data_list: [{ dv_bl_signal_compatibility_id }] })?.needsDolbyVision;
+    expect([withBase(0), withBase(1), withBase(4), firstVideo({})?.needsDolbyVision]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ['matroska,webm', null, 10],
+    ['flv', null, 10],
+    ['mov,mp4,m4a,3gp,3g2,mj2', 9, null],
+    ['avi', 8, null],
+    ['mpegts', 9, null],
+  ])('of format %s says how long it is', (format_name, ofTrack, ofWhole) => {
+    const stream = { duration: '9', nb_frames: '200', r_frame_rate: '25/1' };
+    const { videoTracks, declaredDuration } = readSource(probed([stream], { format_name, duration: '10' }));
+    expect([videoTracks[0]?.declaredDuration, declaredDuration]).toEqual([ofTrack, ofWhole]);
+  });
+
   test('counts no cover picture as video', () => {
     const { videoTracks } = readSource(probed([{ disposition: { default: 0, attached_pic: 1 } }, {}]));
     expect(videoTracks.map(({ index }) => index)).toEqual([1]);

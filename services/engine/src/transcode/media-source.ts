@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FrameRate } from './frame-rate.ts';
+import { type FrameRate, toNumber } from './frame-rate.ts';
 import type { Size } from './ladder.ts';
 
 /** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
@@ -31,6 +31,8 @@ export type VideoTrack = {
   dynamicRange: DynamicRange;
   /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
   colorMatrix: string | null;
+  /** Whether its colours mean something to decoders of Dolby Vision only, which players and ffmpeg are not. */
+  needsDolbyVision: boolean;
   declaredRate: FrameRate | null;
   /** Seconds, null when the file does not say. */
   declaredDuration: number | null;
@@ -56,6 +58,8 @@ export type MediaSource = {
   container: string;
   /** Earliest timestamp of all tracks, in seconds. */
   startTime: number;
+  /** Seconds from zero to the end of the longest track, where containers say so of the whole alone; else null. */
+  declaredDuration: number | null;
   /** Moving pictures only, no cover pictures. */
   videoTracks: VideoTrack[];
   audioTracks: AudioTrack[];
@@ -64,11 +68,11 @@ export type MediaSource = {
 /** The entries ffprobe is asked for, and `readSource` reads. */
 export const PROBED_ENTRIES = [
   'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
-    'color_range,field_order,color_space,color_transfer,r_frame_rate,duration,sample_rate,channels',
+    'color_range,field_order,color_space,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
   'stream_tags=language',
   'stream_disposition=default,attached_pic',
-  'stream_side_data=rotation',
-  'format=format_name,start_time',
+  'stream_side_data=rotation,dv_bl_signal_compatibility_id',
+  'format=format_name,start_time,duration',
   'format_tags=major_brand',
 ].join(':');
 
@@ -88,12 +92,15 @@ const probedStream = z.object({
   color_space: z.string().optional(),
   color_transfer: z.string().default(''),
   r_frame_rate: z.string().default(''),
-  duration: z.string().optional(),
+  duration: z.coerce.number().optional(),
+  nb_frames: z.coerce.number().default(0),
   sample_rate: z.coerce.number().default(0),
   channels: z.int().default(0),
   disposition: z.object({ default: z.int(), attached_pic: z.int() }),
   tags: z.object({ language: z.string().optional() }).default({}),
-  side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
+  side_data_list: z
+    .array(z.object({ rotation: z.number().optional(), dv_bl_signal_compatibility_id: z.int().optional() }))
+    .default([]),
 });
 type ProbedStream = z.infer<typeof probedStream>;
 
@@ -102,19 +109,25 @@ const probedFile = z.object({
   format: z.object({
     format_name: z.string(),
     start_time: z.string().optional(),
+    duration: z.coerce.number().optional(),
     tags: z.object({ major_brand: z.string().optional() }).default({}),
   }),
 });
 
+/** Containers whose header tells how long the whole is. What ffprobe says of their tracks is guessed. */
+const DURATION_OF_WHOLE = ['matroska', 'flv'];
+
 /** Reads ffprobe's JSON. Throws when it is not what ffprobe writes. */
 export function readSource(json: string): MediaSource {
   const { streams, format } = probedFile.parse(JSON.parse(json));
+  const container = containerName(format.format_name, format.tags.major_brand);
   return {
-    container: containerName(format.format_name, format.tags.major_brand),
+    container,
     startTime: Number(format.start_time ?? 0),
+    declaredDuration: DURATION_OF_WHOLE.includes(container) ? (format.duration ?? null) : null,
     videoTracks: streams
       .filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic === 0)
-      .map(videoTrack),
+      .map((stream) => videoTrack(stream, container)),
     audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
   };
 }
@@ -126,7 +139,7 @@ function containerName(formatName: string, majorBrand: string | undefined): stri
   return majorBrand === undefined || majorBrand.trim() === 'qt' ? 'mov' : 'mp4';
 }
 
-function videoTrack(stream: ProbedStream): VideoTrack {
+function videoTrack(stream: ProbedStream, container: string): VideoTrack {
   const coded = { width: stream.width, height: stream.height };
   return {
     index: stream.index,
@@ -143,8 +156,9 @@ function videoTrack(stream: ProbedStream): VideoTrack {
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
+    needsDolbyVision: stream.side_data_list.some((entry) => entry.dv_bl_signal_compatibility_id === 0),
     declaredRate: fraction(stream.r_frame_rate, '/'),
-    declaredDuration: stream.duration === undefined ? null : Number(stream.duration),
+    declaredDuration: declaredDuration(stream, container),
     isDefault: stream.disposition.default === 1,
   };
 }
@@ -160,6 +174,14 @@ function audioTrack(stream: ProbedStream): AudioTrack {
     language: languageTag(stream.tags.language),
     isDefault: stream.disposition.default === 1,
   };
+}
+
+function declaredDuration(stream: ProbedStream, container: string): number | null {
+  if (DURATION_OF_WHOLE.includes(container)) return null;
+  if (container !== 'avi') return stream.duration ?? null;
+  // Without its index, ffprobe guesses the duration of an AVI from the size of the file.
+  const rate = fraction(stream.r_frame_rate, '/');
+  return rate && stream.nb_frames > 0 ? stream.nb_frames / toNumber(rate) : null;
 }
 
 /** MP4's names for tracks under FairPlay. Common encryption shows in the packets only. */

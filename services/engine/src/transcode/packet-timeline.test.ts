@@ -22,6 +22,7 @@ describe('a timeline', () => {
     ];
     expect(measure(packets)).toEqual({
       frames: 4,
+      start: 0,
       duration: expect.closeTo(0.16),
       averageRate: expect.closeTo(25),
     });
@@ -29,6 +30,7 @@ describe('a timeline', () => {
 
   test('counts from the earliest timestamp of the file', () => {
     expect(measure(steady(25, 11), { startTime: 10 })).toMatchObject({
+      start: expect.closeTo(1),
       duration: expect.closeTo(2),
       averageRate: expect.closeTo(25),
     });

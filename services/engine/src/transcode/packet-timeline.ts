@@ -2,6 +2,8 @@
 export type Timeline = {
   /** Packets, which are frames. */
   frames: number;
+  /** Seconds from the earliest timestamp of the file to the first frame; below zero if that is not to be shown. */
+  start: number;
   /** Seconds from the earliest timestamp of the file to the end of the last frame. */
   duration: number;
   /** Frames a second, between the track's own first and last frame. */
@@ -56,6 +58,7 @@ export class PacketTimeline {
     const end = this.#longestFrame > 0 ? this.#end : this.#end + (this.#end - this.#first) / gaps;
     return {
       frames: this.#frames,
+      start: this.#first - this.#startTime,
       duration: end - this.#startTime,
       averageRate: this.#frames / (end - this.#first),
     };

@@ -22,6 +22,9 @@ export type ProbedSource = {
   video: VideoTrack;
   audio: AudioTrack | null;
   timeline: Timeline;
+  /** Seconds from zero to the end of the last packet of any track, and what a container says of the whole that does. */
+  end: number;
+  declaredDuration: number | null;
   /** The video's groups of pictures, or why they cannot be delivered as they are. */
   gops: Gop[] | GopFlaw;
   /** The frames of AAC sound; null when there is none that could be delivered as it is. */
@@ -29,7 +32,7 @@ export type ProbedSource = {
 };
 
 /** What the packets of the chosen tracks say. */
-type Measured = Pick<ProbedSource, 'gops' | 'audioFrames'> & { timeline: Timeline | null };
+type Measured = Pick<ProbedSource, 'end' | 'gops' | 'audioFrames'> & { timeline: Timeline | null };
 
 type ProbeOptions = {
   /** The confined ffprobe. */
@@ -54,7 +57,8 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const tracks = chooseTracks(source);
   const { timeline, ...packets } = await measure(source, tracks, options);
   checkTimeline(timeline, options.limits.maxDurationSeconds);
-  return { container: source.container, ...tracks, timeline, ...packets };
+  const { container, declaredDuration } = source;
+  return { container, declaredDuration, ...tracks, timeline, ...packets };
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
@@ -77,9 +81,9 @@ async function measure(
   const timeline = new PacketTimeline(startTime, BROKEN_CLOCK_CONTAINERS.includes(container));
   const gops = video.declaredRate && new GopScan(startTime, toNumber(video.declaredRate));
   const frames = audio && audioObstacle(audio) === null ? new AudioScan(startTime, audio.sampleRate) : null;
-  const select = frames ? [] : ['-select_streams', String(video.index)];
-  let isEncrypted = false;
-  await runTool(program, ffprobeArguments(...select, '-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0'), {
+  const encrypted = new Set<number>();
+  let end = 0;
+  await runTool(program, ffprobeArguments('-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0'), {
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
@@ -87,9 +91,12 @@ async function measure(
       // Columns come in ffprobe's own order, whatever order they are asked for; `N/A` becomes NaN.
       const [stream, pts, dts, duration, size, flags, ...sideData] = line.split(',');
       if (flags === undefined) return;
-      if (Number(stream) === audio?.index) frames?.add(Number(pts), Number(size));
-      if (Number(stream) !== video.index) return;
+      const index = Number(stream);
       const times = { pts: Number(pts), dts: Number(dts) };
+      end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
+      if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
+      if (index === audio?.index) frames?.add(times.pts, Number(size));
+      if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
       gops?.add({
         ...times,
@@ -97,11 +104,14 @@ async function measure(
         isKey: flags.includes('K'),
         isHidden: flags.includes('D'),
       });
-      if (sideData.includes(ENCRYPTION_INFO)) isEncrypted = true;
     },
   });
-  if (isEncrypted) throw refusal('unsupported_codec', 'The video track is encrypted.');
+  if (encrypted.has(video.index)) throw refusal('unsupported_codec', 'The video track is encrypted.');
+  if (audio && encrypted.has(audio.index)) {
+    throw refusal('unsupported_codec', 'The audio track is encrypted.');
+  }
   return {
+    end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
     audioFrames: frames?.result() ?? null,

@@ -6,7 +6,7 @@ import { checkTimeline, chooseTracks } from './source-checks.ts';
 const video = videoTrack;
 const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
 const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
-  chooseTracks({ container: 'mp4', startTime: 0, videoTracks, audioTracks });
+  chooseTracks({ container: 'mp4', startTime: 0, declaredDuration: null, videoTracks, audioTracks });
 
 describe('the tracks of a file', () => {
   test('are the default ones, else the first', () => {
@@ -46,7 +46,7 @@ describe('the tracks of a file', () => {
 
 describe('a timeline', () => {
   const check = (changes: object | null) => () =>
-    checkTimeline(changes && { frames: 250, duration: 10, averageRate: 25, ...changes }, 3600);
+    checkTimeline(changes && { frames: 250, start: 0, duration: 10, averageRate: 25, ...changes }, 3600);
 
   test.each([{}, { duration: 0.1 }, { duration: 3600 }, { averageRate: 1 }, { averageRate: 240 }])(
     'is accepted with %j',

@@ -16,6 +16,9 @@ export function chooseTracks({ videoTracks, audioTracks }: MediaSource): {
   const video = preferred(videoTracks);
   if (!video) throw refusal('no_video_track', 'The file has no video track.');
   assertReadable(video, isVideoCodecAccepted, 'video');
+  if (video.needsDolbyVision) {
+    throw refusal('unsupported_codec', 'The video has the colours of Dolby Vision alone (profile 5).');
+  }
   assertSize(video);
 
   const usableAudio = audioTracks.filter((track) => !track.encrypted && isAudioCodecAccepted(track.codec));

@@ -30,3 +30,13 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
   });
   return JSON.parse(stdout) as T;
 }
+
+/** The first picture of a file, three bytes a pixel: red, green, blue. */
+export async function firstPicture(path: string): Promise<Buffer> {
+  const { stdout } = await run(
+    'ffmpeg',
+    ['-v', 'error', '-nostdin', '-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'],
+    { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 },
+  );
+  return stdout;
+}

@@ -9,7 +9,13 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
     ...{ index: 0, codec: 'h264', profile: 'High', level: 30, encrypted: false, isDefault: true },
     ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 } },
     ...{ squarePixels: true, turned: false, interlaced: false },
-    ...{ pixelFormat: 'yuv420p', fullRange: false, dynamicRange: 'sdr', colorMatrix: 'bt709' },
+    ...{
+      pixelFormat: 'yuv420p',
+      fullRange: false,
+      dynamicRange: 'sdr',
+      colorMatrix: 'bt709',
+      needsDolbyVision: false,
+    },
     ...{ declaredRate: { numerator: 25, denominator: 1 }, declaredDuration: null },
     ...changes,
   };
@@ -27,7 +33,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
 /** Two seconds in two rungs and sound, all of it to be encoded. */
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
-    ...{ videoIndex: 1, audio: { index: 0, make: { samples: 95_232 }, end: 1.984 } },
+    ...{ videoIndex: 1, lead: 0, audio: { index: 0, make: { samples: 95_232 }, end: 1.984 } },
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
     ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },

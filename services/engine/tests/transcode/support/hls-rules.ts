@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { complaints, judge } from '@framelane/hls-conformance/check';
 import { loadPresentation } from '@framelane/hls-conformance/load-presentation';
-import { isVideo } from '@framelane/hls-conformance/presentation';
+import { isVideo, type LoadedSegment } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { expect } from '@jest/globals';
 import { VideoServer } from './video-server.ts';
@@ -38,9 +38,17 @@ export async function expectHlsRules(
     const times = picture && timelineOf(picture, presentation);
     if (!times || 'reason' in times) throw new Error(times?.reason ?? 'There is no picture');
     expect(times.end - (times.starts[0] ?? Number.NaN)).toBeCloseTo(manifest.duration, 3);
+
+    const rungs = manifest.renditions.filter(({ width }) => width !== null);
+    const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
+    expect(frames).toEqual(rungs.map((rung) => Math.round(manifest.duration * (rung.frameRate ?? 0))));
   } finally {
     await server.stop();
   }
+}
+
+function framesOf(segments: readonly LoadedSegment[]): number {
+  return segments.reduce((sum, { content }) => sum + (content?.video?.frames ?? 0), 0);
 }
 
 /** The stored segments by rendition and number, e.g. `360p/0.ts`. */

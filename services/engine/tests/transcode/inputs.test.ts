@@ -1,0 +1,529 @@
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type Clip, ffmpeg, makeClip } from '../support/media.ts';
+import { type Colour, quarters } from './support/delivered.ts';
+import { expectHlsRules } from './support/hls-rules.ts';
+import { WorkerBench } from './support/worker-bench.ts';
+
+jest.setTimeout(120_000);
+
+let bench: WorkerBench;
+beforeAll(async () => {
+  bench = await WorkerBench.start();
+});
+afterAll(() => bench.stop());
+
+const inBench = (name: string) => join(bench.directory, name);
+
+/** What of a result the table below tells. */
+type Outcome = {
+  /** Name, width and height of each. */
+  rungs: string[];
+  /** Frames a second. */
+  rate: number;
+  /** Of each rung; the rules see to it that so many are there. */
+  frames: number;
+  sound: boolean;
+  issues: string[];
+};
+
+/** Transcodes a file and checks what came of it against the rules of HLS. */
+async function transcode(path: string): Promise<{ videoId: string; manifest: Manifest; outcome: Outcome }> {
+  const { videoId, manifest } = await bench.transcode(path);
+  await expectHlsRules(bench, videoId, manifest, 'of the source');
+  const rungs = manifest.renditions.filter(({ width }) => width !== null);
+  const rate = rungs[0]?.frameRate ?? Number.NaN;
+  const outcome = {
+    rungs: rungs.map(({ name, width, height }) => `${name} ${width}x${height}`),
+    rate: Number(rate.toFixed(3)),
+    frames: Math.round(manifest.duration * rate),
+    sound: manifest.renditions.length > rungs.length,
+    issues: manifest.inputIssues.map(({ code }) => code),
+  };
+  return { videoId, manifest, outcome };
+}
+
+const SMALL = 'testsrc2=s=320x240';
+const TONE = 'sine=d=2';
+const CODED = {
+  hevc: ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'],
+  prores: ['-c:v', 'prores_ks', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s24le'],
+  vp9: ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-c:a', 'libopus'],
+  av1: ['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime', '-c:a', 'libopus'],
+  mpeg4: ['-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
+  mpeg2: ['-c:v', 'mpeg2video', '-c:a', 'mp2'],
+  interlaced: ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '3M'],
+};
+
+/** What files people send, from the same small picture unless the case is about the picture. */
+const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome>, source?: object][] = [
+  // The shape of the picture.
+  [
+    'a portrait',
+    'portrait.mp4',
+    { video: 'testsrc2=s=480x854:r=25:d=1' },
+    { rungs: ['360p 360x640', '480p 480x854'], frames: 25 },
+  ],
+  [
+    'a picture below the lowest rung, with odd sides and full colour',
+    'odd.mp4',
+    { video: 'testsrc=s=321x241:r=25:d=1', options: ['-pix_fmt', 'yuv444p'] },
+    { rungs: ['360p 320x240'], issues: ['chroma_subsampling'] },
+  ],
+  [
+    'odd sides above a rung',
+    'odd-large.webm',
+    { video: 'testsrc=s=853x481:r=25:d=1', options: CODED.vp9 },
+    { rungs: ['360p 638x360', '480p 852x480'] },
+  ],
+  [
+    'a picture of sixteen pixels a side',
+    'tiny.mp4',
+    { video: 'testsrc2=s=16x16:r=25:d=1' },
+    { rungs: ['360p 16x16'], frames: 25 },
+  ],
+  ['a stripe', 'stripe.mp4', { video: 'testsrc2=s=2000x48:r=25:d=1' }, { rungs: ['360p 2000x48'] }],
+  [
+    'oblong pixels',
+    'oblong.mp4',
+    { video: 'testsrc2=s=480x360:r=25:d=1,setsar=4/3' },
+    { rungs: ['360p 640x360'] },
+    { width: 640, height: 360 },
+  ],
+  [
+    'interlaced pictures, upper lines first, with oblong pixels',
+    'upper.ts',
+    {
+      video: 'testsrc2=s=720x576:r=50:d=2,interlace=scan=tff,setsar=16/15',
+      options: [...CODED.interlaced, '-top', '1'],
+    },
+    { rungs: ['360p 480x360', '480p 640x480'], rate: 25, frames: 50, issues: ['interlaced'] },
+    { width: 768, height: 576, videoCodec: 'mpeg2video' },
+  ],
+  [
+    'interlaced pictures, lower lines first',
+    'lower.mpg',
+    {
+      video: 'testsrc2=s=720x480:r=60000/1001:d=2,interlace=scan=bff',
+      options: [...CODED.interlaced, '-top', '0'],
+    },
+    { rungs: ['360p 540x360', '480p 720x480'], rate: 29.97, frames: 60, issues: ['interlaced'] },
+    { container: 'mpeg' },
+  ],
+
+  // Time.
+  [
+    '29.97 frames a second, short mono sound at 44.1 kHz',
+    'ntsc.mp4',
+    { video: `${SMALL}:r=30000/1001:d=13`, audio: 'sine=r=44100:d=4', options: ['-ac', '1'] },
+    { rate: 29.97, frames: 390, sound: true },
+  ],
+  [
+    '23.976 frames a second, sound longer than the picture',
+    'film.mkv',
+    { video: `${SMALL}:r=24000/1001:d=7`, audio: 'sine=d=11', options: ['-c:a', 'libopus'] },
+    { rate: 23.976, frames: 168, sound: true },
+    { container: 'matroska', audioCodec: 'opus' },
+  ],
+  [
+    '8 frames a second',
+    'slow.mp4',
+    { video: `${SMALL}:r=8:d=7` },
+    { rate: 16, frames: 112, issues: ['frame_rate_changed'] },
+  ],
+  [
+    '2 frames a second',
+    'slower.mp4',
+    { video: `${SMALL}:r=2:d=7` },
+    { rate: 10, frames: 70, issues: ['frame_rate_changed'] },
+  ],
+  ['60 frames a second', 'fast.mp4', { video: `${SMALL}:r=60:d=3` }, { rate: 60, frames: 180 }],
+  [
+    '59.94 frames a second with B-frames',
+    'fast-ntsc.mp4',
+    { video: `${SMALL}:r=60000/1001:d=7`, options: ['-bf', '2'] },
+    { rate: 59.94, frames: 420 },
+  ],
+  [
+    '120 frames a second',
+    'faster.mp4',
+    { video: `${SMALL}:r=120:d=2` },
+    { rate: 60, frames: 120, issues: ['frame_rate_changed'] },
+  ],
+  [
+    '240 frames a second',
+    'fastest.mp4',
+    { video: `${SMALL}:r=240:d=1` },
+    { rate: 60, frames: 60, issues: ['frame_rate_changed'] },
+  ],
+  [
+    'a variable frame rate',
+    'variable.mp4',
+    {
+      video: String.raw`${SMALL}:r=30:d=9,select=not(between(mod(n\,7)\,3\,4))`,
+      audio: 'sine=d=9',
+      options: ['-vsync', 'vfr'],
+    },
+    { rate: 25, frames: 224, sound: true, issues: ['frame_rate_changed'] },
+  ],
+  [
+    'a clock that trembles, as in telephones',
+    'trembling.mp4',
+    {
+      video: `${SMALL}:r=30:d=5,setpts=PTS+random(0)*0.008/TB`,
+      options: ['-vsync', 'passthrough', '-enc_time_base', '1:90000', '-video_track_timescale', '90000'],
+    },
+    { rate: 30, frames: 150 },
+  ],
+  [
+    'a fifth of a second',
+    'blink.mp4',
+    { video: `${SMALL}:r=25:d=0.2`, audio: 'sine=d=0.2' },
+    { frames: 5, sound: true },
+  ],
+  [
+    'a fifth of a second of silent film',
+    'blink.webm',
+    { video: `${SMALL}:r=25:d=0.2`, options: CODED.vp9 },
+    { frames: 5 },
+  ],
+  [
+    'timestamps that begin elsewhere, late sound',
+    'offset.ts',
+    {
+      video: `${SMALL}:r=25:d=8`,
+      audio: 'sine=d=7',
+      options: ['-c:a', 'aac', '-af', 'asetpts=PTS+1/TB', '-output_ts_offset', '100'],
+    },
+    { rate: 25, frames: 200, sound: true },
+    { container: 'mpegts' },
+  ],
+
+  // Colours.
+  [
+    '10-bit HEVC',
+    'ten-bit.mp4',
+    { video: `${SMALL}:r=25:d=1`, options: [...CODED.hevc, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'] },
+    { frames: 25, issues: ['high_bit_depth'] },
+    { videoCodec: 'hevc' },
+  ],
+  [
+    'ProRes 4:2:2 and uncompressed sound',
+    'prores.mov',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: CODED.prores },
+    { frames: 50, sound: true, issues: ['high_bit_depth', 'chroma_subsampling'] },
+    { container: 'mov', videoCodec: 'prores', audioCodec: 'pcm_s24le' },
+  ],
+  [
+    'all values of eight bits, as cameras write them',
+    'camera.avi',
+    { video: `${SMALL}:r=25:d=1`, options: ['-c:v', 'mjpeg', '-pix_fmt', 'yuvj422p'] },
+    { frames: 25, issues: ['chroma_subsampling'] },
+    { container: 'avi', videoCodec: 'mjpeg' },
+  ],
+
+  // Codecs and containers.
+  [
+    'VP9 and Opus',
+    'vp9.webm',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: CODED.vp9 },
+    { frames: 50, sound: true },
+    { videoCodec: 'vp9', audioCodec: 'opus' },
+  ],
+  [
+    'AV1',
+    'av1.mp4',
+    { video: `${SMALL}:r=25:d=1`, audio: TONE, options: CODED.av1 },
+    { frames: 25, sound: true },
+    { container: 'mp4', videoCodec: 'av1' },
+  ],
+  [
+    'a recording of a browser, which declares no duration',
+    'browser.webm',
+    {
+      video: `${SMALL}:r=25:d=7`,
+      audio: 'sine=d=7',
+      options: ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16', '-live', '1'],
+    },
+    { frames: 175, sound: true },
+    { videoCodec: 'vp8' },
+  ],
+  [
+    'a transport stream of a broadcaster',
+    'broadcast.ts',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-c:a', 'ac3'] },
+    { frames: 50, sound: true },
+    { container: 'mpegts', videoCodec: 'h264', audioCodec: 'ac3' },
+  ],
+  [
+    'AVI with MPEG-4 and MP3',
+    'old.avi',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: CODED.mpeg4 },
+    { frames: 51, sound: true },
+    { container: 'avi', videoCodec: 'mpeg4', audioCodec: 'mp3' },
+  ],
+  [
+    'FLV with its own codec',
+    'old.flv',
+    {
+      video: `${SMALL}:r=25:d=2`,
+      audio: TONE,
+      options: ['-c:v', 'flv1', '-c:a', 'libmp3lame', '-ar', '44100'],
+    },
+    { frames: 50, sound: true },
+    { container: 'flv', videoCodec: 'flv1' },
+  ],
+  [
+    'FLV with H.264',
+    'newer.flv',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-c:a', 'aac'] },
+    { frames: 50, sound: true },
+    { container: 'flv', videoCodec: 'h264' },
+  ],
+  [
+    'a program stream',
+    'dvd.mpg',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: CODED.mpeg2 },
+    { frames: 50, sound: true },
+    { container: 'mpeg', videoCodec: 'mpeg2video' },
+  ],
+  [
+    'Ogg',
+    'free.ogv',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-c:v', 'libtheora', '-c:a', 'libvorbis'] },
+    { frames: 50, sound: true },
+    { container: 'ogg', videoCodec: 'theora' },
+  ],
+  [
+    'fragments',
+    'fragments.mp4',
+    {
+      video: `${SMALL}:r=25:d=5`,
+      audio: 'sine=d=5',
+      options: ['-g', '25', '-c:a', 'aac', '-movflags', '+frag_keyframe+delay_moov+default_base_moof'],
+    },
+    { frames: 125, sound: true },
+    { container: 'mp4' },
+  ],
+  [
+    'an index in front',
+    'index-first.mp4',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-movflags', '+faststart'] },
+    { frames: 50, sound: true },
+  ],
+  [
+    'an index at the end',
+    'index-last.mov',
+    { video: `${SMALL}:r=25:d=2`, audio: TONE },
+    { frames: 50, sound: true },
+    { container: 'mov' },
+  ],
+
+  // Sound.
+  [
+    'surround sound in a language',
+    'surround.mp4',
+    {
+      video: `${SMALL}:r=25:d=2`,
+      audio: 'aevalsrc=sin(t*900)|0|0|0|0|0:c=5.1:d=2',
+      options: ['-metadata:s:a:0', 'language=fre'],
+    },
+    { frames: 50, sound: true, issues: ['audio_downmixed'] },
+  ],
+  [
+    'mono sound',
+    'mono.mov',
+    { video: `${SMALL}:r=25:d=2`, audio: 'sine=r=22050:d=2', options: ['-c:a', 'pcm_s16le'] },
+    { frames: 50, sound: true },
+  ],
+  [
+    'sound that ends early',
+    'short-sound.mp4',
+    { video: `${SMALL}:r=25:d=7`, audio: 'sine=d=0.5' },
+    { frames: 175, sound: true },
+  ],
+  [
+    'sound that goes on',
+    'long-sound.mp4',
+    { video: `${SMALL}:r=25:d=1`, audio: 'sine=d=9' },
+    { frames: 25, sound: true },
+  ],
+];
+
+test.each(INPUTS)('%s', async (_name, file, clip, expected, source = {}) => {
+  const { manifest, outcome } = await transcode(await makeClip(inBench(file), clip));
+  const usual = { rungs: ['360p 320x240'], rate: 25, frames: 25, sound: false, issues: [] };
+  expect(outcome).toEqual({ ...usual, ...expected });
+  expect(manifest.source).toMatchObject(source);
+});
+
+/** The colours of the four quarters of a picture, row by row, neither bright nor dark. */
+const QUARTERS: [string, string, string, string] = ['0xB40000', '0x00B400', '0x0000B4', '0xB4B4B4'];
+const quartered = (seconds: number) =>
+  `${QUARTERS.map((colour, at) => `color=${colour}:s=160x90:r=25:d=${seconds}[q${at}]`).join(';')};` +
+  '[q0][q1]hstack[upper];[q2][q3]hstack[lower];[upper][lower]vstack';
+
+/** Which of red, green and blue a colour has most of, or grey. */
+function nameOf([red, green, blue]: Colour): string {
+  const most = Math.max(red, green, blue);
+  if (most - Math.min(red, green, blue) < 20) return 'grey';
+  return most === red ? 'red' : most === green ? 'green' : 'blue';
+}
+
+test.each([
+  ['is not turned', '0', '320x180', ['red', 'green', 'blue', 'grey']],
+  ['is turned left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
+  ['stands on its head', '180', '320x180', ['grey', 'blue', 'green', 'red']],
+  ['is turned right', '270', '180x320', ['blue', 'red', 'grey', 'green']],
+])('a picture that %s is shown upright', async (_, degrees, size, colours) => {
+  const lying = await makeClip(inBench(`lying-${degrees}.mp4`), { video: quartered(1) });
+  const turned = inBench(`turned-${degrees}.mp4`);
+  await ffmpeg('-i', lying, '-c', 'copy', '-metadata:s:v:0', `rotate=${degrees}`, turned);
+  const { videoId, manifest, outcome } = await transcode(turned);
+  expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+  expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
+});
+
+/** The quarters in high dynamic range, with white at 203 cd/m² as ITU-R BT.2408 wants it. */
+function highRange(transfer: string): Clip {
+  const steps = [
+    'format=gbrpf32le,setparams=color_primaries=bt709:color_trc=bt709:colorspace=gbr',
+    'zscale=transfer=linear:npl=203,zscale=primaries=2020',
+    `zscale=transfer=${transfer}:npl=203:matrix=2020_ncl:range=tv,format=yuv420p10le`,
+  ];
+  const tags = `colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`;
+  return {
+    video: `${quartered(1)},${steps.join(',')}`,
+    options: [
+      ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', `log-level=none:${tags}`],
+      ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', transfer],
+      ...['-colorspace', 'bt2020nc'],
+    ],
+  };
+}
+
+test.each(['smpte2084', 'arib-std-b67'])(
+  'high dynamic range coded by %s looks right in standard range',
+  async (transfer) => {
+    const clip = await makeClip(inBench(`${transfer}.mp4`), highRange(transfer));
+    const { videoId, manifest, outcome } = await transcode(clip);
+    expect(outcome).toMatchObject({ frames: 25, issues: ['hdr', 'high_bit_depth'] });
+    const colours = await quarters(bench, videoId, manifest);
+    expect(colours.map(nameOf)).toEqual(['red', 'green', 'blue', 'grey']);
+    for (const [red, green, blue] of colours) {
+      // Brighter pictures than the eye adapts to leave room above; untouched, they would be grey in grey.
+      expect(Math.max(red, green, blue)).toBeGreaterThan(130);
+      expect(Math.max(red, green, blue)).toBeLessThan(190);
+    }
+    for (const [red, green, blue] of colours.slice(0, 3)) expect(Math.min(red, green, blue)).toBeLessThan(30);
+  },
+);
+
+test('two hours in which little happens', async () => {
+  const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
+  const { outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rungs: ['360p 64x36'], rate: 10, frames: 72_000 });
+});
+
+test('of many tracks one of each kind is taken, the default ones', async () => {
+  const tracks = [
+    `${SMALL}:r=25:d=2`,
+    'testsrc2=s=64x64:r=25:d=2',
+    'sine=d=2',
+    'sine=f=880:d=2',
+    'sine=f=220:d=2',
+  ];
+  await writeFile(inBench('words.srt'), '1\n00:00:00,000 --> 00:00:01,500\nHello\n');
+  await ffmpeg(
+    ...tracks.flatMap((track) => ['-f', 'lavfi', '-i', track]),
+    ...['-i', inBench('words.srt'), '-attach', inBench('words.srt'), '-metadata:s:t', 'mimetype=text/plain'],
+    ...['-map', '1:v', '-map', '0:v', '-map', '2:a', '-map', '3:a', '-map', '4:a', '-map', '5:s'],
+    ...[
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-c:a',
+      'flac',
+      '-disposition:0',
+      '0',
+      '-disposition:1',
+      'default',
+    ],
+    ...['-disposition:a', '0', '-disposition:a:1', 'default', '-metadata:s:a:0', 'language=eng'],
+    ...['-metadata:s:a:1', 'language=ger', inBench('tracks.mkv')],
+  );
+  const { manifest, outcome } = await transcode(inBench('tracks.mkv'));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 50, sound: true });
+  expect(manifest.renditions.at(-1)).toMatchObject({ name: 'audio', language: 'de' });
+});
+
+test.each(['cover.mp4', 'cover.mkv'])('a cover picture in %s is not the video', async (file) => {
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=640x640', '-frames:v', '1', inBench('cover.png'));
+  const clip = await makeClip(inBench(`plain-${file}`), { video: `${SMALL}:r=25:d=1` });
+  const cover = file.endsWith('mkv')
+    ? ['-attach', inBench('cover.png'), '-metadata:s:t', 'mimetype=image/png', '-map', '0']
+    : ['-i', inBench('cover.png'), '-map', '1', '-map', '0', '-disposition:v:0', 'attached_pic'];
+  await ffmpeg('-i', clip, ...cover, '-c', 'copy', inBench(file));
+  const { outcome } = await transcode(inBench(file));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 25 });
+});
+
+test('what an edit list leaves out is not shown', async () => {
+  const whole = await makeClip(inBench('whole.mp4'), {
+    video: `${SMALL}:r=25:d=4`,
+    audio: 'sine=d=4',
+    options: ['-g', '50', '-bf', '2', '-c:a', 'aac'],
+  });
+  await ffmpeg('-ss', '1', '-i', whole, '-c', 'copy', inBench('edited.mp4'));
+  const { outcome } = await transcode(inBench('edited.mp4'));
+  expect(outcome).toMatchObject({ frames: 75, sound: true, issues: [] });
+});
+
+test('a picture that an edit list begins late begins late', async () => {
+  const clip = await makeClip(inBench('in-time.mp4'), { video: `${SMALL}:r=25:d=2`, audio: 'sine=d=4' });
+  await ffmpeg(
+    '-itsoffset',
+    '1.01',
+    '-i',
+    clip,
+    '-i',
+    clip,
+    '-map',
+    '0:v',
+    '-map',
+    '1:a',
+    '-c',
+    'copy',
+    inBench('late.mp4'),
+  );
+  const { outcome } = await transcode(inBench('late.mp4'));
+  expect(outcome).toMatchObject({ frames: 75, sound: true, issues: [] });
+});
+
+test('a clock that starts over in the middle is mended', async () => {
+  const clip = await makeClip(inBench('part.ts'), {
+    video: `${SMALL}:r=25:d=5`,
+    audio: 'sine=d=5',
+    options: ['-c:a', 'aac'],
+  });
+  const part = await readFile(clip);
+  await writeFile(inBench('twice.ts'), Buffer.concat([part, part]));
+  const { manifest } = await transcode(inBench('twice.ts'));
+  expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.1);
+});
+
+test.each([
+  ['cut.mp4', ['-movflags', '+faststart', '-c:a', 'aac']],
+  ['cut.mkv', ['-c:a', 'aac']],
+  ['cut.flv', ['-c:a', 'aac']],
+  ['cut.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
+])('%s was cut off: it is delivered as far as it goes, and that is told', async (file, options) => {
+  const clip = await makeClip(inBench(file), { video: `${SMALL}:r=25:d=10`, audio: 'sine=d=12', options });
+  await truncate(clip, Math.round((await stat(clip)).size / 2));
+  const { manifest, outcome } = await transcode(clip);
+  expect(manifest.duration).toBeLessThan(8);
+  expect(outcome.issues).toEqual(['truncated']);
+});

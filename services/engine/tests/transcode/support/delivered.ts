@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { firstPicture } from '../../support/media.ts';
+import { decrypted } from './hls-rules.ts';
+import type { WorkerBench } from './worker-bench.ts';
+
+/** Red, green and blue, 0..255. */
+export type Colour = [number, number, number];
+
+/** The colours in the middle of the four quarters of the first picture delivered in the lowest rung, row by row. */
+export async function quarters(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<Colour[]> {
+  const [rung] = manifest.renditions;
+  if (!rung?.width || !rung.height) throw new Error('There is no rung');
+  const { width, height } = rung;
+  const path = join(bench.directory, `${videoId}-${rung.name}.ts`);
+  const [segment = ''] = await decrypted(bench, videoId, rung);
+  await writeFile(path, segment);
+  const frame = await firstPicture(path);
+  const places = [1, 3].flatMap((row) => [1, 3].map((column) => ({ row, column })));
+  return places.map(({ row, column }) => {
+    const at = 3 * (Math.floor((row * height) / 4) * width + Math.floor((column * width) / 4));
+    return [frame.readUInt8(at), frame.readUInt8(at + 1), frame.readUInt8(at + 2)];
+  });
+}
