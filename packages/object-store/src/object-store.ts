@@ -61,6 +61,11 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Removes all objects below a prefix, which ends with a slash; missing ones are no error. */
   deletePrefix(prefix: string): Promise<void>;
+  /**
+   * Removes what unfinished `putStream`s of keys below a prefix left behind, and breaks off those under way. Absent where
+   * what is unfinished has no key yet.
+   */
+  abortUploads?(prefix: string): Promise<void>;
   /** Removes what unfinished `putStream`s begun before this time left behind; resolves with how many there were. */
   abortStaleUploads(before: Date): Promise<number>;
   /** Rejects while the store cannot take objects. */

@@ -7,7 +7,6 @@ import {
   HeadBucketCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  type MultipartUpload,
   PutObjectCommand,
   paginateListObjectsV2,
   S3Client,
@@ -192,12 +191,17 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
+  /** A server that lists the unfinished uploads of whole keys alone, as MinIO does, keeps them until they are stale. */
+  async abortUploads(prefix: string): Promise<void> {
+    assertPrefix(prefix);
+    for await (const { key, id } of this.#unfinishedUploads(prefix)) await this.#abortUpload(key, id);
+  }
+
   async abortStaleUploads(before: Date): Promise<number> {
     let aborted = 0;
-    for await (const { Key, UploadId, Initiated } of this.#unfinishedUploads()) {
-      if (Key === undefined || UploadId === undefined || Initiated === undefined) continue;
-      if (Initiated >= before) continue;
-      await this.#abortUpload(Key, UploadId);
+    for await (const { key, id, startedAt } of this.#unfinishedUploads()) {
+      if (startedAt >= before) continue;
+      await this.#abortUpload(key, id);
       aborted += 1;
     }
     return aborted;
@@ -251,13 +255,15 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async *#unfinishedUploads(): AsyncIterable<MultipartUpload> {
+  async *#unfinishedUploads(prefix?: string): AsyncIterable<{ key: string; id: string; startedAt: Date }> {
     let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
     for (;;) {
       const page = await this.#client.send(
-        new ListMultipartUploadsCommand({ Bucket: this.#bucket, ...from }),
+        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: prefix, ...from }),
       );
-      yield* page.Uploads ?? [];
+      for (const { Key: key, UploadId: id, Initiated: startedAt } of page.Uploads ?? []) {
+        if (key !== undefined && id !== undefined && startedAt !== undefined) yield { key, id, startedAt };
+      }
       if (!page.IsTruncated) return;
       from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
     }

@@ -265,6 +265,14 @@ describe('S3ObjectStore on a server that fails', () => {
     expect(fake.uploads.size).toBe(0);
   });
 
+  test('aborts the unfinished uploads below a prefix alone', async () => {
+    for (const key of ['a/b', 'a/c', 'ab/c']) {
+      fake.uploads.set(key, { id: key, key, headers: {}, parts: new Map(), startedAt: new Date() });
+    }
+    await store.abortUploads('a/');
+    expect([...fake.uploads.keys()]).toEqual(['ab/c']);
+  });
+
   test('tells of objects that could not be deleted', async () => {
     await putStream(1);
     fake.undeletable.add('a/b');

@@ -96,6 +96,11 @@ export class FakeS3 {
     this.#faults.push({ operation, fault, times });
   }
 
+  /** Nothing goes wrong any more. */
+  heal(): void {
+    this.#faults = [];
+  }
+
   /** Resolves once an operation has been asked for. */
   async waitFor(operation: Operation): Promise<void> {
     await until(() => this.log.includes(operation));
@@ -108,7 +113,7 @@ export class FakeS3 {
     this.undeletable.clear();
     this.log.length = 0;
     this.pageSize = 1000;
-    this.#faults = [];
+    this.heal();
   }
 
   async stop(): Promise<void> {
@@ -279,7 +284,8 @@ export class FakeS3 {
     const place = ({ key, id }: { key: string; id: string }) => `${key} ${id}`;
     const after = place({ key: query.get('key-marker') ?? '', id: query.get('upload-id-marker') ?? '' });
     const all = [...this.uploads.values()].sort((a, b) => (place(a) < place(b) ? -1 : 1));
-    const remaining = all.filter((upload) => place(upload) > after);
+    const prefix = query.get('prefix') ?? '';
+    const remaining = all.filter((upload) => upload.key.startsWith(prefix) && place(upload) > after);
     const page = remaining.slice(0, this.pageSize);
     const uploads = page.map(
       ({ key, id, startedAt }) =>

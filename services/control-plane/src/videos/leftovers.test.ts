@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { prefixesToPurge, prefixOfLostTransfer } from './leftovers.ts';
+import { prefixesToPurge, prefixOfLostTransfer, takesUploads } from './leftovers.ts';
 
 const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
 const uploaded_at = new Date();
@@ -17,6 +17,18 @@ describe('prefixesToPurge', () => {
     ['ready', { ...living, status: 'ready', attempt: 2 }, ['hls/w/v/a1/']],
   ] as const)('%s', (_, row, prefixes) => {
     expect(prefixesToPurge('w', 'v', row)).toEqual(prefixes);
+  });
+});
+
+describe('takesUploads', () => {
+  test.each([
+    ['unknown', undefined, false],
+    ['uploading', { deleted_at: null, status: 'uploading' }, true],
+    ['uploading, deleted', { deleted_at: new Date(), status: 'uploading' }, false],
+    ['processing', { deleted_at: null, status: 'processing' }, false],
+    ['failed', { deleted_at: null, status: 'failed' }, false],
+  ] as const)('%s', (_, row, expected) => {
+    expect(takesUploads(row)).toBe(expected);
   });
 });
 

@@ -21,6 +21,11 @@ export function prefixesToPurge(
   );
 }
 
+/** Whether a transfer may still bring the file of a video. */
+export function takesUploads(row: Pick<VideoRow, 'status' | 'deleted_at'> | undefined): boolean {
+  return row?.status === 'uploading' && row.deleted_at === null;
+}
+
 /**
  * The prefix of the transfer that stored `key` below `sources`, the prefix of a video's sources; null when that is the
  * one whose file was taken in as `source`, or when the object belongs to no transfer.

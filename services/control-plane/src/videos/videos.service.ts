@@ -8,7 +8,7 @@ import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
-import { prefixesToPurge, prefixOfLostTransfer } from './leftovers.ts';
+import { prefixesToPurge, prefixOfLostTransfer, takesUploads } from './leftovers.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import type { VideoTransitions } from './video-transitions.ts';
@@ -139,6 +139,7 @@ export class VideosService {
   }): Promise<void> {
     const row = await findVideoOrTombstone(this.#db, videoId);
     for (const prefix of prefixesToPurge(workspaceId, videoId, row)) await this.#objects.deletePrefix(prefix);
+    if (!takesUploads(row)) await this.#objects.abortUploads?.(sourcePrefix(workspaceId, videoId));
     if (row?.deleted_at === null && row.source_key !== null) {
       await this.#purgeLostTransfers(workspaceId, videoId, row.source_key);
     }
