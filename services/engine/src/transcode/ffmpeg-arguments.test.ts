@@ -87,7 +87,6 @@ describe('the ffmpeg run', () => {
     expect(lineFor().outputs.map(({ path }) => path)).toEqual([
       'output/%v.m3u8',
       'output/poster.jpg',
-      'output/poster-dark.jpg',
       'output/storyboard.jpg',
     ]);
   });

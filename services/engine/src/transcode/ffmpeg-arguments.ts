@@ -17,7 +17,7 @@ const KEY_FRAME_SECONDS = 2;
 const TIMESTAMP_OFFSET_SECONDS = 10;
 
 /** The pictures made beside the rungs, and the labels of their chains. */
-export const IMAGES = ['poster', 'poster-dark', 'storyboard'] as const;
+export const IMAGES = ['poster', 'storyboard'] as const;
 /** Seconds between the frames tried for the still picture. */
 const CANDIDATE_SECONDS = 0.5;
 /** Average of luma, of which black is 16 and white 235. */
@@ -64,21 +64,12 @@ function streamOptions(
   ];
 }
 
-/** The pictures, each by the label of its chain. What is made of the storyboard is one picture, too. */
+/** The pictures, each by the label of its chain. At a picture a second none is repeated to fill a gap. */
 function images(): FfmpegCommandLine['outputs'] {
   return IMAGES.map((name) => ({
     options: [
-      '-map',
-      `[${name}]`,
-      ...WITHOUT_METADATA,
-      '-c:v',
-      'mjpeg',
-      '-q:v',
-      '4',
-      '-f',
-      'image2',
-      '-update',
-      '1',
+      ...['-map', `[${name}]`, ...WITHOUT_METADATA, '-r', '1', '-c:v', 'mjpeg', '-q:v', '4'],
+      ...['-f', 'image2', '-update', '1'],
     ],
     path: `${OUTPUT_FOLDER}/${name}.jpg`,
   }));
@@ -131,24 +122,33 @@ function imageRungs(plan: EncodePlan): { poster: Rung | undefined; storyboard: R
 }
 
 /**
- * The still picture is the first of some frames that is not nearly black, and in case all are, there is also the first of
- * them whatever it shows.
+ * Each picture is overwritten by a better one: the still by the first frame after a tenth of the video, and that by the
+ * first one that is not nearly black; the storyboard's first part by all of it. Something comes of either at once, for
+ * ffmpeg tells no progress before all of its outputs have begun.
  */
 function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string[] {
   const { tile, columns, rows, tiles, interval } = storyboard;
+  const from = posterFrom.toFixed(3);
   const measured = 'lavfi.signalstats.YAVG';
+  const layout = `tile=${columns}x${rows}`;
   return [
-    `[to-poster]trim=start=${posterFrom.toFixed(3)},split=2[first][candidates]`,
-    '[first]trim=end_frame=1[poster-dark]',
+    '[to-poster]split=2[opening][later]',
+    '[opening]trim=end_frame=1[first]',
+    `[later]trim=start=${from},split=2[tenth][candidates]`,
+    '[tenth]trim=end_frame=1[second]',
     [
-      `[candidates]select=gte(t-${posterFrom.toFixed(3)}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
+      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
       `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
-      'trim=end_frame=1[poster]',
+      'trim=end_frame=1[bright]',
     ].join(','),
+    '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
     [
       `[to-storyboard]select=gte(t\\,selected_n*${interval}),scale=${tile.width}:${tile.height},setsar=1`,
-      `tile=${columns}x${rows}:nb_frames=${tiles}[storyboard]`,
+      'split=2[tile][tiles]',
     ].join(','),
+    `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
+    `[tiles]${layout}:nb_frames=${tiles}[whole]`,
+    '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
   ];
 }
 

@@ -18,9 +18,8 @@ export async function storeImages(
     await storeWithRetries(() => objects.put(imageKey(attempt, name), picture, 'image/jpeg'), signal);
     return { bytes: picture.length };
   };
-  const bright = await picture(folder, 'poster.jpg');
   const [poster, storyboard] = await Promise.all([
-    store('poster.jpg', bright ?? (await picture(folder, 'poster-dark.jpg'))),
+    store('poster.jpg', await picture(folder, 'poster.jpg')),
     store('storyboard.jpg', await picture(folder, 'storyboard.jpg')),
   ]);
   return { poster, storyboard: storyboard && { ...storyboard, ...tile, columns, tiles, interval } };

@@ -46,9 +46,7 @@ describe('a transcode worker', () => {
     await expectHlsRules(bench, videoId, manifest);
     expect(await jobs()).toEqual([]);
 
-    const fractions = bench.events.flatMap((event) =>
-      event.type === 'transcode.progress' ? [event.data.fraction] : [],
-    );
+    const fractions = bench.progress(videoId);
     expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
   });
 
@@ -126,6 +124,8 @@ describe('an attempt under way', () => {
   test('is handed back when the engine stops', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
+    // Progress is told on the way.
+    await until(async () => bench.progress(videoId).some((fraction) => fraction > 0 && fraction < 1));
     const stoppedAt = Date.now();
     await bench.worker.stop();
     expect(Date.now() - stoppedAt).toBeLessThan(5000);

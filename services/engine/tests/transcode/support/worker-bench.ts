@@ -133,6 +133,13 @@ export class WorkerBench {
     return this.events.filter((event) => isResult(event) && event.data.videoId === videoId);
   }
 
+  /** The parts done that were told of a video. */
+  progress(videoId: string): number[] {
+    return this.events.flatMap((event) =>
+      event.type === 'transcode.progress' && event.data.videoId === videoId ? [event.data.fraction] : [],
+    );
+  }
+
   /** Transcodes a file that can be. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
