@@ -7,7 +7,7 @@ import type { components } from '@framelane/openapi/types';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { Metrics } from '../src/metrics/metrics.ts';
@@ -261,7 +261,7 @@ describe('bandwidth', () => {
   beforeEach(start);
   afterEach(stop);
 
-  test('is every byte that came out of the connection, of playlists, segments and keys', async () => {
+  test('is every byte that came out of the connection, of playlists, segments and keys, however their paths are escaped', async () => {
     const { hls } = await playableVideo(160_000);
     const received = await exchange(
       plane.url,
@@ -270,6 +270,7 @@ describe('bandwidth', () => {
         get(`${hls}/360p/index.m3u8`),
         get(`${hls}/key`),
         get(`${hls}/360p/3.ts`),
+        get(`${hls.replace('/vid_', '/%76id_')}/key`),
         get(`${hls}/360p/3.ts`, 'Range: bytes=0-999', 'Connection: close'),
       ].join(''),
     );
@@ -324,19 +325,28 @@ describe('bandwidth', () => {
     expect(await writtenBandwidth()).toBe(impatient.byteLength + patient.byteLength);
   });
 
+  /** Has a meter alone count one request for a playlist; resolves with what its client received. */
+  async function meterOne(meter: BandwidthMeter, handler: RequestHandler, path: string): Promise<Buffer> {
+    const server = createServer(express().use('/v1/hls', meter.count, handler));
+    const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+    const received = await exchange(`http://127.0.0.1:${port}`, get(path, 'Connection: close'));
+    await closeServer(server, 0);
+    return received;
+  }
+
+  test('leaves out an answer that never began', async () => {
+    const metrics = new Metrics();
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const meter = new BandwidthMeter({ db: plane.db, logger, metrics, flushSeconds: NEVER });
+    await meterOne(meter, (req) => void req.socket.destroy(), '/v1/hls/w/v/master.m3u8');
+    expect(await metrics.registry.metrics()).toContain('framelane_hls_responses_total{kind="playlist"} 0');
+  });
+
   test('is kept while the database does not take it', async () => {
     const { hls } = await playableVideo(1);
     const logger = createLogger({ service: 'test', level: 'silent' });
-    const metrics = new Metrics();
-    const meter = new BandwidthMeter({ db: plane.db, logger, metrics, flushSeconds: NEVER });
-    const app = express().use('/v1/hls', meter.count, (_req, res) => void res.end('A playlist'));
-    const server = createServer(app);
-    const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
-    const received = await exchange(
-      `http://127.0.0.1:${port}`,
-      get(`${hls}/master.m3u8`, 'Connection: close'),
-    );
-    await closeServer(server, 0);
+    const meter = new BandwidthMeter({ db: plane.db, logger, metrics: new Metrics(), flushSeconds: NEVER });
+    const received = await meterOne(meter, (_req, res) => void res.end('A playlist'), `${hls}/master.m3u8`);
 
     await sql`alter table usage_daily rename to usage_away`.execute(plane.db);
     await meter.stop();

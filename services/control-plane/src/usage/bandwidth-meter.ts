@@ -29,12 +29,14 @@ export class BandwidthMeter {
 
   /** Counts every answer below `/<workspace>/<video>/` that is not an error. */
   readonly count: RequestHandler = (req, res, next) => {
-    const videoId = req.path.split('/')[2];
-    if (videoId !== undefined && req.method !== 'OPTIONS') {
+    if (req.method !== 'OPTIONS') {
+      const path = unescaped(req.path);
+      const [, , videoId = ''] = path.split('/');
       whenSent(res, (bytes) => {
-        if (res.statusCode >= 400) return;
+        // A client that hangs up early gets no answer; until there is one, the status says nothing.
+        if (!res.headersSent || res.statusCode >= 400) return;
         this.#add({ videoId, day: dayOf(new Date()), bytes });
-        this.#metrics.hlsSent(kindOf(req.path), bytes);
+        this.#metrics.hlsSent(kindOf(path), bytes);
       });
     }
     next();
@@ -73,6 +75,15 @@ export class BandwidthMeter {
       for (const each of sent) this.#add(each);
       this.#logger.warn('usage.bandwidth_not_written', { videos: sent.length, error });
     }
+  }
+}
+
+/** However a player escapes the path of a video, it is the same video. Nothing is delivered where escapes are broken. */
+function unescaped(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
   }
 }
 
