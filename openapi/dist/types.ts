@@ -3287,6 +3287,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3343,6 +3344,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3390,6 +3392,7 @@ export interface operations {
             401: components["responses"]["Unauthorized-2"];
             403: components["responses"]["Forbidden-2"];
             404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -95,6 +95,14 @@ describe('problems', () => {
     });
   });
 
+  test.each(['/films', '/v1/films', '/v1/videos/%FF'])(
+    '404 says where there is nothing: %s',
+    async (path) => {
+      const answer = await request(plane.url).get(path);
+      expect(answer.body).toMatchObject({ detail: `There is nothing at GET ${path}.`, instance: path });
+    },
+  );
+
   test('405 names what is possible', async () => {
     const answer = await request(plane.url).put('/v1/videos');
     expect(answer.headers.allow).toBe('GET, HEAD');
@@ -134,6 +142,17 @@ describe('health', () => {
   test('HEAD works wherever GET does', async () => {
     const answer = await request(plane.url).head('/v1/videos').set(plane.credentials);
     expect(answer.status).toBe(200);
+  });
+
+  test('304 for what the client has already', async () => {
+    const ask = (headers: Record<string, string>) =>
+      request(plane.url)
+        .get('/v1/videos')
+        .set({ ...plane.credentials, ...headers });
+    const { headers } = await ask({});
+    const again = await ask({ 'if-none-match': headers.etag ?? '' });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await ask({ 'if-none-match': 'W/"another"' })).status).toBe(200);
   });
 
   test('readyz names what is missing', async () => {

@@ -43,9 +43,9 @@ export function toPage<R extends { id: string; created_at: Date }, T>(
   };
 }
 
-/** The Link header to the next page: the same request with the cursor put in. */
+/** The Link header to the next page: the same request with the cursor put in. `publicUrl` may end in a path of its own. */
 export function nextLink(publicUrl: string, originalUrl: string, nextCursor: string): string {
-  const url = new URL(originalUrl, publicUrl);
+  const url = new URL(`${publicUrl}${originalUrl}`);
   url.searchParams.set('cursor', nextCursor);
   return `<${url.href}>; rel="next"`;
 }

@@ -47,7 +47,7 @@ function isAboutPath({ errors, message }: { errors: ValidatorIssue[]; message: s
 }
 
 function notHere(req: Request): Problem {
-  return new Problem(404, 'route_not_found', `There is nothing at ${req.path}.`);
+  return new Problem(404, 'route_not_found', `There is nothing at ${req.method} ${req.baseUrl}${req.path}.`);
 }
 
 function methodNotAllowed(req: Request, documented: string): Problem {
