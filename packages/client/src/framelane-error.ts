@@ -13,7 +13,8 @@ export class FramelaneError extends Error {
   override readonly name: string = 'FramelaneError';
   /**
    * The `code` of the problem Framelane answered with. Where there is none: `connection_failed` when there was no answer,
-   * `unexpected_answer` when it was not Framelane's, `source_changed` when a file became shorter while it was sent.
+   * `unexpected_answer` when it was not Framelane's, `source_changed` when a file became shorter while it was sent,
+   * `webhook_not_verified` when an event is not signed by Framelane.
    */
   readonly code: string;
   /** HTTP status of the answer; null when there was none. */
