@@ -1,5 +1,6 @@
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ObjectNotFoundError } from '@framelane/object-store/object-store';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
@@ -111,3 +112,17 @@ test('a video without pictures says so', async () => {
   expect(await record(videoId)).toMatchObject({ thumbnail: null, storyboard: null });
   for (const part of PARTS) expect((await get(videoId, part)).status).toBe(404);
 });
+
+test.each(['poster.jpg', '360p/0.ts'])(
+  'what was deleted while it was asked for is not there, and no fault: %s',
+  async (part) => {
+    const videoId = await readyVideo('public');
+    const read = jest.spyOn(plane.objects, 'get').mockImplementation(async (key) => {
+      await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+      throw new ObjectNotFoundError(key);
+    });
+    const answer = await get(videoId, part);
+    read.mockRestore();
+    expect(answer.status).toBe(404);
+  },
+);

@@ -4,7 +4,8 @@ import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
-import type { ByteRange, ObjectStore } from '@framelane/object-store/object-store';
+import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
+import { unavailable } from '@framelane/service-kit/problem';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
 import { measureBandwidth } from './bandwidth.ts';
@@ -141,7 +142,7 @@ export class DeliveryService {
     return {
       bytes: segment.bytes,
       etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
-      open: async (range) => (await this.#objects.get(key, range)).body,
+      open: (range) => this.#read(key, address, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
   }
@@ -151,10 +152,8 @@ export class DeliveryService {
     const images = await findImages(this.#db, workspaceId, videoId);
     const has = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard;
     if (images === undefined || has == null) throw notPlayable();
-    const { body } = await this.#objects.get(
-      imageKey({ workspaceId, videoId, attempt: images.attempt }, name),
-    );
-    return buffer(body);
+    const key = imageKey({ workspaceId, videoId, attempt: images.attempt }, name);
+    return buffer(await this.#read(key, { workspaceId, videoId }));
   }
 
   /** Where in the storyboard which moment is: WebVTT. Throws 404 unless the video is ready and has one. */
@@ -169,5 +168,22 @@ export class DeliveryService {
     const sealed = await findContentKey(this.#db, workspaceId, videoId);
     if (sealed === undefined) throw notPlayable();
     return openContentKey(sealed, this.#contentKeySecret);
+  }
+
+  /** Opens an object of a video, which may have been deleted since its row was read: 404 then. 503 while the storage is away. */
+  async #read(
+    key: string,
+    { workspaceId, videoId }: { workspaceId: string; videoId: string },
+    range?: ByteRange,
+  ): Promise<Readable> {
+    try {
+      return (await this.#objects.get(key, range)).body;
+    } catch (error) {
+      if (!(error instanceof ObjectNotFoundError)) {
+        throw unavailable('The storage cannot be reached at the moment.', error);
+      }
+      const deleted = (await findContentKey(this.#db, workspaceId, videoId)) === undefined;
+      throw deleted ? notPlayable() : error;
+    }
   }
 }

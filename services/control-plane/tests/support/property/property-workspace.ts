@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { segmentKey } from '@framelane/object-store/object-keys';
+import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { Answer } from '@framelane/openapi/answer-check';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
@@ -102,6 +102,9 @@ export class PropertyWorkspace {
         const key = segmentKey({ workspaceId, videoId, attempt }, name, sequence);
         await objects.put(key, Buffer.alloc(SEGMENT_BYTES), 'video/mp2t');
       }
+    }
+    for (const name of ['poster.jpg', 'storyboard.jpg'] as const) {
+      await objects.put(imageKey({ workspaceId, videoId, attempt }, name), Buffer.alloc(1), 'image/jpeg');
     }
     await engine.report('transcode.completed', { videoId, attempt, manifest });
   }
