@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
@@ -156,6 +156,16 @@ describe('what is not there', () => {
     expect(answer.body.detail).not.toContain('hls/');
     expect(answer.headers['cache-control']).toBe('no-store');
   });
+});
+
+test('503 while the storage is away, which is not taken for the database', async () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:9000'), { code: 'ECONNREFUSED' });
+  jest.spyOn(plane.objects, 'get').mockRejectedValueOnce(refused);
+  const answer = await request(plane.url).get(`${hls}/360p/${SEQUENCE}.ts`);
+  expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+  expect(answer.body.detail).toBe('The storage cannot be reached at the moment.');
+  expect(answer.headers['retry-after']).toBe('5');
+  expect(answer.headers['cache-control']).toBe('no-store');
 });
 
 test('a preflight is answered', async () => {
