@@ -354,7 +354,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Still picture
+         * Get the still picture
          * @description The `thumbnail` of the record: the first frame after a tenth of the video that is not nearly black, of 720 lines at
          *     most. That of a `signed` video needs a playback token, like its playlists.
          */
@@ -386,7 +386,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Storyboard
+         * Get the storyboard
          * @description The `storyboard` of the record: a WebVTT file that says for each moment which part of `storyboard.jpg` shows it, for
          *     previews in the seek bar. Compressed with gzip when asked for. That of a `signed` video carries the token it was
          *     fetched with on to the picture.
@@ -419,7 +419,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Pictures of the storyboard
+         * Get the pictures of the storyboard
          * @description At most a hundred small pictures in one, row by row. Where each is, the storyboard says.
          */
         get: operations["getStoryboardImage"];
