@@ -70,6 +70,7 @@ export class Engine {
       settings: { ...config.transcode, contentKeySecret: config.secrets.contentKey },
     });
     const checks = {
+      uploads: () => this.#uploads.check(),
       controlPlane: () => controlPlane.check(),
       objectStore: () => objects.check(),
       messageBus: () => bus.check(),

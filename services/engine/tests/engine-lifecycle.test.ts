@@ -34,6 +34,11 @@ describe('an engine that stops', () => {
     const refused = await late.answer();
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(refused.headers.get('connection')).toBe('close');
+    const ready = await fetch(`${engine.url}/readyz`);
+    expect({ status: ready.status, body: await ready.json() }).toMatchObject({
+      status: 503,
+      body: { missing: ['uploads'] },
+    });
 
     client.send(FORM.subarray(1000));
     expect((await client.answer()).status).toBe(202);

@@ -41,9 +41,14 @@ export class Uploads {
     clearTimeout(timer);
   }
 
+  /** Rejects once no more files are taken. */
+  async check(): Promise<void> {
+    if (this.#closed) throw engineStopping();
+  }
+
   /** Asks for the ticket of an upload whose body has not been read. */
   async #admit(req: Request): Promise<RedeemTicketResponse> {
-    if (this.#closed) throw engineStopping();
+    await this.check();
     const token = readToken(req);
     return this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
   }
