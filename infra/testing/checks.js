@@ -1,5 +1,6 @@
 import { runStep } from '../bootstrap/run.js';
 import { runAcceptance } from './acceptance-check.js';
+import { tryComposedSystem } from './composed-system.js';
 import { runJest } from './jest-check.js';
 import { withS3Server } from './s3-server.js';
 
@@ -41,4 +42,5 @@ export const CHECKS = [
     // One cluster at a time: they need the processors.
     run: () => runJest('faults', {}, ['--runInBand']),
   },
+  { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
 ];

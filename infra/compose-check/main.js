@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeClip } from '../../packages/acceptance/src/clips.ts';
+import { freePort } from '../../packages/acceptance/src/free-port.ts';
+import { runProgram } from '../../packages/acceptance/src/run-program.ts';
+import { until } from '../../packages/acceptance/src/until.ts';
+import { ROOT } from '../bootstrap/project.js';
+import { Customer } from './customer.js';
+import { ComposeStack, commandsFrom } from './stack.js';
+
+/**
+ * Brings docker-compose.yml up with two engines and tries out what it promises: `pnpm compose:check`. With something
+ * else than Docker, COMPOSE_COMMAND and CONTAINER_COMMAND say what stands for `docker compose` and `docker`.
+ */
+
+const ENGINES = 2;
+const CLIPS = 6;
+const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
+/** Takes an engine long enough to be killed over it. */
+const LONG = { ...SMALL, width: 1280, height: 720, seconds: 20 };
+
+const stopped = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(name, () => stopped.abort(new Error(`Stopped by ${name}`)));
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'framelane-compose-check-'));
+try {
+  await check(folder, stopped.signal);
+  console.log('\nThe composed system keeps what it promises.');
+} catch (error) {
+  console.error(`\n✗ ${error.stack}`);
+  process.exitCode = 1;
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+async function check(folder, signal) {
+  const ports = { api: await freePort(), uploads: await freePort(), management: await freePort() };
+  const target = {
+    baseUrl: `http://localhost:${ports.api}/v1`,
+    engineUrl: `http://localhost:${ports.uploads}`,
+  };
+  const envFile = join(folder, 'env');
+  await runProgram(process.execPath, [join(ROOT, 'infra/compose/make-env.js'), envFile]);
+  const stack = new ComposeStack({
+    commands: commandsFrom(process.env),
+    envFile,
+    env: {
+      API_PORT: String(ports.api),
+      UPLOAD_PORT: String(ports.uploads),
+      RABBITMQ_MANAGEMENT_PORT: String(ports.management),
+      PUBLIC_URL: `http://localhost:${ports.api}`,
+      ENGINE_PUBLIC_URL: target.engineUrl,
+      // An engine that died is noticed soon.
+      ATTEMPT_LEASE_SECONDS: '10',
+      RETRY_BACKOFF_SECONDS: '1',
+      RECONCILE_SECONDS: '2',
+      ENGINE_SLOTS: '1',
+    },
+    engines: ENGINES,
+    signal,
+  });
+  try {
+    await tryOut(stack, target, folder, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    console.error(await stack.lastWords().catch(() => ''));
+    throw error;
+  } finally {
+    await step('All of it is gone, volumes included', async () => {
+      await stack.down();
+      const left = await stack.leftovers();
+      if (left.length > 0) throw new Error(`This is left: ${left.join(' ')}`);
+    });
+  }
+}
+
+async function tryOut(stack, target, folder, signal) {
+  await step(`Built and healthy, with ${ENGINES} engines`, () => stack.up());
+  const customer = await step('A workspace and a key by the command line', async () => {
+    const { id } = await stack.admin('workspace', 'create', '--name', 'Check');
+    const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);
+    return new Customer({ ...target, workspaceId: id, apiKey: secret }, signal);
+  });
+  const [small, long] = await Promise.all([
+    makeClip(folder, { name: 'small', ...SMALL }),
+    makeClip(folder, { name: 'long', ...LONG }),
+  ]);
+
+  const videos = await step(`${CLIPS} videos uploaded at once are ready`, async () => {
+    const ids = await Promise.all(Array.from({ length: CLIPS }, () => customer.upload(small)));
+    return Promise.all(ids.map((id) => customer.ready(id)));
+  });
+  await step('Every engine has done some of them', async () => {
+    const engines = await stack.engines();
+    const shares = await Promise.all(engines.map((id) => stack.logged(id, 'transcode.completed')));
+    const counts = shares.map(({ length }) => length);
+    if (counts.length !== ENGINES || counts.includes(0)) throw new Error(`Shared as ${counts.join(' and ')}`);
+    console.log(`  ${counts.join(' and ')}`);
+  });
+  await step('Every stream keeps the rules', async () => {
+    for (const video of videos) await customer.play(video);
+  });
+
+  await step('A video survives the engine that was killed over it', async () => {
+    const id = await customer.upload(long);
+    const engine = await until('an encode to begin', () => engineAtWork(stack, id), 120_000);
+    await stack.kill(engine);
+    await customer.play(await customer.ready(id));
+    const engines = await stack.engines();
+    const logged = await Promise.all(engines.map((each) => stack.logged(each, 'transcode.completed')));
+    const { attempt } = logged.flat().find(({ videoId }) => videoId === id);
+    if (attempt < 2) throw new Error('The engine was killed too late');
+  });
+
+  await step('All is there after a restart, and work goes on', async () => {
+    await stack.restart();
+    for (const video of videos) await customer.play(video);
+    await customer.play(await customer.ready(await customer.upload(small)));
+  });
+}
+
+/** The engine that has begun to encode a video. */
+async function engineAtWork(stack, id) {
+  for (const engine of await stack.engines()) {
+    const begun = await stack.logged(engine, 'transcode.planned');
+    if (begun.some(({ videoId }) => videoId === id)) return engine;
+  }
+  return undefined;
+}
+
+async function step(title, work) {
+  console.log(`… ${title}`);
+  const begun = performance.now();
+  const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);
+  try {
+    const result = await work();
+    console.log(`✓ ${title} (${seconds()} s)`);
+    return result;
+  } catch (error) {
+    console.log(`✗ ${title} (${seconds()} s)`);
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { ROOT } from '../bootstrap/project.js';
+
+const execute = promisify(execFile);
+
+/** One at a time on a machine; what one that was killed has left is removed by the next. */
+const PROJECT = 'framelane-check';
+
+const OF_PROJECT = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
+
+/** The volumes of a container, those without a name of ours included. */
+const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}';
+
+const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
+const LINES_SHOWN = 40;
+
+/** docker-compose.yml as a running system. Commands that fail reject with the end of what they said. */
+export class ComposeStack {
+  #compose;
+  #containers;
+  #envFile;
+  #env;
+  #engines;
+  #signal;
+  #volumes = new Set();
+
+  /** `env` is laid over `envFile`. The signal ends what is under way, all but `down`. */
+  constructor({ commands, envFile, env, engines, signal }) {
+    this.#compose = commands.compose;
+    this.#containers = commands.containers;
+    this.#envFile = envFile;
+    this.#env = { ...process.env, FRAMELANE_TAG: PROJECT, ...env };
+    this.#engines = engines;
+    this.#signal = signal;
+  }
+
+  /** Builds the images, starts everything and waits until all of it is healthy. */
+  async up() {
+    if ((await this.leftovers()).length > 0) await this.#run('down', '--volumes');
+    await this.#run('up', '--detach', '--build', '--wait', '--scale', `engine=${this.#engines}`);
+  }
+
+  /** Restarts all containers, and waits until all of them are healthy. */
+  async restart() {
+    await this.#noteVolumes();
+    await this.#run('restart');
+    await this.#run('up', '--detach', '--wait', '--scale', `engine=${this.#engines}`);
+  }
+
+  /** Runs a command of the administrators in the control plane's container. Resolves with its result. */
+  async admin(...args) {
+    return JSON.parse(await this.#run('exec', '-T', 'control-plane', 'admin', ...args, '--json'));
+  }
+
+  /** The ids of the engines' containers. */
+  async engines() {
+    const label = ['--filter', 'label=com.docker.compose.service=engine'];
+    return words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT, ...label));
+  }
+
+  /** What an engine has logged about an event. */
+  async logged(engine, event) {
+    return (await this.#logs(engine))
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.includes(`"${event}"`))
+      .map((line) => JSON.parse(line));
+  }
+
+  /** Ends an engine without a word. */
+  async kill(engine) {
+    await this.#container('kill', '--signal', 'KILL', engine);
+  }
+
+  /** The end of what every container has logged. */
+  async lastWords() {
+    const ids = words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT));
+    const logs = ids.map(async (id) => {
+      const name = await this.#container('inspect', '--format', '{{.Name}}', id);
+      return `── ${name.trim()}\n${lastLines(await this.#logs(id))}`;
+    });
+    return (await Promise.all(logs)).join('\n');
+  }
+
+  /** Removes everything, volumes included. */
+  async down() {
+    this.#signal = undefined;
+    await this.#noteVolumes();
+    await this.#run('down', '--volumes');
+  }
+
+  /** The containers, networks and volumes that are left. */
+  async leftovers() {
+    const volumes = words(await this.#container('volume', 'ls', '--quiet'));
+    return [
+      ...words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT)),
+      ...words(await this.#container('network', 'ls', '--quiet', ...OF_PROJECT)),
+      ...words(await this.#container('volume', 'ls', '--quiet', ...OF_PROJECT)),
+      ...volumes.filter((name) => this.#volumes.has(name)),
+    ];
+  }
+
+  /** Volumes without a name of ours can be told by their containers only. */
+  async #noteVolumes() {
+    const ids = words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT));
+    if (ids.length === 0) return;
+    const mounted = await this.#container('inspect', '--format', VOLUMES, ...ids);
+    for (const name of words(mounted)) this.#volumes.add(name);
+  }
+
+  async #logs(id) {
+    const { stdout, stderr } = await this.#execute(this.#containers, ['logs', id]);
+    return stdout + stderr;
+  }
+
+  async #container(...args) {
+    return (await this.#execute(this.#containers, args)).stdout;
+  }
+
+  async #run(...args) {
+    const project = ['--project-name', PROJECT, '--env-file', this.#envFile];
+    return (await this.#execute(this.#compose, [...project, ...args])).stdout;
+  }
+
+  async #execute([program, ...first], args) {
+    try {
+      return await execute(program, [...first, ...args], {
+        cwd: ROOT,
+        env: this.#env,
+        maxBuffer: MAX_OUTPUT_BYTES,
+        ...(this.#signal && { signal: this.#signal }),
+      });
+    } catch (error) {
+      if (this.#signal?.aborted) throw this.#signal.reason;
+      const said = lastLines(`${error.stdout ?? ''}${error.stderr ?? ''}`);
+      throw new Error(`${[program, ...first, ...args].join(' ')} failed: ${said || error.message}`);
+    }
+  }
+}
+
+/** The commands of Docker, or those the environment names in their place. */
+export function commandsFrom(env) {
+  return {
+    compose: words(env.COMPOSE_COMMAND || 'docker compose'),
+    containers: words(env.CONTAINER_COMMAND || 'docker'),
+  };
+}
+
+function words(text) {
+  return text.split(/\s+/).filter(Boolean);
+}
+
+function lastLines(text) {
+  return text.trimEnd().split('\n').slice(-LINES_SHOWN).join('\n');
+}

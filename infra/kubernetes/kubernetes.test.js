@@ -1,0 +1,121 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { QUEUES } from '../../packages/contracts/src/topology.ts';
+import { ROOT } from '../bootstrap/project.js';
+import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
+
+const HERE = import.meta.dirname;
+const SERVICES = ['control-plane', 'engine'];
+
+/** What stands in for values that everybody fills in. */
+const FILLED_IN = {
+  AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
+  DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
+  S3_ACCESS_KEY_ID: 'key',
+  S3_SECRET_ACCESS_KEY: 'secret',
+  SERVICE_SECRET: 's'.repeat(32),
+  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+};
+
+const read = (name) => readFileSync(join(HERE, name), 'utf8');
+const kustomization = parse(read('kustomization.yaml'));
+const objects = kustomization.resources.flatMap((name) =>
+  parseAllDocuments(read(name)).map((document) => {
+    if (document.errors.length > 0) throw document.errors[0];
+    return document.toJS();
+  }),
+);
+const find = (kind, name) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+const containerOf = (service) => find('Deployment', service).spec.template.spec.containers[0];
+
+/** The variables of a file that becomes a ConfigMap or, filled in, a Secret. */
+function variablesIn(file) {
+  const lines = read(existsSync(join(HERE, `${file}.example`)) ? `${file}.example` : file).split('\n');
+  const pairs = lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(/=(.*)/s));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, value || FILLED_IN[name]]));
+}
+
+/** The environment of a service's container: what its image sets, and what its pod lays over it. */
+function environmentOf(service) {
+  const files = containerOf(service).envFrom.flatMap(({ configMapRef, secretRef }) => {
+    const generators = configMapRef ? kustomization.configMapGenerator : kustomization.secretGenerator;
+    return generators.find(({ name }) => name === (configMapRef ?? secretRef).name).envs;
+  });
+  return Object.assign({}, imageOf(service).env, ...files.map(variablesIn));
+}
+
+test('every file here is used', () => {
+  const generated = [...kustomization.configMapGenerator, ...kustomization.secretGenerator];
+  const used = [...kustomization.resources, ...generated.flatMap(({ envs }) => envs)];
+  const present = readdirSync(HERE).map((name) => name.replace(/\.example$/, ''));
+  const others = ['kustomization.yaml', 'kubernetes.test.js'];
+  expect([...new Set(present)].filter((name) => !others.includes(name)).sort()).toEqual(used.sort());
+});
+
+test.each(SERVICES)('the %s reads all it is given, and misses nothing', (service) => {
+  const known = variablesOf(service);
+  const environment = environmentOf(service);
+  expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
+  expect(() => readAll(service, environment)).not.toThrow();
+});
+
+test('engines are not told where the database is', () => {
+  expect(environmentOf('engine')).not.toHaveProperty('DATABASE_URL');
+});
+
+test.each(SERVICES)('the image of the %s is that of docker-compose.yml', (service) => {
+  const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+  const { image } = containerOf(service);
+  expect(compose.services[service].image).toMatch(new RegExp(`^${image}:`));
+  expect(kustomization.images.map(({ name }) => name)).toContain(image);
+});
+
+test.each(SERVICES)('ports lead from the routes to the %s', (service) => {
+  const container = containerOf(service);
+  expect(container.ports.map(({ containerPort }) => containerPort)).toEqual(imageOf(service).ports);
+  const named = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+  const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map((probe) => container[probe].httpGet);
+  for (const { port } of probes) expect(named.has(port)).toBe(true);
+  const targets = objects.filter(({ kind, spec }) => kind === 'Service' && spec.selector.app === service);
+  for (const { spec } of targets) {
+    for (const { port, targetPort } of spec.ports) expect(named.get(targetPort)).toBe(port);
+  }
+  const [backend] = find('HTTPRoute', service).spec.rules[0].backendRefs;
+  expect(find('Service', backend.name).spec.ports[0].port).toBe(backend.port);
+});
+
+test('engines find the control plane', () => {
+  const { hostname, port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
+  expect(find('Service', hostname).spec.ports[0].port).toBe(Number(port));
+});
+
+test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (service) => {
+  const { spec } = find('Deployment', service).spec.template;
+  const container = containerOf(service);
+  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service);
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+  expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
+  expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
+  expect(container.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(find('PodDisruptionBudget', service).spec.selector.matchLabels).toEqual({ app: service });
+});
+
+test('engines are counted by the queue they take work from, and by what one takes at once', () => {
+  const { spec } = find('ScaledObject', 'engine');
+  const [{ metadata, authenticationRef }] = spec.triggers;
+  expect(Object.keys(QUEUES)).toContain(metadata.queueName);
+  expect(metadata.value).toBe(environmentOf('engine').ENGINE_SLOTS);
+  expect(metadata.excludeUnacknowledged).toBe('false');
+  const [{ name, key }] = find('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
+  const secret = kustomization.secretGenerator.find((generator) => generator.name === name);
+  expect(secret.options.disableNameSuffixHash).toBe(true);
+  expect(Object.keys(variablesIn(secret.envs[0]))).toContain(key);
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/backing-settings.ts';
+import { readControlPlaneConfig } from '../../services/control-plane/src/config.ts';
+import { readEngineConfig } from '../../services/engine/src/config.ts';
+import { ROOT } from '../bootstrap/project.js';
+
+const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
+
+/** The variables a service reads, as they stand in the sources. */
+export function variablesOf(service) {
+  const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/backing-settings.ts'];
+  const text = sources.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
+  return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): (?:setting|z)\b/g)].map(([, name]) => name));
+}
+
+/** Reads an environment as the service does when it starts. Throws what would keep it from starting. */
+export function readAll(service, env) {
+  readAmqpUrl(env);
+  readS3Settings(env);
+  return READERS[service](env);
+}
+
+/** How long the ordered stop of a service may take, in seconds. */
+export function stopSeconds(service) {
+  const main = readFileSync(join(ROOT, `services/${service}/src/main.ts`), 'utf8');
+  const limits = [...main.matchAll(/limitMs: ([\d_]+)/g)].map(([, limit]) =>
+    Number(limit.replaceAll('_', '')),
+  );
+  if (limits.length === 0) throw new Error(`No time limits in the main.ts of ${service}`);
+  return limits.reduce((sum, limit) => sum + limit, 0) / 1000;
+}
+
+/** The variables that an image of ours sets, and the ports it names, by the target in the Dockerfile. */
+export function imageOf(target) {
+  const text = readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
+  const stage = text.split(/^FROM /m).find((lines) => new RegExp(`^\\S+ AS ${target}\\n`).test(lines));
+  const words = (keyword) =>
+    [...stage.matchAll(new RegExp(`^${keyword} (.+)$`, 'gm'))].flatMap(([, rest]) =>
+      rest.trim().split(/\s+/),
+    );
+  return {
+    env: Object.fromEntries(words('ENV').map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
+    ports: words('EXPOSE').map(Number),
+    volumes: words('VOLUME'),
+  };
+}
