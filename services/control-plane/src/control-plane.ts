@@ -19,7 +19,7 @@ import { authentication } from './auth/authentication.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Database, openDatabase, openPool } from './db/database.ts';
 import { addJob } from './db/jobs.ts';
-import { migrateToLatest } from './db/migrations.ts';
+import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { deliveryRoutes } from './delivery/delivery.routes.ts';
 import { DeliveryService } from './delivery/delivery.service.ts';
 import { PlaybackService } from './delivery/playback.service.ts';
@@ -270,10 +270,12 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Brings the database to the newest schema, as `start` does. */
+  /** Brings the database to the newest schema, as `start` does. Safe on several instances at once. */
   async migrate(): Promise<void> {
-    await migrateToLatest(this.#db);
-    await this.#jobs.migrate();
+    await changingSchema(this.#db, async () => {
+      await migrateToLatest(this.#db);
+      await this.#jobs.migrate();
+    });
   }
 
   /** Makes the first workspace and key where there are none. The database has to have its schema. */

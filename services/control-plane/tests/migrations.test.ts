@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
-import { migrateToLatest, migrator } from '../src/db/migrations.ts';
+import { changingSchema, migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createTestDatabase } from './support/database.ts';
 import { dumpSchema } from './support/dump-schema.ts';
 
@@ -46,11 +46,20 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
   expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
 });
 
-test('several starters at once migrate once', async () => {
+test('several starters at once migrate once, one after the other', async () => {
   const database = await createTestDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));
-  await Promise.all(starters.map(migrateToLatest));
+  let changing = 0;
+  const migrations = starters.map((starter) =>
+    changingSchema(starter, async () => {
+      changing += 1;
+      expect(changing).toBe(1);
+      await migrateToLatest(starter);
+      changing -= 1;
+    }),
+  );
+  await Promise.all(migrations);
   await Promise.all(starters.map((starter) => starter.destroy()));
   await database.drop();
 });

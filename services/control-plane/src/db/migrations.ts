@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as foundation from './migrations/20261121-foundation.ts';
@@ -25,7 +26,25 @@ const MIGRATIONS: Record<string, Migration> = {
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
-/** Kysely's migrator over our migrations; it takes a lock, so several starters are safe. */
+/** Our own among the advisory locks of a database. */
+const SCHEMA_LOCK = 5_208_113;
+
+/**
+ * Runs `work` while no other process changes the schema in the same way. Kysely takes a lock for each migration, but
+ * looks around before, and a look at tables that are just being made or dropped may fail.
+ */
+export async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(${SCHEMA_LOCK})`.execute(connection);
+    try {
+      return await work();
+    } finally {
+      await sql`select pg_advisory_unlock(${SCHEMA_LOCK})`.execute(connection);
+    }
+  });
+}
+
+/** Kysely's migrator over our migrations. */
 export function migrator(db: Database): Migrator {
   return new Migrator({ db, provider });
 }
