@@ -7,12 +7,13 @@ import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../src/auth/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
+import { localWebhooks } from './support/webhooks.ts';
 
 const OPERATIONS = keyedOperations();
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await startControlPlane(localWebhooks);
 });
 afterAll(() => plane.stop());
 
@@ -86,6 +87,55 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, body }) => {
     const only = await call(withKey(await makeKey({ permissions })));
     expect(only.status).toBe(path.includes('/vid_') ? 404 : method === 'post' ? 201 : 200);
   });
+});
+
+describe('what belongs to another workspace does not exist', () => {
+  let owner: Record<string, string>;
+  /** Something of each kind, by the beginning of the paths that lead to it. */
+  let theirs: Record<string, { id: string; deliveryId?: string }>;
+
+  beforeAll(async () => {
+    const workspaceId = newId('ws');
+    await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
+    const secret = newApiKeySecret('live');
+    await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
+    owner = { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
+    const made = async (path: string, body: object) => {
+      const answer = await request(plane.url).post(`/v1${path}`).set(owner).send(body);
+      expect(answer.status).toBeLessThan(300);
+      return answer.body;
+    };
+    const { videoId } = await made('/videos/upload-ticket', { filename: 'a.mp4' });
+    const webhook = await made('/webhooks', { url: 'http://127.0.0.1:9/' });
+    const delivery = await made(`/webhooks/${webhook.id}/test`, {});
+    const key = await made('/api-keys', { name: 'Another' });
+    theirs = {
+      videos: { id: videoId },
+      webhooks: { id: webhook.id, deliveryId: delivery.id },
+      'api-keys': { id: key.id },
+    };
+  });
+
+  async function expectUntouched(): Promise<void> {
+    const list = async (path: string) => (await request(plane.url).get(`/v1${path}`).set(owner)).body.data;
+    expect(await list('/videos')).toEqual([expect.objectContaining({ status: 'uploading', title: 'a' })]);
+    const webhook = { enabled: true, url: 'http://127.0.0.1:9/' };
+    expect(await list('/webhooks')).toEqual([expect.objectContaining(webhook)]);
+    const active = expect.objectContaining({ status: 'active' });
+    expect(await list('/api-keys')).toEqual([active, active]);
+  }
+
+  test.each(OPERATIONS.filter(({ template }) => template.includes('{')))(
+    '$name',
+    async ({ method, template, body }) => {
+      const { id, deliveryId } = theirs[template.split('/')[1] ?? ''] ?? {};
+      const path = template.replace('{id}', String(id)).replace('{deliveryId}', String(deliveryId));
+      const answer = await request(plane.url)[method](`/v1${path}`).set(plane.credentials).send(body);
+      expect([answer.status, answer.body.code]).toEqual([404, expect.stringMatching(/^\w+_not_found$/)]);
+      expect(answer.body.code).not.toBe('route_not_found');
+      await expectUntouched();
+    },
+  );
 });
 
 test('authentication comes before the input is looked at', async () => {

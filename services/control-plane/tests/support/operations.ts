@@ -5,6 +5,8 @@ import { readOpenApiDocument } from '@framelane/openapi/document';
 export type KeyedOperation = {
   name: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** As in the contract, with parameters in braces. */
+  template: string;
   /** With ids in place that nothing has. */
   path: string;
   permissions: string[];
@@ -30,7 +32,14 @@ export function keyedOperations(): KeyedOperation[] {
       if (operation === undefined || permissions === undefined) return [];
       const name = `${method.toUpperCase()} ${path}`;
       return [
-        { name, method, path: `/v1${withUnknownIds(path)}`, permissions, body: firstExample(operation) },
+        {
+          name,
+          method,
+          template: path,
+          path: `/v1${withUnknownIds(path)}`,
+          permissions,
+          body: firstExample(operation),
+        },
       ];
     }),
   );
