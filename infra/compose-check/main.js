@@ -30,7 +30,7 @@ try {
   await check(folder, stopped.signal);
   console.log('\nThe composed system keeps what it promises.');
 } catch (error) {
-  console.error(`\n✗ ${error.stack}`);
+  console.error(`\n✗ ${error.message}`);
   process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true });
@@ -66,7 +66,7 @@ async function check(folder, signal) {
     await tryOut(stack, target, folder, signal);
   } catch (error) {
     signal.throwIfAborted();
-    console.error(await stack.lastWords().catch(() => ''));
+    console.error(`${await stack.lastWords().catch(() => '')}\n\n${error.stack}`);
     throw error;
   } finally {
     await step('All of it is gone, volumes included', async () => {
