@@ -37,10 +37,11 @@ export class Api {
     return ticket;
   }
 
-  /** Sends all events of the workspace there. */
-  async subscribe(url: string): Promise<void> {
-    const { secret } = await unwrap(this.client.POST('/webhooks', { body: { url } }));
+  /** Has all events of the workspace sent there; resolves with the id of the webhook. */
+  async subscribe(url: string): Promise<string> {
+    const { id, secret } = await unwrap(this.client.POST('/webhooks', { body: { url } }));
     if (secret !== undefined) this.secrets.push(secret);
+    return id;
   }
 
   /** The content key of a video that is ready. */

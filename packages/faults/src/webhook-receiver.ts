@@ -1,18 +1,25 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** One event as it was delivered. */
 export type DeliveredEvent = { id: string; type: string; videoId: string };
 
-/** Takes every webhook and remembers what came; an event that came again counts once. */
+/** What a receiver does with a request in place of taking it. */
+export type Misbehaviour = (answer: ServerResponse) => void;
+
+/** Takes every webhook, or does worse, and remembers what it took; an event that came again counts once. */
 export class WebhookReceiver {
   readonly events = new Map<string, DeliveredEvent>();
+  /** The path of every request, taken or not. */
+  readonly requests: string[] = [];
   readonly #server: Server;
+  #misbehaviour: Misbehaviour | undefined;
 
-  static async start(): Promise<WebhookReceiver> {
+  static async start(misbehaviour?: Misbehaviour): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
+    receiver.#misbehaviour = misbehaviour;
     receiver.#server.listen(0, '127.0.0.1');
     await once(receiver.#server, 'listening');
     return receiver;
@@ -20,7 +27,13 @@ export class WebhookReceiver {
 
   private constructor() {
     this.#server = createServer(async (req, res) => {
-      const { type, data } = JSON.parse(await text(req));
+      this.requests.push(req.url ?? '');
+      const body = await text(req);
+      if (this.#misbehaviour !== undefined) {
+        this.#misbehaviour(res);
+        return;
+      }
+      const { type, data } = JSON.parse(body);
       const id = String(req.headers['webhook-id']);
       this.events.set(id, { id, type, videoId: data.id });
       res.writeHead(204).end();
@@ -29,6 +42,12 @@ export class WebhookReceiver {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`;
+  }
+
+  /** Takes what comes from now on, and ends what it never answered. */
+  recover(): void {
+    this.#misbehaviour = undefined;
+    this.#server.closeAllConnections();
   }
 
   async stop(): Promise<void> {

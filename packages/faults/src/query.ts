@@ -1,0 +1,13 @@
+import { Client } from 'pg';
+import type { Cluster } from './cluster.ts';
+
+/** Asks the database past the services, or lets time pass in it. */
+export async function query<Row>(cluster: Cluster, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new Client(cluster.postgres.url);
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
