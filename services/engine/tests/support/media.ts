@@ -23,6 +23,12 @@ export async function ffmpeg(...args: string[]): Promise<void> {
   await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
 }
 
+/** What filters without an output tell of a file. */
+export async function ffmpegReport(...args: string[]): Promise<string> {
+  const { stderr } = await run('ffmpeg', ['-hide_banner', '-nostdin', ...args, '-f', 'null', '-']);
+  return stderr;
+}
+
 /** ffprobe's answer as an object. */
 export async function ffprobe<T>(...args: string[]): Promise<T> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args], {

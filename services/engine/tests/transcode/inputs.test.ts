@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clip, ffmpeg, makeClip } from '../support/media.ts';
-import { type Colour, quarters } from './support/delivered.ts';
+import { type Colour, firstSigns, quarters } from './support/delivered.ts';
 import { expectHlsRules } from './support/hls-rules.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
@@ -501,6 +501,22 @@ test('a picture that an edit list begins late begins late', async () => {
   );
   const { outcome } = await transcode(inBench('late.mp4'));
   expect(outcome).toMatchObject({ frames: 75, sound: true, issues: [] });
+});
+
+test.each([
+  ['mp4', []],
+  ['flv', []],
+  ['ts', ['-output_ts_offset', '1000']],
+  ['mkv', ['-c:a', 'libopus']],
+])('sound and picture of a %s stay together', async (kind, options) => {
+  const clip = await makeClip(inBench(`flash.${kind}`), {
+    video: 'color=black:s=320x240:r=25:d=3,drawbox=color=white:t=fill:enable=gte(t\\,1)',
+    audio: 'aevalsrc=gte(t\\,1)*sin(2000*t):s=48000:d=3',
+    options: ['-c:a', 'aac', ...options],
+  });
+  const { videoId, manifest } = await transcode(clip);
+  const { light, sound } = await firstSigns(bench, videoId, manifest);
+  expect(Math.abs(light - sound)).toBeLessThan(0.03);
 });
 
 test('a clock that starts over in the middle is mended', async () => {
