@@ -3,8 +3,9 @@ import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
 import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
-import { planLadder, type Rung } from './ladder.ts';
+import { planLadder, type Rung, type Size } from './ladder.ts';
 import type { DynamicRange, VideoTrack } from './media-source.ts';
+import type { Turn } from './orientation.ts';
 import type { ProbedSource } from './probe.ts';
 
 /** The rate audio is encoded at. */
@@ -50,6 +51,9 @@ export type EncodePlan = {
   frames: number;
   /** Seconds delivered. */
   duration: number;
+  /** Pixels as coded, to which the first pictures hold; later ones may not. */
+  coded: Size;
+  turn: Turn;
   deinterlace: boolean;
   dynamicRange: DynamicRange;
   /** Matrix to assume where the file names none. */
@@ -88,6 +92,8 @@ export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan
     frameRate,
     frames,
     duration,
+    coded: video.coded,
+    turn: video.turn,
     deinterlace: video.interlaced,
     dynamicRange: video.dynamicRange,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,

@@ -23,7 +23,7 @@ describe('the ffmpeg run', () => {
   test('decodes once and scales each rung from the one above', () => {
     const graph = optionValue(streamsFor(), '-filter_complex')?.split(';');
     expect(graph?.[0]).toMatch(
-      /^\[0:1\]fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
+      /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
     );
     expect(graph?.[1]).toBe('[to-360p]scale=640:360,setsar=1,split=2[360p][to-storyboard]');
     expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
@@ -94,7 +94,7 @@ describe('the ffmpeg run', () => {
   test('repairs what has to be repaired', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
     expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
-    expect(graph({ deinterlace: true })).toMatch(/\[0:1\]bwdif=.*?,fps=/);
+    expect(graph({ deinterlace: true })).toMatch(/,bwdif=.*?,fps=/);
     expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);
     expect(graph({ assumedMatrix: 'bt601' })).toMatch(/in_color_matrix=bt601:out_color_matrix=bt709/);
   });

@@ -38,7 +38,16 @@ export function ffmpegArguments(
 ): FfmpegCommandLine {
   const threads = String(settings.threads);
   return {
-    inputOptions: ['-nostdin', '-hide_banner', '-v', 'error', '-threads', threads, ...DECODE_OPTIONS],
+    inputOptions: [
+      '-nostdin',
+      '-hide_banner',
+      '-v',
+      'error',
+      '-threads',
+      threads,
+      ...WITH_LASTING_FILTERS,
+      ...DECODE_OPTIONS,
+    ],
     input: SOURCE_INPUT,
     // The one whose progress is told comes first.
     outputs: [{ options: streamOptions(plan, settings), path: `${OUTPUT_FOLDER}/%v.m3u8` }, ...images()],
@@ -177,9 +186,17 @@ function audioOptions({ audio }: EncodePlan): string[] {
   return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.keep})`];
 }
 
-/** From the decoder to the top rung: progressive, constant rate, exact length, BT.709, 8-bit 4:2:0. */
+/**
+ * A picture may change its size in the middle. ffmpeg would build the filters anew, which then count frames and time from
+ * the beginning again; so they are told to stay, and to be ready: the first brings all pictures to one size.
+ */
+const WITH_LASTING_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
+
+/** From the decoder to the top rung: one size, upright, progressive, constant rate, exact length, BT.709, 8-bit 4:2:0. */
 function topChain(top: Rung, plan: EncodePlan): string {
   return [
+    `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
+    ...plan.turn,
     ...(plan.deinterlace ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
     ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
     `fps=${toFraction(plan.frameRate)}:start_time=0`,

@@ -15,7 +15,12 @@ describe('a failure of a tool', () => {
       'malformed_media',
       false,
     ],
-    ['probe', 'Number of streams exceeds max_streams parameter (32)', 'malformed_media', false],
+    [
+      'probe',
+      'Number of streams exceeds max_streams parameter (32)\nfile:source/file: Cannot allocate memory',
+      'malformed_media',
+      false,
+    ],
     ['encode', '[IMGUTILS @ 0x7f] Picture size 9000x9000 is invalid', 'dimensions_exceeded', false],
     ['encode', 'Conversion failed!', 'transcode_failed', false],
     ['encode', 'av_interleaved_write_frame(): No space left on device', 'internal_error', true],

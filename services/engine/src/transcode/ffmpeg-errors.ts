@@ -7,8 +7,10 @@ type Verdict = { code: FailureCode; message: string; retryable: boolean };
 const engineTrouble = (message: string): Verdict => ({ code: 'internal_error', message, retryable: true });
 const fileAtFault = (code: FailureCode, message: string): Verdict => ({ code, message, retryable: false });
 
-/** What lines of stderr mean. The first that fits decides; trouble of the machine comes before faults of the file. */
+/** What lines of stderr mean. The first that fits decides; trouble of the machine comes before most faults of the file. */
 const SIGNS: readonly (readonly [RegExp, Verdict])[] = [
+  // ffmpeg calls the refusal of a track a want of memory as well.
+  [/exceeds max_streams/, fileAtFault('malformed_media', 'The file has too many tracks.')],
   [/No space left on device|Disk quota exceeded/, engineTrouble('The engine ran out of disk space.')],
   [/Cannot allocate memory|Resource temporarily unavailable/, engineTrouble('The engine ran out of memory.')],
   [
@@ -23,7 +25,6 @@ const SIGNS: readonly (readonly [RegExp, Verdict])[] = [
     /Codec \([^)]*\) not on whitelist|Decoder .* not found|Decoding requested, but no decoder/,
     fileAtFault('unsupported_codec', 'The file uses a codec that is not supported.'),
   ],
-  [/exceeds max_streams/, fileAtFault('malformed_media', 'The file has too many tracks.')],
   [
     /exceeds specified max pixel count|Picture size \d+x\d+ is invalid/,
     fileAtFault('dimensions_exceeded', 'The picture is too large.'),
@@ -46,6 +47,7 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (end === 'timeout' || end === 'stalled') {
     return { code: 'transcode_timeout', message: 'Transcoding took too long.', retryable: true };
   }
+  if (end === 'talkative') return fileAtFault('malformed_media', 'The file has too much to say of itself.');
   const sign = SIGNS.find(([pattern]) => pattern.test(stderr));
   if (sign) return sign[1];
   // Killed from outside, by the kernel for want of memory, or by a crash: not proven to be the file's fault.

@@ -43,7 +43,7 @@ describe('video', () => {
     ['colour', withVideo({ dynamicRange: 'hlg' })],
     ['colour', withVideo({ colorMatrix: 'bt2020nc' })],
     ['interlaced', withVideo({ interlaced: true })],
-    ['shape', withVideo({ turned: true })],
+    ['shape', withVideo({ turn: ['hflip'] })],
     ['shape', withVideo({ squarePixels: false })],
     ['size', withVideo({ coded: { width: 1920, height: 1088 } })],
     ['size', { top: { ...facts.top, width: 1728, height: 720 } }],

@@ -72,7 +72,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
   ['colour', ({ video }) => video.dynamicRange !== 'sdr' || !MATRICES.includes(video.colorMatrix)],
   ['interlaced', ({ video }) => video.interlaced],
-  ['shape', ({ video }) => video.turned || !video.squarePixels],
+  ['shape', ({ video }) => video.turn.length > 0 || !video.squarePixels],
   ['size', ({ video: { coded }, top }) => coded.width !== top.width || coded.height !== top.height],
   ['frame_rate', ({ video, frameRate }) => !isSameRate(video.declaredRate, frameRate)],
 ];

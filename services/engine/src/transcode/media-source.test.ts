@@ -10,6 +10,7 @@ const probed = (streams: object[], format: object = {}) =>
     })),
     format: { format_name: 'matroska,webm', ...format },
   });
+const ON_ITS_SIDE = '\n00000000: 0 65536 0\n00000001: -65536 0 0\n00000002: 0 0 1073741824\n';
 const firstVideo = (stream: object) => readSource(probed([stream])).videoTracks[0];
 
 describe('a source', () => {
@@ -21,13 +22,12 @@ describe('a source', () => {
       { width: 1047, height: 576 },
     ],
     ['without a known aspect', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
-    ['turned right', { side_data_list: [{ rotation: -90 }] }, { width: 1080, height: 1920 }],
+    ['on its side', { side_data_list: [{ displaymatrix: ON_ITS_SIDE }] }, { width: 1080, height: 1920 }],
     [
-      'turned left, oblong',
-      { sample_aspect_ratio: '2:1', side_data_list: [{}, { rotation: 90 }] },
+      'on its side, oblong',
+      { sample_aspect_ratio: '2:1', side_data_list: [{}, { displaymatrix: ON_ITS_SIDE }] },
       { width: 1080, height: 3840 },
     ],
-    ['upside down', { side_data_list: [{ rotation: 180 }] }, { width: 1920, height: 1080 }],
   ])('is shown %s', (_, stream, size) => {
     expect(firstVideo(stream)?.display).toEqual(size);
   });
@@ -94,6 +94,7 @@ describe('a source', () => {
     ['gsw', 'gsw'],
     ['und', null],
     ['not a language', null],
+    [`en-x-${'a-'.repeat(50)}a`, null],
     [undefined, null],
   ])('with sound in %s has the language %s', (language, tag) => {
     const { audioTracks } = readSource(probed([{ codec_type: 'audio', channels: 2, tags: { language } }]));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FrameRate, toNumber } from './frame-rate.ts';
 import type { Size } from './ladder.ts';
+import { isOnItsSide, type Turn, turnOf } from './orientation.ts';
 
 /** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
 export type DynamicRange = 'sdr' | 'pq' | 'hlg';
@@ -19,8 +20,8 @@ export type VideoTrack = {
   coded: Size;
   /** Whether pixels are as wide as high. */
   squarePixels: boolean;
-  /** Whether the picture is to be turned or mirrored. */
-  turned: boolean;
+  /** How the picture is to be turned or mirrored. */
+  turn: Turn;
   /** Pixels as shown: rotated, with square pixels. */
   display: Size;
   /** ffmpeg's name, e.g. `yuv420p10le`. */
@@ -71,7 +72,7 @@ export const PROBED_ENTRIES = [
     'color_range,field_order,color_space,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
   'stream_tags=language',
   'stream_disposition=default,attached_pic',
-  'stream_side_data=rotation,dv_bl_signal_compatibility_id',
+  'stream_side_data=displaymatrix,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration',
   'format_tags=major_brand',
 ].join(':');
@@ -99,7 +100,9 @@ const probedStream = z.object({
   disposition: z.object({ default: z.int(), attached_pic: z.int() }),
   tags: z.object({ language: z.string().optional() }).default({}),
   side_data_list: z
-    .array(z.object({ rotation: z.number().optional(), dv_bl_signal_compatibility_id: z.int().optional() }))
+    .array(
+      z.object({ displaymatrix: z.string().optional(), dv_bl_signal_compatibility_id: z.int().optional() }),
+    )
     .default([]),
 });
 type ProbedStream = z.infer<typeof probedStream>;
@@ -149,7 +152,7 @@ function videoTrack(stream: ProbedStream, container: string): VideoTrack {
     encrypted: isEncrypted(stream),
     coded,
     squarePixels: stretchOf(stream) === 1,
-    turned: rotationOf(stream) !== undefined,
+    turn: turn(stream),
     display: displaySize(coded, stream),
     pixelFormat: stream.pix_fmt,
     fullRange: stream.color_range === 'pc' || stream.pix_fmt.startsWith('yuvj'),
@@ -191,8 +194,7 @@ function isEncrypted({ codec_tag_string }: ProbedStream): boolean {
 
 function displaySize(coded: Size, stream: ProbedStream): Size {
   const upright = { width: Math.max(1, Math.round(coded.width * stretchOf(stream))), height: coded.height };
-  const isTurned = Math.abs(rotationOf(stream) ?? 0) % 180 === 90;
-  return isTurned ? { width: upright.height, height: upright.width } : upright;
+  return isOnItsSide(turn(stream)) ? { width: upright.height, height: upright.width } : upright;
 }
 
 /** How much wider than high a pixel is. */
@@ -201,9 +203,10 @@ function stretchOf(stream: ProbedStream): number {
   return aspect ? aspect.numerator / aspect.denominator : 1;
 }
 
-/** Degrees; 0 when the picture is only mirrored, undefined when it is shown as it is coded. */
-function rotationOf(stream: ProbedStream): number | undefined {
-  return stream.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation;
+function turn(stream: ProbedStream): Turn {
+  return turnOf(
+    stream.side_data_list.find((entry) => entry.displaymatrix !== undefined)?.displaymatrix ?? '',
+  );
 }
 
 function dynamicRange(transfer: string): DynamicRange {
@@ -221,9 +224,12 @@ function fraction(text: string, separator: string): FrameRate | null {
   return numerator > 0 && denominator > 0 ? { numerator, denominator } : null;
 }
 
+/** No language needs a longer tag (RFC 5646 §4.4.1). */
+const LANGUAGE_LENGTH = 35;
+
 /** Containers name languages by three letters; the shortest form is the one a player expects (RFC 5646 §2.2.1). */
 function languageTag(code: string | undefined): string | null {
-  if (code === undefined || code === 'und') return null;
+  if (code === undefined || code === 'und' || code.length > LANGUAGE_LENGTH) return null;
   try {
     return Intl.getCanonicalLocales(code)[0] ?? null;
   } catch {

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { access, mkdir, writeFile } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { CONFINING_PROGRAMS, confinedProgram } from './confinement.ts';
+import { CONFINING_PROGRAMS, writeConfinedProgram } from './confinement.ts';
 import { isPatched, parseVersion } from './ffmpeg-version.ts';
 import { runTool } from './run-tool.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
@@ -33,8 +33,7 @@ export async function prepareMediaTools(
   const confine = async (sandbox: 'bubblewrap' | 'none'): Promise<MediaTools> => {
     const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe') };
     for (const name of ['ffmpeg', 'ffprobe'] as const) {
-      const script = confinedProgram(programs[name], sandbox, settings.limits);
-      await writeFile(tools[name], script, { mode: 0o700 });
+      await writeConfinedProgram(tools[name], programs[name], sandbox, settings.limits);
     }
     await checkAbilities(tools, folder, logger);
     return tools;

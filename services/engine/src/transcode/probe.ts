@@ -43,6 +43,9 @@ type ProbeOptions = {
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
 };
 
+/** Characters in which a file may describe itself; names of languages can be megabytes long. */
+const MOST_FACTS = 256 * 1024;
+
 /** Containers whose clock may start over in the middle. */
 const BROKEN_CLOCK_CONTAINERS = ['mpegts', 'mpeg'];
 
@@ -67,6 +70,7 @@ async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
+    limitOutput: MOST_FACTS,
     onLine: (line) => lines.push(line),
   });
   return lines.join('\n');

@@ -10,13 +10,20 @@ const STDERR_KEPT = 8192;
 /**
  * Runs a confined tool to its end and hands over what it prints line by line.
  *
- * Throws a ToolError when the tool fails or takes longer than `limitSeconds`, and the signal's reason when aborted. The
+ * Throws a ToolError when the tool fails, takes longer than `limitSeconds` or prints too much, and the signal's reason when aborted. The
  * process is gone in either case.
  */
 export async function runTool(
   program: string,
   args: readonly string[],
-  options: { cwd: string; signal: AbortSignal; limitSeconds: number; onLine: (line: string) => void },
+  options: {
+    cwd: string;
+    signal: AbortSignal;
+    limitSeconds: number;
+    onLine: (line: string) => void;
+    /** Characters it may print. */
+    limitOutput?: number;
+  },
 ): Promise<void> {
   options.signal.throwIfAborted();
   const child = spawn(program, args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -25,19 +32,29 @@ export async function runTool(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_KEPT);
   });
+  let stoppedFor: 'timeout' | 'talkative' | undefined;
+  const stop = (why: typeof stoppedFor) => {
+    stoppedFor ??= why;
+    stopProcess(child);
+  };
+  const { limitSeconds, limitOutput = Number.POSITIVE_INFINITY } = options;
+  const timer = setTimeout(stop, limitSeconds * 1000, 'timeout');
+  let printed = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text.length;
+    if (printed <= limitOutput) return;
+    child.stdout.destroy();
+    stop('talkative');
+  });
   createInterface({ input: child.stdout }).on('line', options.onLine);
 
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    stopProcess(child);
-  }, options.limitSeconds * 1000);
   const abort = () => stopProcess(child);
   options.signal.addEventListener('abort', abort);
   try {
     const [code, killedBy] = await closed;
     options.signal.throwIfAborted();
-    if (timedOut) throw new ToolError('timeout', `Not done after ${options.limitSeconds} s`, stderr);
+    if (stoppedFor === 'timeout') throw new ToolError('timeout', `Not done after ${limitSeconds} s`, stderr);
+    if (stoppedFor) throw new ToolError(stoppedFor, `Printed more than ${limitOutput} characters`, stderr);
     if (killedBy) throw new ToolError('killed', `Killed by ${killedBy}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
   } finally {

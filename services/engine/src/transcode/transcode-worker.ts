@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
+import { createMessage, type Message, type MessageData, type MessageOf } from '@framelane/contracts/messages';
 import {
   type Consumer,
   type MessageBus,
@@ -107,16 +107,18 @@ export class TranscodeWorker {
     const startedAt = Date.now();
     const lease = new AttemptLease({ ...facts, leaseSeconds: claim.leaseSeconds }, this.#deps);
     logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
-    let manifest: Manifest;
+    let completed: MessageOf<'transcode.completed'>;
     try {
-      manifest = await this.#transcode(command, claim, lease);
+      const manifest = await this.#transcode(command, claim, lease);
+      completed = createMessage('transcode.completed', { ...facts, manifest });
     } catch (error) {
       lease.stop();
       await this.#giveUp(command, claim, error);
       return;
     }
     lease.stop();
-    await this.#publish(createMessage('transcode.completed', { ...facts, manifest }));
+    await this.#publish(completed);
+    const { manifest } = completed.data;
     metrics.transcodeCompleted(manifest.duration);
     logger.info('transcode.completed', {
       ...facts,

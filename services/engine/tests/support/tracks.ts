@@ -8,7 +8,7 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
   return {
     ...{ index: 0, codec: 'h264', profile: 'High', level: 30, encrypted: false, isDefault: true },
     ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 } },
-    ...{ squarePixels: true, turned: false, interlaced: false },
+    ...{ squarePixels: true, turn: [], interlaced: false },
     ...{
       pixelFormat: 'yuv420p',
       fullRange: false,
@@ -37,6 +37,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
     ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
+    ...{ coded: { width: 854, height: 480 }, turn: [] },
     ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
     images: planImages({ width: 854, height: 480 }, 2, 1.96),
     ...changes,

@@ -1,10 +1,16 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { confinedProgram } from '../../src/transcode/confinement.ts';
+import { writeConfinedProgram } from '../../src/transcode/confinement.ts';
 import { runTool } from '../../src/transcode/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
+import { processesIn, until } from './support/processes.ts';
+import { workingSandboxes } from './support/sandboxes.ts';
+
+const MIB = 1024 ** 2;
+const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, memoryBytes: 512 * MIB, fileBytes: MIB };
 
 let directory: string;
 beforeAll(async () => {
@@ -16,55 +22,153 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** What a shell prints that is confined like ffmpeg. */
-async function shell(sandbox: 'bubblewrap' | 'none', command: string): Promise<string> {
-  const script = join(directory, `sh-${sandbox}`);
-  await writeFile(script, confinedProgram('/bin/sh', sandbox, DEFAULT_TRANSCODE_LIMITS), { mode: 0o700 });
+type Sandbox = 'bubblewrap' | 'none';
+
+/** What a Perl program prints that is confined like ffmpeg; unlike a shell, Perl does much without other processes. */
+async function perl(sandbox: Sandbox, program: string, limits = LIMITS): Promise<string> {
+  const script = join(directory, `perl-${sandbox}`);
+  await writeConfinedProgram(script, '/usr/bin/perl', sandbox, limits);
   const lines: string[] = [];
-  await runTool(script, ['-c', command], {
+  await runTool(script, ['-e', program], {
     cwd: directory,
     signal: new AbortController().signal,
-    limitSeconds: 10,
+    limitSeconds: 20,
     onLine: (line) => lines.push(line),
   });
   return lines.join('\n');
 }
 
-describe.each(['none', 'bubblewrap'] as const)('a program confined with sandbox %s', (sandbox) => {
+const READ = 'sub read_file { open(my $f, "<", shift) or return "none"; local $/; <$f> }';
+const WRITE = 'sub can_write { open(my $f, ">", shift) ? "yes" : "no" }';
+
+const sandboxes = workingSandboxes();
+const inBubblewrap = sandboxes.includes('bubblewrap') ? describe : describe.skip;
+
+describe.each(sandboxes)('a program confined with sandbox %s', (sandbox) => {
   test('sees nothing of the environment', async () => {
     process.env.FRAMELANE_TEST_SECRET = 'do not tell';
-    const names = (await shell(sandbox, 'env')).split('\n').map((line) => line.split('=')[0]);
-    expect(names.toSorted()).toEqual(['LC_ALL', 'PATH', 'PWD']);
+    const names = (await perl(sandbox, 'print join "\n", sort keys %ENV')).split('\n');
+    expect(names.filter((name) => name !== 'PWD')).toEqual(['LC_ALL', 'PATH']);
   });
 
   test('works on the job in its directory', async () => {
-    expect(await shell(sandbox, 'cat source/file && echo x > output/y && cat output/y')).toBe('a videox');
+    const work =
+      'open(my $f, ">", "output/y"); print $f "x"; close $f; print read_file("source/file"), read_file("output/y")';
+    expect(await perl(sandbox, `${READ} ${work}`)).toBe('a videox');
   });
 
-  test('leads its own process group, at low priority and under limits', async () => {
-    const [pid, , , , group, ...rest] = (await shell(sandbox, 'cat /proc/$$/stat')).split(' ');
-    if (sandbox === 'none') expect(group).toBe(pid);
-    expect(rest[13]).toBe('10');
-    const limits = await shell(sandbox, 'cat /proc/self/limits');
-    expect(limits).toMatch(new RegExp(`Max address space +${DEFAULT_TRANSCODE_LIMITS.memoryBytes} `));
-    expect(limits).toMatch(new RegExp(`Max file size +${DEFAULT_TRANSCODE_LIMITS.fileBytes} `));
-    expect(limits).toMatch(new RegExp(`Max cpu time +${DEFAULT_TRANSCODE_LIMITS.cpuSeconds} `));
+  test('is at low priority and under limits', async () => {
+    const [stat, limits] = (
+      await perl(
+        sandbox,
+        `${READ} print read_file("/proc/self/stat"), "-----", read_file("/proc/self/limits")`,
+      )
+    ).split('-----');
+    expect(stat?.split(' ')[18]).toBe('10');
+    expect(limits).toMatch(new RegExp(`Max address space +${LIMITS.memoryBytes} `));
+    expect(limits).toMatch(new RegExp(`Max file size +${LIMITS.fileBytes} `));
+    expect(limits).toMatch(new RegExp(`Max cpu time +${LIMITS.cpuSeconds} `));
+    expect(limits).toMatch(/Max core file size +0 /);
+  });
+
+  test('gets no more memory than its share', async () => {
+    const allocate = (mib: number) => perl(sandbox, `my $x = "x" x (${mib} * 1024 * 1024); print length $x`);
+    expect(await allocate(64)).toBe(String(64 * MIB));
+    await expect(allocate(1024)).rejects.toMatchObject({ stderr: expect.stringMatching(/out of memory/i) });
+  });
+
+  test('is ended when it writes too large a file', async () => {
+    const write =
+      'open(my $f, ">", "output/large"); print $f "x" x 1024 for 1 .. 4096; close $f; print "done"';
+    await expect(perl(sandbox, write)).rejects.toMatchObject({ name: 'ToolError' });
+  });
+
+  test('is ended when it has had its time on the processor', async () => {
+    await expect(perl(sandbox, '1 while 1', { ...LIMITS, cpuSeconds: 1 })).rejects.toMatchObject({
+      name: 'ToolError',
+    });
+  });
+
+  test('is ended with all it started when it hangs and does not listen', async () => {
+    const program = join(directory, `deaf-${sandbox}`);
+    await writeConfinedProgram(program, '/bin/sh', sandbox, LIMITS);
+    const child = sandbox === 'none' ? 'sleep 100 &' : '';
+    const running = runTool(program, ['-c', `trap "" TERM; ${child} while :; do :; done`], {
+      cwd: directory,
+      signal: new AbortController().signal,
+      limitSeconds: 0.5,
+      onLine: () => {},
+    });
+    await expect(running).rejects.toMatchObject({ end: 'timeout' });
+    await until(async () => (await processesIn(directory)).length === 0);
+  });
+
+  test('is ended when it prints without end', async () => {
+    const program = join(directory, `perl-${sandbox}`);
+    await writeConfinedProgram(program, '/usr/bin/perl', sandbox, LIMITS);
+    let printed = 0;
+    const running = runTool(program, ['-e', 'print "x" x 1000 while 1'], {
+      cwd: directory,
+      signal: new AbortController().signal,
+      limitSeconds: 20,
+      limitOutput: 100_000,
+      onLine: (line) => {
+        printed += line.length;
+      },
+    });
+    await expect(running).rejects.toMatchObject({ end: 'talkative' });
+    expect(printed).toBeLessThan(MIB);
   });
 });
 
-describe('bubblewrap', () => {
-  test('keeps all other files, the network and other processes away', async () => {
-    expect(await shell('bubblewrap', `cat ${directory}/secret || echo none`)).toBe('none');
-    expect(await shell('bubblewrap', 'ls /home /root /work /var /etc/passwd 2>/dev/null || echo none')).toBe(
-      'none',
-    );
-    expect(await shell('bubblewrap', 'tail -n +3 /proc/net/dev | cut -d: -f1')).toMatch(/^\s*lo$/);
-    expect(await shell('bubblewrap', 'ls /proc | grep -c "^[0-9]"')).toMatch(/^[1-5]$/);
+test('a program without the sandbox leads its own process group', async () => {
+  const [pid, , , , group] = (await perl('none', `${READ} print read_file("/proc/self/stat")`)).split(' ');
+  expect(group).toBe(pid);
+});
+
+inBubblewrap('bubblewrap', () => {
+  test('keeps all other files and other processes away', async () => {
+    expect(await perl('bubblewrap', `${READ} print read_file("${directory}/secret")`)).toBe('none');
+    const folders = ['/home', '/root', '/var', '/srv', '/etc/passwd', '/job/secret'];
+    expect(await perl('bubblewrap', `print grep { -e } qw(${folders.join(' ')})`)).toBe('');
+    const count = 'opendir(my $d, "/proc"); print scalar grep { /^[0-9]+$/ } readdir $d';
+    expect(Number(await perl('bubblewrap', count))).toBeLessThanOrEqual(3);
   });
 
   test('lets it write to the output alone', async () => {
-    expect(await shell('bubblewrap', 'echo x > source/file || echo no')).toBe('no');
-    expect(await shell('bubblewrap', 'echo x > /usr/x || echo no')).toBe('no');
-    expect(await shell('bubblewrap', 'echo x > /x || echo no')).toBe('no');
+    const places = ['source/file', '/usr/x', '/x', '/tmp/x', '/dev/x', '/dev/shm/x', '/job/x', 'output/x'];
+    const tried = await perl(
+      'bubblewrap',
+      `${WRITE} print join " ", map { can_write($_) } qw(${places.join(' ')})`,
+    );
+    expect(tried).toBe('no no no no no no no yes');
+  });
+
+  test('lets it start no other process', async () => {
+    const bomb =
+      'my $n = 0; for (1 .. 1000) { my $pid = fork; exit if defined $pid && $pid == 0; $n++ if defined $pid } print "$n: $!"';
+    expect(await perl('bubblewrap', bomb)).toBe('0: Operation not permitted');
+    expect(await perl('bubblewrap', 'print system("/usr/bin/env") == -1 ? "no" : "yes"')).toBe('no');
+  });
+
+  test('lets it open no connection', async () => {
+    let connections = 0;
+    const server: Server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const connect =
+      'use Socket; socket(my $s, PF_INET, SOCK_STREAM, 0) or print("no socket"), exit; ' +
+      `print connect($s, sockaddr_in(${port}, inet_aton("127.0.0.1"))) ? "connected" : "refused"`;
+    expect(await perl('none', connect)).toBe('connected');
+    expect(await perl('bubblewrap', connect)).toBe('no socket');
+    expect(await perl('bubblewrap', `${READ} print read_file("/proc/net/dev")`)).not.toMatch(
+      /^\s*(?!lo)\w+:/m,
+    );
+    server.close();
+    expect(connections).toBe(1);
   });
 });

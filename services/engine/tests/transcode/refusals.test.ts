@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../support/media.ts';
+import { box, withBox } from './support/mp4-boxes.ts';
+import { WatchedPort } from './support/watched-port.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
 jest.setTimeout(60_000);
@@ -26,6 +28,20 @@ async function expectRefused(path: string, code: string): Promise<void> {
 async function written(name: string, content: string | Buffer): Promise<string> {
   await writeFile(inBench(name), content);
   return inBench(name);
+}
+
+/** Where the first track of an MP4 is described. */
+const TRACK = ['moov', 'trak', 'mdia'];
+
+/** A Motion JPEG whose pictures all claim to be this many pixels wide and high. */
+function withJpegSize(file: Buffer, pixels: number): Buffer {
+  // The marker of a baseline picture and the length of what follows it.
+  const frame = Buffer.from([0xff, 0xc0, 0x00, 0x11]);
+  for (let at = file.indexOf(frame); at !== -1; at = file.indexOf(frame, at + 1)) {
+    file.writeUInt16BE(pixels, at + 5);
+    file.writeUInt16BE(pixels, at + 7);
+  }
+  return file;
 }
 
 /** A file that cannot be opened without the opener hanging, which would end in another failure than a refusal. */
@@ -51,15 +67,64 @@ test('a picture is not a video', async () => {
   await expectRefused(inBench('picture.png'), 'not_a_video');
 });
 
-test('an HLS playlist cannot make ffmpeg open the file of somebody else', async () => {
-  const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', await neighbour(), '#EXT-X-ENDLIST', ''];
-  await expectRefused(await written('playlist.mp4', lines.join('\n')), 'not_a_video');
+/** Texts in which a format that ffmpeg knows names something else to be opened. */
+const POINTERS: [string, (other: string) => string][] = [
+  ['an HLS playlist', (other) => `#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n${other}\n#EXT-X-ENDLIST\n`],
+  [
+    'an HLS playlist with a key',
+    (other) =>
+      `#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-KEY:METHOD=AES-128,URI="${other}"\n#EXTINF:6,\ndata:,x\n#EXT-X-ENDLIST\n`,
+  ],
+  [
+    'a master playlist',
+    (other) => `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000,RESOLUTION=64x64\n${other}\n`,
+  ],
+  ['a concat list', (other) => `ffconcat version 1.0\nfile '${other}'\n`],
+  [
+    'a DASH manifest',
+    (other) =>
+      '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT6S">' +
+      `<Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1"><BaseURL>${other}</BaseURL>` +
+      '<SegmentBase/></Representation></AdaptationSet></Period></MPD>',
+  ],
+  [
+    'a session description',
+    () => 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n',
+  ],
+  ['a list of pictures', (other) => `${other}\n`],
+];
+
+test.each(POINTERS)('%s opens no file of somebody else and no connection', async (name, text) => {
+  const port = await WatchedPort.open();
+  const file = name.replaceAll(' ', '-');
+  for (const other of [
+    await neighbour(),
+    `http://127.0.0.1:${port.number}/x.ts`,
+    `tcp://127.0.0.1:${port.number}`,
+  ]) {
+    await expectRefused(await written(`${file}.mp4`, text(other)), 'not_a_video');
+  }
+  await port.close();
+  expect(port.connections).toBe(0);
 });
 
-test('a concat list cannot either', async () => {
-  const list = `ffconcat version 1.0\nfile '${await neighbour()}'\n`;
-  await expectRefused(await written('list.mp4', list), 'not_a_video');
-});
+test.each(['url ', 'alis'])(
+  'a QuickTime file with its pictures elsewhere (%s) opens nothing',
+  async (kind) => {
+    const port = await WatchedPort.open();
+    const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    for (const other of [await neighbour(), `http://127.0.0.1:${port.number}/x`]) {
+      const reference = box(kind, Buffer.from(`\0\0\0\0${other}\0`));
+      const elsewhere = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
+        Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference]),
+      );
+      const videoId = await bench.submit(await written('elsewhere.mov', elsewhere));
+      await bench.result(videoId);
+    }
+    await port.close();
+    expect(port.connections).toBe(0);
+  },
+);
 
 test('sound alone has no video track', async () => {
   const clip = await makeClip(inBench('sound.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
@@ -74,12 +139,50 @@ test('sound with a cover picture has no video track', async () => {
   await expectRefused(inBench('covered.mp4'), 'no_video_track');
 });
 
-test('two frames far apart are not an hour of video', async () => {
+test.each([3600, 20_000])('two frames %s seconds apart are no video of that length', async (seconds) => {
   const clip = await makeClip(inBench('bomb.mp4'), {
-    video: 'testsrc2=s=64x64:r=1:d=2,setpts=N*3600/TB',
+    video: `testsrc2=s=64x64:r=1:d=2,setpts=N*${seconds}/TB`,
     options: ['-vsync', 'vfr', '-video_track_timescale', '1'],
   });
   await expectRefused(clip, 'malformed_media');
+});
+
+test.each(['mp4', 'mkv'])('hundreds of tracks in a %s are too many', async (kind) => {
+  const track = ['-f', 'lavfi', '-i', 'testsrc2=s=16x16:r=25:d=0.2'];
+  const maps = Array.from({ length: 300 }, () => ['-map', '0']).flat();
+  await ffmpeg(...track, '-c:v', 'mpeg4', inBench('one.mp4'));
+  await ffmpeg('-i', inBench('one.mp4'), ...maps, '-c', 'copy', inBench(`tracks.${kind}`));
+  await expectRefused(inBench(`tracks.${kind}`), 'malformed_media');
+});
+
+test('a small file whose pictures say that they are huge is not decoded', async () => {
+  const clip = await makeClip(inBench('small.avi'), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    options: ['-c:v', 'mjpeg'],
+  });
+  await expectRefused(
+    await written('huge.avi', withJpegSize(await readFile(clip), 65_500)),
+    'dimensions_exceeded',
+  );
+});
+
+test('a name of a language of megabytes is not listened to', async () => {
+  const clip = await makeClip(inBench('short.mkv'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+  const tags = await written('tags.txt', `;FFMETADATA1\n[STREAM]\nlanguage=${'x'.repeat(2_000_000)}\n`);
+  await ffmpeg(
+    '-i',
+    clip,
+    '-i',
+    tags,
+    '-map',
+    '0',
+    '-map_metadata:s:v',
+    '1:s:0',
+    '-c',
+    'copy',
+    inBench('long.mkv'),
+  );
+  await expectRefused(inBench('long.mkv'), 'malformed_media');
 });
 
 test('a single frame is too short', async () => {
@@ -110,13 +213,59 @@ test('a codec that is not on the list is not decoded', async () => {
   await expectRefused(clip, 'unsupported_codec');
 });
 
-test('an encrypted track cannot be read', async () => {
-  const key = '00112233445566778899aabbccddeeff';
+const KEY = '00112233445566778899aabbccddeeff';
+const ENCRYPTED = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', KEY, '-encryption_kid', KEY];
+
+test('an encrypted picture cannot be read', async () => {
   const clip = await makeClip(inBench('encrypted.mp4'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
-    options: ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', key, '-encryption_kid', key],
+    options: ENCRYPTED,
   });
-  await expectRefused(clip, 'unsupported_codec');
+  expect(await bench.refuse(clip)).toMatchObject({
+    code: 'unsupported_codec',
+    message: expect.stringMatching(/video .* encrypted/),
+  });
+});
+
+test('nor can encrypted sound, whatever the picture is', async () => {
+  const clip = await makeClip(inBench('encrypted.mp4'), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    audio: 'sine=d=1',
+    options: [...ENCRYPTED, '-c:a', 'aac'],
+  });
+  const file = await readFile(clip);
+  // What says so of the picture comes first; it is made unknown.
+  const names = { encv: 'avc1', sinf: 'free', senc: 'free', saio: 'free', saiz: 'free' };
+  for (const [name, other] of Object.entries(names)) {
+    file.write(other, file.indexOf(name, file.indexOf('moov')), 'latin1');
+  }
+  expect(await bench.refuse(await written('half-encrypted.mp4', file))).toMatchObject({
+    code: 'unsupported_codec',
+    message: expect.stringMatching(/audio .* encrypted/),
+  });
+});
+
+test('colours of Dolby Vision alone are not shown as others', async () => {
+  const clip = await makeClip(inBench('hevc.mp4'), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    options: [
+      '-c:v',
+      'libx265',
+      '-x265-params',
+      'log-level=none',
+      '-pix_fmt',
+      'yuv420p10le',
+      '-tag:v',
+      'hvc1',
+    ],
+  });
+  // Version 1.0, profile 5, level 1, with supplement and base layer, which is compatible with nothing.
+  const configuration = Buffer.alloc(24);
+  configuration.set([1, 0, 5 << 1, (1 << 3) | 0b101, 0]);
+  const dolby = withBox(await readFile(clip), [...TRACK, 'minf', 'stbl', 'stsd', 'hvc1'], (entry) =>
+    Buffer.concat([entry, box('dvcC', configuration)]),
+  );
+  await expectRefused(await written('dolby.mp4', dolby), 'unsupported_codec');
 });
 
 test('an MP4 without its index is incomplete', async () => {

@@ -9,10 +9,11 @@ import { type MediaTools, prepareMediaTools } from '../../src/transcode/media-to
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/transcode/run-ffmpeg.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
 import { processesIn, until } from './support/processes.ts';
+import { workingSandboxes } from './support/sandboxes.ts';
 
 jest.setTimeout(30_000);
 
-const SANDBOXES = ['none', 'bubblewrap'] as const;
+const SANDBOXES = workingSandboxes();
 const FOREVER = {
   inputOptions: ['-re', '-f', 'lavfi'],
   input: 'testsrc2=s=64x64',

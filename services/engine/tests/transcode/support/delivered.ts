@@ -35,7 +35,13 @@ export async function firstSigns(
     if (!rendition) throw new Error('A rendition is missing');
     const path = join(bench.directory, `${videoId}-${rendition.name}.ts`);
     await writeFile(path, Buffer.concat(await decrypted(bench, videoId, rendition)));
-    const report = await ffmpegReport('-copyts', '-i', path, filter.startsWith('black') ? '-vf' : '-af', filter);
+    const report = await ffmpegReport(
+      '-copyts',
+      '-i',
+      path,
+      filter.startsWith('black') ? '-vf' : '-af',
+      filter,
+    );
     return Number(sign.exec(report)?.[1]);
   };
   return {

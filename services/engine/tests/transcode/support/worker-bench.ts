@@ -14,13 +14,14 @@ import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
+  type TranscodeLimits,
   type TranscodeSettings,
 } from '../../../src/transcode/transcode-settings.ts';
 import { TranscodeWorker } from '../../../src/transcode/transcode-worker.ts';
 
 type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
 
-type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & { spareDiskBytes?: number };
+type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & { limits?: Partial<TranscodeLimits> };
 
 const WORKSPACE = newId('ws');
 
@@ -40,7 +41,7 @@ export class WorkerBench {
   readonly #claimable = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
-  private constructor(directory: string, { spareDiskBytes = 0, ...settings }: BenchSettings) {
+  private constructor(directory: string, { limits, ...settings }: BenchSettings) {
     const secret = randomBytes(32);
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
@@ -72,7 +73,7 @@ export class WorkerBench {
         attemptWanted: async () => this.wanted,
       },
       logger,
-      metrics: new EngineMetrics({ slots: 1, workDir: directory }),
+      metrics: new EngineMetrics({ slots: settings.slots ?? 1, workDir: directory }),
       settings: {
         slots: 1,
         workDir: this.workDir,
@@ -80,7 +81,7 @@ export class WorkerBench {
         sandbox: 'auto',
         preset: 'ultrafast',
         threads: 2,
-        limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes },
+        limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes: 0, ...limits },
         ...settings,
       },
     });
@@ -148,7 +149,7 @@ export class WorkerBench {
 
   /** Resolves with what was made of a video. */
   async manifest(videoId: string): Promise<Manifest> {
-    const outcome = await this.#result(videoId);
+    const outcome = await this.result(videoId);
     if (outcome.type !== 'transcode.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
     return outcome.data.manifest;
   }
@@ -159,7 +160,7 @@ export class WorkerBench {
   }
 
   async failure(videoId: string): Promise<MessageData<'transcode.failed'>> {
-    const outcome = await this.#result(videoId);
+    const outcome = await this.result(videoId);
     if (outcome.type !== 'transcode.failed') throw new Error('It was transcoded');
     return outcome.data;
   }
@@ -182,7 +183,7 @@ export class WorkerBench {
   }
 
   /** Resolves with the result for a video, past or to come. */
-  async #result(videoId: string): Promise<Result> {
+  async result(videoId: string): Promise<Result> {
     for (;;) {
       const result = this.events.filter(isResult).find(({ data }) => data.videoId === videoId);
       if (result) return result;

@@ -1,0 +1,36 @@
+/** Bytes in front of the boxes within a box, where there are any. */
+const HEADS: Record<string, number> = { stsd: 8, dref: 8, hvc1: 78 };
+
+/**
+ * A copy of an MP4 in which the content of the first box at `path` has been replaced, and the sizes of all around it. Whatever
+ * points into the file holds only for what stands in front, as pictures do when the index is at the end.
+ */
+export function withBox(
+  file: Buffer,
+  [name, ...inner]: readonly string[],
+  replaced: (content: Buffer) => Buffer,
+): Buffer {
+  for (let at = 0; at + 8 <= file.length; ) {
+    const size = file.readUInt32BE(at);
+    const end = size === 0 ? file.length : at + size;
+    if (file.toString('latin1', at + 4, at + 8) === name) {
+      const content = file.subarray(at + 8, end);
+      const head = HEADS[name] ?? 0;
+      const changed =
+        inner.length === 0
+          ? replaced(content)
+          : Buffer.concat([content.subarray(0, head), withBox(content.subarray(head), inner, replaced)]);
+      return Buffer.concat([file.subarray(0, at), box(name, changed), file.subarray(end)]);
+    }
+    if (size < 8) break;
+    at = end;
+  }
+  throw new Error(`There is no box ${name}`);
+}
+
+export function box(name: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(8 + content.length);
+  head.write(name, 4, 'latin1');
+  return Buffer.concat([head, content]);
+}
