@@ -24,10 +24,9 @@ export function createApp(deps: {
   app.use(requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
-  app.use('/v1/hls', deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression);
+  app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression));
   app.use('/v1/docs', deps.referenceFiles);
-  app.use('/v1', noStore, refuseNul, ...deps.validation);
-  app.use('/v1', toRouter(deps.routes));
+  app.use('/v1', asOne(noStore, refuseNul, ...deps.validation, toRouter(deps.routes)));
   app.use(routeNotFound);
   app.use(problemHandler(deps.logger, translateHttpError));
   return app;
@@ -44,6 +43,11 @@ const refuseNul: RequestHandler = (req, res, next) => {
   if (req.path.includes('%00')) routeNotFound(req, res, next);
   else next();
 };
+
+/** The path in front of them is matched once, not for each. */
+function asOne(...handlers: (RequestHandler | ErrorRequestHandler)[]): Router {
+  return Router().use(...handlers);
+}
 
 function toRouter(routes: readonly Route[]): Router {
   const router = Router();

@@ -11,6 +11,7 @@ import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts
 import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
 import { findKeyByHash, hasKeyWith, insertKey, listKeys, lockKeysOf, revokeKey } from './api-keys.store.ts';
 import { LastUse } from './last-use.ts';
+import { SharedLookups } from './shared-lookups.ts';
 
 /** RFC 3339 has years of four digits; an offset can lead beyond them. */
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
@@ -43,6 +44,7 @@ export class ApiKeysService {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #lastUse: LastUse;
+  readonly #lookups = new SharedLookups<VerifiedKey | undefined>();
 
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
@@ -51,18 +53,22 @@ export class ApiKeysService {
   }
 
   /**
-   * Finds the living key behind a secret, or throws the 401 Problem that says why there is none. It is looked up each
-   * time: nothing remembers a key past its revocation, on any instance.
+   * Finds the living key behind a secret, or throws the 401 Problem that says why there is none. It is looked up after the
+   * call each time: nothing remembers a key past its revocation, on any instance.
    */
   async verify(secret: string): Promise<VerifiedKey> {
     const described = describeSecret(secret);
-    const key = described === null ? undefined : await findKeyByHash(this.#db, described.hash);
+    const key = described === null ? undefined : await this.#lookUp(described.hash);
     if (key === undefined) throw unauthorized('invalid_api_key', 'This API key does not exist.');
     const status = statusOf(key, new Date());
     if (status === 'revoked') throw unauthorized('revoked_api_key', 'This API key has been revoked.');
     if (status === 'expired') throw unauthorized('expired_api_key', 'This API key has expired.');
     this.#lastUse.note(key);
     return key;
+  }
+
+  #lookUp(hash: Buffer): Promise<VerifiedKey | undefined> {
+    return this.#lookups.get(hash.toString('base64'), () => findKeyByHash(this.#db, hash));
   }
 
   /**

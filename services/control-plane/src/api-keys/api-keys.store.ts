@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
@@ -8,14 +9,18 @@ export async function findKeyByHash(
   db: Database,
   hash: Buffer,
 ): Promise<(ApiKeyRow & { workspace_name: string }) | undefined> {
-  return db
+  const [key] = await keysByHash(db, hash);
+  return key;
+}
+
+const keysByHash = compileOnce((db, hash: Buffer) =>
+  db
     .selectFrom('api_keys')
     .innerJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
     .selectAll('api_keys')
     .select('workspaces.name as workspace_name')
-    .where('secret_hash', '=', hash)
-    .executeTakeFirst();
-}
+    .where('secret_hash', '=', hash),
+);
 
 /** Stores a key unless its secret is known already. Resolves with the row if it was stored. */
 export async function insertKey(

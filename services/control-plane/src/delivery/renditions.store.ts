@@ -1,5 +1,6 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
-import { sql } from 'kysely';
+import { type Compilable, sql } from 'kysely';
+import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
@@ -19,13 +20,9 @@ export async function insertRenditions(db: Database, renditions: RenditionRow[])
 }
 
 /** The renditions of a ready video; empty when there is no such video. */
-export async function findRenditions(
-  db: Database,
-  workspaceId: string,
-  videoId: string,
-): Promise<RenditionSummary[]> {
-  return readyRenditions(db, workspaceId, videoId)
-    .select([
+export const findRenditions = compileOnce(
+  (db, workspaceId: string, videoId: string): Compilable<RenditionSummary> =>
+    readyRenditions(db, workspaceId, videoId).select([
       'video_id',
       'name',
       'codecs',
@@ -36,9 +33,8 @@ export async function findRenditions(
       'language',
       'bandwidth',
       'average_bandwidth',
-    ])
-    .execute();
-}
+    ]),
+);
 
 /** The segment table of one rendition of a ready video. */
 export async function findSegments(
@@ -61,13 +57,17 @@ export async function findSegment(
   db: Database,
   { workspaceId, videoId, rendition, sequence }: SegmentAddress,
 ): Promise<{ attempt: number; bytes: number } | undefined> {
-  const row = await readyRenditions(db, workspaceId, videoId)
-    // PostgreSQL counts array elements from 1; beyond the last one it gives null.
-    .select(['videos.attempt', sql<number | null>`segment_bytes[${sequence + 1}::int]`.as('bytes')])
-    .where('name', '=', rendition)
-    .executeTakeFirst();
+  // PostgreSQL counts array elements from 1; beyond the last one it gives null.
+  const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence + 1);
   return row?.bytes == null ? undefined : { attempt: row.attempt, bytes: row.bytes };
 }
+
+const segmentsAt = compileOnce(
+  (db, workspaceId: string, videoId: string, rendition: RenditionName, place: number) =>
+    readyRenditions(db, workspaceId, videoId)
+      .select(['videos.attempt', sql<number | null>`segment_bytes[${place}::int]`.as('bytes')])
+      .where('name', '=', rendition),
+);
 
 /** Who may play a ready video; undefined when there is no such one. */
 export async function findPlaybackPolicy(
@@ -75,9 +75,13 @@ export async function findPlaybackPolicy(
   workspaceId: string,
   videoId: string,
 ): Promise<PlaybackPolicy | undefined> {
-  const row = await readyVideo(db, workspaceId, videoId).select('playback_policy').executeTakeFirst();
-  return row?.playback_policy;
+  const [video] = await policies(db, workspaceId, videoId);
+  return video?.playback_policy;
 }
+
+const policies = compileOnce((db, workspaceId: string, videoId: string) =>
+  readyVideo(db, workspaceId, videoId).select('playback_policy'),
+);
 
 /** The sealed content key of a ready video. */
 export async function findContentKey(

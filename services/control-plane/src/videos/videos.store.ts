@@ -1,5 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
+import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
@@ -27,15 +28,19 @@ export async function findVideo(
   workspaceId: string,
   videoId: string,
 ): Promise<VideoWithTicket | undefined> {
-  return db
+  const [video] = await videosById(db, workspaceId, videoId);
+  return video;
+}
+
+const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
+  db
     .selectFrom('videos')
     .selectAll()
     .select(ticketExpiry)
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-}
+    .where('deleted_at', 'is', null),
+);
 
 /** Any video, a tombstone included. */
 export async function findVideoOrTombstone(db: Database, videoId: string): Promise<VideoRow | undefined> {
