@@ -10,6 +10,9 @@ import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-s
 const file = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 const { services } = parse(file, { merge: true });
 
+/** The variables without which compose does nothing. */
+const demanded = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+
 /** An .env as it is made for people, and what came of it. */
 function makeEnv(times = 1) {
   const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
@@ -39,8 +42,14 @@ test('an .env that is made has every secret, for its owner alone', () => {
   const { env, mode } = makeEnv();
   expect(Object.entries(env).filter(([, value]) => value === '')).toEqual([]);
   expect(mode).toBe(0o600);
-  const demanded = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
   expect(Object.keys(env)).toEqual(expect.arrayContaining(demanded));
+});
+
+test('without an .env nothing starts, and it is said how to make one', () => {
+  const secrets = [...file.matchAll(/\$\{(\w*(?:PASSWORD|SECRET|KEY)\w*)/g)].map(([, name]) => name);
+  expect(new Set(demanded)).toEqual(new Set(secrets));
+  const advice = [...file.matchAll(/:\?([^}]+)\}/g)].map(([, text]) => text);
+  expect(new Set(advice)).toEqual(new Set(['make an .env first with node infra/compose/make-env.js']));
 });
 
 test('no two are alike, and one that is there is kept', () => {
