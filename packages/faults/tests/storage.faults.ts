@@ -1,0 +1,231 @@
+import { readFile } from 'node:fs/promises';
+import { unwrap } from '@framelane/client';
+import { upload } from '@framelane/client/node';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { formWith } from '../../../services/engine/tests/support/multipart.ts';
+import type { Fault, Operation } from '../../object-store/tests/support/fake-s3.ts';
+import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
+import { type Clips, makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
+import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
+import { until } from '../src/until.ts';
+import { whatIsWrong } from '../src/what-is-wrong.ts';
+
+jest.setTimeout(300_000);
+
+/** Several parts of a multipart upload. */
+const LARGE_BYTES = 20_000_000;
+const TAKEN = { status: 202, code: undefined };
+const NOT_STORED = { status: 503, code: 'unavailable' };
+
+let cluster: Cluster;
+let clips: Clips;
+/** A video with so much behind its end. */
+let large: Buffer;
+
+beforeAll(async () => {
+  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  const clip = await readFile(clips.short);
+  large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
+});
+afterEach(async () => {
+  cluster.storage.heal();
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await clips?.remove();
+});
+
+function send({ uploadToken }: Ticket): Promise<Outcome> {
+  return sendRaw(cluster.doors.uploads.port, { token: uploadToken, body: formWith(large) });
+}
+
+async function hold({ uploadToken }: Ticket): Promise<HeldUpload> {
+  return HeldUpload.begin(cluster.doors.uploads.port, { token: uploadToken, file: large });
+}
+
+/** Sends a video that keeps an engine busy and resolves once some of its segments are stored. */
+async function beginTranscode(): Promise<string> {
+  const ticket = await cluster.api.ticket();
+  await upload(clips.long, ticket);
+  await until(() => storedOf('hls', ticket.videoId).length > 0, { what: 'the first segment' });
+  return ticket.videoId;
+}
+
+function storedOf(kind: 'sources' | 'hls', videoId: string): string[] {
+  return [...cluster.storage.objects.keys()].filter((key) =>
+    key.startsWith(`${kind}/${WORKSPACE_ID}/${videoId}/`),
+  );
+}
+
+/** Attempts at a video that ended, by their outcome. */
+async function outcomes(videoId: string): Promise<string[]> {
+  const rows = await query<{ outcome: string }>(
+    cluster,
+    'select outcome from attempts where video_id = $1 and outcome is not null order by number',
+    [videoId],
+  );
+  return rows.map(({ outcome }) => outcome);
+}
+
+describe('an upload', () => {
+  test('whose parts fail now and then arrives', async () => {
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('UploadPart', 'error', 1);
+    cluster.storage.inject('UploadPart', 'cut', 1);
+    cluster.storage.inject('CompleteUpload', 'error', 1);
+    expect(await send(ticket)).toEqual(TAKEN);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+  });
+
+  test('whose completion is done but not answered arrives once', async () => {
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('CompleteUpload', 'cut-after', 1);
+    expect(await send(ticket)).toEqual(TAKEN);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+    expect(storedOf('sources', ticket.videoId)).toHaveLength(1);
+  });
+
+  test('that cannot be stored is refused, whatever goes wrong, and its token stays good', async () => {
+    const faults: [Operation, Fault][] = [
+      ['CreateUpload', 'error'],
+      ['UploadPart', 'error'],
+      ['UploadPart', 'cut'],
+      ['UploadPart', 'forbidden'],
+      ['CompleteUpload', 'error'],
+      ['CompleteUpload', 'error-in-200'],
+      ['CompleteUpload', 'quiet-error-in-200'],
+      ['HeadObject', 'error'],
+    ];
+    const tickets: Ticket[] = [];
+    for (const [operation, fault] of faults) {
+      const ticket = await cluster.api.ticket();
+      tickets.push(ticket);
+      cluster.storage.inject(operation, fault);
+      expect({ operation, fault, ...(await send(ticket)) }).toEqual({ operation, fault, ...NOT_STORED });
+      cluster.storage.heal();
+      expect(storedOf('sources', ticket.videoId)).toEqual([]);
+      expect(cluster.storage.uploads.size).toBe(0);
+      expect(await send(ticket)).toEqual(TAKEN);
+    }
+    for (const { videoId } of tickets) await cluster.api.client.waitUntilReady(videoId);
+  });
+
+  test('that can be neither stored nor undone leaves nothing in the end', async () => {
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('UploadPart', 'error');
+    cluster.storage.inject('AbortUpload', 'error');
+    expect(await send(ticket)).toEqual(NOT_STORED);
+    expect(cluster.storage.uploads.size).toBe(1);
+    cluster.storage.heal();
+    expect(await send(ticket)).toEqual(TAKEN);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+  });
+
+  test('from which the storage is cut off is refused, and its token stays good', async () => {
+    const ticket = await cluster.api.ticket();
+    const held = await hold(ticket);
+    await held.sendUntil(0.6);
+    await until(() => cluster.storage.uploads.size > 0);
+    cluster.doors.storage.cut();
+    await held.sendUntil(1);
+    expect(await outcomeOf(held.client)).toEqual(NOT_STORED);
+    cluster.doors.storage.heal();
+    expect(await send(ticket)).toEqual(TAKEN);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+  });
+
+  test('whose storage falls silent waits for it', async () => {
+    const ticket = await cluster.api.ticket();
+    const held = await hold(ticket);
+    await held.sendUntil(0.6);
+    await until(() => cluster.storage.uploads.size > 0);
+    cluster.doors.storage.silence();
+    const rest = held.sendUntil(1);
+    // Longer than its lease on the ticket lasts when nobody renews it.
+    const early = await Promise.race([outcomeOf(held.client), timeout(8_000)]);
+    expect(early).toBe('nothing');
+    cluster.doors.storage.heal();
+    await rest;
+    const outcome = await outcomeOf(held.client);
+    // The SDK tries nothing twice for a while after much has failed, and all connections were reset just now.
+    expect([TAKEN, NOT_STORED]).toContainEqual(outcome);
+    if (outcome.status !== TAKEN.status) expect(await send(ticket)).toEqual(TAKEN);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+  });
+});
+
+describe('a transcode', () => {
+  test('from which the storage is cut off begins again', async () => {
+    const videoId = await beginTranscode();
+    cluster.doors.storage.cut();
+    await until(async () => (await outcomes(videoId)).length > 0);
+    cluster.doors.storage.heal();
+    await cluster.api.client.waitUntilReady(videoId);
+    expect((await outcomes(videoId)).at(-1)).toBe('completed');
+  });
+
+  test('whose storage falls silent waits for it', async () => {
+    const videoId = await beginTranscode();
+    cluster.doors.storage.silence();
+    // Longer than its lease lasts when nobody renews it.
+    await timeout(10_000);
+    cluster.doors.storage.heal();
+    await cluster.api.client.waitUntilReady(videoId);
+    expect(await outcomes(videoId)).toEqual(['completed']);
+  });
+
+  test('that cannot store anything ends with the reason, and can be had again', async () => {
+    cluster.storage.inject('PutObject', 'error');
+    const ticket = await cluster.api.ticket();
+    await upload(clips.short, ticket);
+    await expect(cluster.api.client.waitUntilReady(ticket.videoId)).rejects.toMatchObject({
+      code: 'storage_failed',
+    });
+    expect(await outcomes(ticket.videoId)).toEqual(['failed', 'failed', 'failed']);
+    cluster.storage.heal();
+    const params = { path: { id: ticket.videoId } };
+    await unwrap(cluster.api.client.POST('/videos/{id}/retry', { params }));
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+  });
+});
+
+describe('a video that is ready', () => {
+  test('has its playlists without the storage, and its segments once that is back', async () => {
+    const ticket = await cluster.api.ticket();
+    await upload(clips.short, ticket);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+    const master = cluster.api.playlistOf(ticket.videoId);
+    const playlist = master.replace('master.m3u8', '360p/index.m3u8');
+    const segment = master.replace('master.m3u8', '360p/0.ts');
+    cluster.doors.storage.cut();
+    expect(await Promise.all([master, playlist, segment].map(statusOf))).toEqual([200, 200, 503]);
+    cluster.doors.storage.heal();
+    expect(await statusOf(segment)).toBe(200);
+  });
+
+  test('and is deleted while the storage is away leaves nothing once it is back', async () => {
+    const ticket = await cluster.api.ticket();
+    await upload(clips.short, ticket);
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+    cluster.doors.storage.cut();
+    await cluster.api.delete(ticket.videoId);
+    expect(await statusOf(cluster.api.playlistOf(ticket.videoId))).toBe(404);
+    expect(storedOf('hls', ticket.videoId)).not.toEqual([]);
+    cluster.doors.storage.heal();
+    await until(() => storedOf('hls', ticket.videoId).length === 0);
+  });
+});
+
+async function statusOf(url: string): Promise<number> {
+  const answer = await fetch(url);
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+async function timeout(ms: number): Promise<'nothing'> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return 'nothing';
+}
