@@ -531,6 +531,19 @@ test('a clock that starts over in the middle is mended', async () => {
   expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.1);
 });
 
+test('pictures that change their size on the way keep the first one', async () => {
+  const sizes = ['320x240', '240x320', '640x480'];
+  const options = ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16'];
+  const files = sizes.map((size) => `size-${size}.webm`);
+  for (const [at, size] of sizes.entries()) {
+    await makeClip(inBench(files[at] ?? ''), { video: `testsrc2=s=${size}:r=25:d=2`, options });
+  }
+  await writeFile(inBench('sizes.txt'), files.map((file) => `file ${file}`).join('\n'));
+  await ffmpeg('-f', 'concat', '-i', inBench('sizes.txt'), '-c', 'copy', inBench('sizes.webm'));
+  const { outcome } = await transcode(inBench('sizes.webm'));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 150 });
+});
+
 test.each([
   ['cut.mp4', ['-movflags', '+faststart', '-c:a', 'aac']],
   ['cut.mkv', ['-c:a', 'aac']],
