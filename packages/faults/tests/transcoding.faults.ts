@@ -1,0 +1,208 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { VideoFailedError } from '@framelane/client';
+import { upload } from '@framelane/client/node';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
+import { mutated } from '../../../services/engine/tests/transcode/support/mutations.ts';
+import { type Clips, makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { Random } from '../src/random.ts';
+import { until } from '../src/until.ts';
+import { whatIsWrong } from '../src/what-is-wrong.ts';
+
+const LOOPS = Number(process.env.LOOPS ?? 1);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+/** Also those that take minutes by their nature. */
+const LONG = process.env.LONG === 'yes';
+
+const MUTATIONS = LOOPS * 10;
+
+jest.setTimeout(LOOPS * 300_000);
+
+const run = promisify(execFile);
+
+let directory: string;
+let cluster: Cluster;
+let clips: Clips;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-faults-transcoding-'));
+  // Without the sandbox: what refuses a file is then what ffmpeg is told, and ffmpeg can be replaced by a worse one.
+  const env = { ENGINE_SANDBOX: 'none', PATH: `${directory}${delimiter}${process.env.PATH}` };
+  await installHangingFfmpeg();
+  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeClips()]);
+  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+});
+afterEach(async () => {
+  await letFfmpegRun();
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await clips?.remove();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** An ffmpeg that does nothing for ever and does not listen, as long as there is a file `hang` beside it. */
+async function installHangingFfmpeg(): Promise<void> {
+  const { stdout: ffmpegPath } = await run('sh', ['-c', 'command -v ffmpeg']);
+  const script = [
+    '#!/bin/sh',
+    `if [ ! -e '${directory}/hang' ]; then exec ${ffmpegPath.trim()} "$@"; fi`,
+    "trap '' TERM INT HUP",
+    `echo $$ >> '${directory}/hanging'`,
+    // It ignores what the shell ignored.
+    'exec tail -f /dev/null',
+  ];
+  await writeFile(join(directory, 'ffmpeg'), `${script.join('\n')}\n`);
+  await chmod(join(directory, 'ffmpeg'), 0o755);
+}
+
+async function letFfmpegHang(): Promise<void> {
+  await writeFile(join(directory, 'hanging'), '');
+  await writeFile(join(directory, 'hang'), '');
+}
+
+async function letFfmpegRun(): Promise<void> {
+  await rm(join(directory, 'hang'), { force: true });
+}
+
+/** Resolves once so many hang. */
+async function hanging(count: number): Promise<void> {
+  await until(async () => {
+    const pids = await readFile(join(directory, 'hanging'), 'utf8');
+    return pids.split('\n').filter(Boolean).length >= count;
+  });
+}
+
+async function send(path: string): Promise<string> {
+  const ticket = await cluster.api.ticket();
+  await upload(path, ticket);
+  return ticket.videoId;
+}
+
+async function sendBytes(name: string, bytes: Buffer | string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, bytes);
+  return send(path);
+}
+
+/** How a video ended: `ready`, or the code of its failure. */
+async function endOf(videoId: string): Promise<string> {
+  try {
+    await cluster.api.client.waitUntilReady(videoId);
+    return 'ready';
+  } catch (error) {
+    if (error instanceof VideoFailedError) return error.code;
+    throw error;
+  }
+}
+
+describe('files', () => {
+  test('that are not what they seem fail with the reason, and a video among them is transcoded', async () => {
+    const made = (name: string) => join(directory, name);
+    const picture = 'testsrc2=s=64x64:r=25:d=2';
+    const [whole, bomb, sound, exotic] = await Promise.all([
+      makeClip(made('whole.mp4'), { video: picture }),
+      makeClip(made('bomb.mp4'), {
+        video: 'testsrc2=s=64x64:r=1:d=2,setpts=N*3600/TB',
+        options: ['-vsync', 'vfr', '-video_track_timescale', '1'],
+      }),
+      makeClip(made('sound.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] }),
+      makeClip(made('exotic.avi'), { video: picture, options: ['-c:v', 'cinepak'] }),
+    ]);
+    await ffmpeg('-f', 'lavfi', '-i', picture, '-frames:v', '1', made('picture.png'));
+    // A file of another workspace, as it would lie about while it is transcoded.
+    const prize = await makeClip(join(cluster.workDir, 'prize.ts'), { video: picture });
+    const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', prize, '#EXT-X-ENDLIST', ''];
+    const half = (await readFile(whole)).subarray(0, 8_000);
+
+    const ends = await Promise.all(
+      [
+        sendBytes('playlist.mp4', playlist.join('\n')),
+        sendBytes('list.mp4', `ffconcat version 1.0\nfile '${prize}'\n`),
+        sendBytes('random.mp4', randomOf(100_000)),
+        sendBytes('half.mp4', half),
+        send(made('picture.png')),
+        send(bomb),
+        send(sound),
+        send(exotic),
+        send(clips.short),
+      ].map(async (sent) => endOf(await sent)),
+    );
+    expect(ends).toEqual([
+      'not_a_video',
+      'not_a_video',
+      'not_a_video',
+      'malformed_media',
+      'not_a_video',
+      'malformed_media',
+      'no_video_track',
+      'unsupported_codec',
+      'ready',
+    ]);
+    await rm(prize);
+  });
+
+  test('that were damaged in every way end one way or the other', async () => {
+    const random = new Random(SEED);
+    const video = 'testsrc2=s=128x96:r=25:d=1';
+    const audio = 'sine=d=1';
+    const originals = await Promise.all(
+      ['mp4', 'mkv', 'ts', 'avi'].map(async (extension) => {
+        const path = join(directory, `original.${extension}`);
+        return readFile(await makeClip(path, { video, audio, options: ['-shortest'] }));
+      }),
+    );
+    const damaged = Array.from({ length: MUTATIONS }, () =>
+      mutated(random.pick(originals), () => random.fraction()),
+    );
+    const ends = await Promise.all(
+      damaged.map(async (bytes, index) => endOf(await sendBytes(`damaged-${index}`, bytes))),
+    );
+    const ready = ends.filter((end) => end === 'ready').length;
+    process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. SEED=${SEED}\n`);
+    // Whatever else the reason is, it lies in the file.
+    const ours = ['internal_error', 'storage_failed', 'transcode_timeout', 'upload_expired'];
+    expect(ends.filter((end) => ours.includes(end))).toEqual([]);
+  });
+
+  function randomOf(bytes: number): Buffer {
+    const random = new Random(SEED);
+    return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.fraction() * 256)));
+  }
+});
+
+describe('an ffmpeg that hangs and does not listen', () => {
+  test('is gone with its video', async () => {
+    await letFfmpegHang();
+    const videoId = await send(clips.short);
+    await hanging(1);
+    await cluster.api.delete(videoId);
+    expect(await whatIsWrong(cluster)).toEqual([]);
+  });
+
+  test('is gone with its engine, whether that stops or is killed, and another one has the video', async () => {
+    await letFfmpegHang();
+    const videoIds = await Promise.all([send(clips.short), send(clips.short)]);
+    await hanging(2);
+    const [stopped, killed] = cluster.engines as [Cluster['engines'][0], Cluster['engines'][0]];
+    const codes = await Promise.all([stopped.end('SIGTERM'), killed.end('SIGKILL')]);
+    expect(codes).toEqual([0, null]);
+    await letFfmpegRun();
+    await Promise.all([stopped.start(), killed.start()]);
+    for (const id of videoIds) expect(await endOf(id)).toBe('ready');
+  });
+
+  (LONG ? test : test.skip)('is given up in the end', async () => {
+    await letFfmpegHang();
+    const videoId = await send(clips.short);
+    await hanging(1);
+    await letFfmpegRun();
+    expect(await endOf(videoId)).toBe('ready');
+  });
+});
