@@ -3,9 +3,11 @@ import { pathToFileURL } from 'node:url';
 import startPostgres from './postgres-setup.js';
 import stopPostgres from './postgres-teardown.js';
 
-/** Runs a benchmark, `node infra/testing/benchmark.js <file>`, with the PostgreSQL that tests have in TEST_DATABASE_URL. */
-const [file] = process.argv.slice(2);
+/** Runs a benchmark, `node infra/testing/benchmark.js <file> [options]`, with the PostgreSQL that tests have in TEST_DATABASE_URL. */
+const [, , file] = process.argv;
 if (file === undefined) throw new Error('Name the file of the benchmark');
+// It finds its options as if it had been run itself.
+process.argv.splice(1, 1);
 await startPostgres();
 try {
   await import(pathToFileURL(resolve(file)).href);

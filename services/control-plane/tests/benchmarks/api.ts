@@ -1,0 +1,216 @@
+/**
+ * What a request costs: `pnpm bench:api [--rounds=5] [--requests=4000] [--connections=10] [--only=GET]`. Our
+ * control plane against a bare Express and pg that send the same queries, without looking up a key or validating anything.
+ *
+ * Server, rival, load and PostgreSQL are processes of their own on loopback. Both servers are asked in turns, so that
+ * whatever else the machine does slows both alike; ratios are taken round by round, medians are printed, as a table and
+ * as JSON. Next to requests a second stands the processor time a server takes for one, which other programs disturb less.
+ */
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { segmentKey } from '@framelane/object-store/object-keys';
+import { createLogger } from '@framelane/service-kit/logger';
+import { sql } from 'kysely';
+import { openDatabase, openPool } from '../../src/db/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { Contestant } from './support/contestant.ts';
+import type { Load, Task } from './support/load-generator.ts';
+
+const WORKSPACE = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
+const API_KEY = 'svc_live_OfTheBenchmark0OfTheBenchmark';
+const VIDEOS = 1_000;
+const VIDEO = 'vid_01kannnnnnfz0rzzzzzz000500';
+const SEGMENT_BYTES = 500_000;
+/** Rounds that do not count. */
+const WARM_UPS = 2;
+
+/** `share` is the part of the requests to be sent that is enough to see what it costs. */
+type Request = Pick<Task, 'method' | 'body'> & { name: string; path: string; share?: number };
+
+const REQUESTS: Request[] = [
+  { name: 'GET video', method: 'GET', path: `/v1/videos/${VIDEO}` },
+  { name: 'list of 25', method: 'GET', path: '/v1/videos' },
+  {
+    name: 'ticket',
+    method: 'POST',
+    path: '/v1/videos/upload-ticket',
+    body: JSON.stringify({ filename: 'holiday.mp4' }),
+  },
+  { name: 'master playlist', method: 'GET', path: `/v1/hls/${WORKSPACE}/${VIDEO}/master.m3u8` },
+  {
+    name: 'segment of 500 kB',
+    method: 'GET',
+    path: `/v1/hls/${WORKSPACE}/${VIDEO}/360p/0.ts`,
+    share: 0.1,
+  },
+];
+
+type Measured = Load & { cpuMicros: number };
+type Round = { ours: Measured; bare: Measured };
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    requests: { type: 'string', default: '4000' },
+    connections: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const database = await createTestDatabase();
+const objects = await mkdtemp(join(tmpdir(), 'bench-api-'));
+const generator = fork(join(import.meta.dirname, 'support/load-generator.ts'));
+const gaveUp = once(generator, 'exit').then(() => {
+  throw new Error('The load generator gave up; the lines above say why');
+});
+gaveUp.catch(() => {});
+const running: Contestant[] = [];
+try {
+  const ours = await startOurs();
+  await fill();
+  const bare = await Contestant.start('bare-server.ts', { DATABASE_URL: database.url, OBJECTS: objects });
+  running.push(bare);
+  const results = [];
+  for (const request of REQUESTS.filter(({ name }) => name.includes(options.only))) {
+    results.push(summarise(request.name, await compare(request, { ours, bare })));
+  }
+  report(results);
+} finally {
+  generator.disconnect();
+  await Promise.all(running.map((server) => server.stop()));
+  await rm(objects, { recursive: true });
+  await database.drop();
+}
+
+async function startOurs(): Promise<Contestant> {
+  const server = await Contestant.start('framelane-server.ts', {
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    PUBLIC_URL: 'http://127.0.0.1',
+    ENGINE_PUBLIC_URL: 'http://127.0.0.1',
+    DATABASE_URL: database.url,
+    OBJECTS: objects,
+    SERVICE_SECRET: randomBytes(32).toString('base64'),
+    CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
+    BOOTSTRAP_WORKSPACE_ID: WORKSPACE,
+    BOOTSTRAP_API_KEY: API_KEY,
+    // Requests are counted as ever, but none is one too many.
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000000000',
+  });
+  running.push(server);
+  return server;
+}
+
+/** Videos that are ready, a second apart, one of them with a rendition and its first segment stored. */
+async function fill(): Promise<void> {
+  const db = openDatabase(openPool(database.url, createLogger({ service: 'benchmark', level: 'error' })));
+  await sql`
+    insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,
+      attempt, duration, width, height, frame_rate, size, created_at)
+    select 'vid_01kannnnnnfz0rzzzzzz' || lpad(n::text, 6, '0'), ${WORKSPACE}, 'live', 'ready', 'Holiday ' || n,
+      'holiday.mp4', 'sealed', '{360p}', 6, 1, 20, 640, 360, 25, 1000000,
+      '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n)
+    from generate_series(1, ${VIDEOS}::int) as n`.execute(db);
+  await sql`
+    insert into renditions (video_id, name, codecs, width, height, frame_rate, bandwidth, average_bandwidth,
+      segment_durations, segment_bytes)
+    values (${VIDEO}, '360p', 'avc1.64001e', 640, 360, 25, 700000, 670000, '{6}', ${[SEGMENT_BYTES]})`.execute(
+    db,
+  );
+  await sql`vacuum analyze`.execute(db);
+  await db.destroy();
+  const video = { workspaceId: WORKSPACE, videoId: VIDEO, attempt: 1 };
+  const segment = join(objects, segmentKey(video, '360p', 0));
+  await mkdir(dirname(segment), { recursive: true });
+  await writeFile(segment, randomBytes(SEGMENT_BYTES));
+}
+
+async function compare(request: Request, rivals: Record<keyof Round, Contestant>): Promise<Round[]> {
+  // Compilers and pools of connections come to rest first.
+  for (let time = 0; time < WARM_UPS; time += 1) {
+    await measure(rivals.ours, request);
+    await measure(rivals.bare, request);
+  }
+  const rounds: Round[] = [];
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    const oursFirst = round % 2 === 0;
+    const first = await measure(oursFirst ? rivals.ours : rivals.bare, request);
+    const second = await measure(oursFirst ? rivals.bare : rivals.ours, request);
+    rounds.push(oursFirst ? { ours: first, bare: second } : { ours: second, bare: first });
+  }
+  return rounds;
+}
+
+async function measure(server: Contestant, request: Request): Promise<Measured> {
+  const { path, method, body, share = 1 } = request;
+  const before = await server.cpuMicros();
+  const load = await shoot({
+    url: `${server.url}${path}`,
+    method,
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'x-svc-workspace': WORKSPACE,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body }),
+    connections: Number(options.connections),
+    amount: Math.ceil(Number(options.requests) * share),
+  });
+  return { ...load, cpuMicros: ((await server.cpuMicros()) - before) / load.requests };
+}
+
+async function shoot(task: Task): Promise<Load> {
+  const answer = once(generator, 'message');
+  generator.send(task);
+  const [load] = await Promise.race([answer, gaveUp]);
+  return load;
+}
+
+function summarise(name: string, rounds: readonly Round[]) {
+  const middle = (value: (round: Round) => number) => median(rounds.map(value));
+  const of = (who: keyof Round) => ({
+    perSecond: middle((round) => round[who].perSecond),
+    p50: middle((round) => round[who].p50),
+    p95: middle((round) => round[who].p95),
+    p99: middle((round) => round[who].p99),
+    cpuMicros: middle((round) => round[who].cpuMicros),
+  });
+  return {
+    name,
+    ours: of('ours'),
+    bare: of('bare'),
+    ratio: middle(({ ours, bare }) => ours.perSecond / bare.perSecond),
+    cpuRatio: middle(({ ours, bare }) => bare.cpuMicros / ours.cpuMicros),
+  };
+}
+
+function report(results: readonly ReturnType<typeof summarise>[]): void {
+  print(line(['', 'requests/s', 'p50 ms', 'p95 ms', 'p99 ms', 'CPU µs', 'ratio', 'CPU ratio']));
+  for (const { name, ours, bare, ratio, cpuRatio } of results) {
+    const figures = (who: typeof ours) => [
+      who.perSecond.toFixed(0),
+      ...[who.p50, who.p95, who.p99].map((value) => value.toFixed(1)),
+      who.cpuMicros.toFixed(0),
+    ];
+    print(line([name, ...figures(ours), ratio.toFixed(2), cpuRatio.toFixed(2)]));
+    print(line(['  bare', ...figures(bare)]));
+  }
+  print(JSON.stringify(results));
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+function line([name = '', ...columns]: readonly string[]): string {
+  return name.padEnd(20) + columns.map((column) => column.padStart(12)).join('');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,52 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A server in a process of its own, on loopback. */
+export class Contestant {
+  readonly url: string;
+  readonly #process: ChildProcess;
+
+  /** Starts a program beside this file that calls `compete`, with the options of Node in BENCH_NODE_OPTIONS. Its log goes nowhere. */
+  static async start(program: string, env: Record<string, string>): Promise<Contestant> {
+    const child = fork(join(import.meta.dirname, program), {
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
+      execArgv: (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter((option) => option !== ''),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`${program} ended with ${code} before it served`);
+    });
+    const [{ port }] = await Promise.race([once(child, 'message'), ended]);
+    return new Contestant(`http://127.0.0.1:${port}`, child);
+  }
+
+  private constructor(url: string, child: ChildProcess) {
+    this.url = url;
+    this.#process = child;
+  }
+
+  /** Processor time it has used so far, in microseconds. */
+  async cpuMicros(): Promise<number> {
+    const answer = once(this.#process, 'message');
+    this.#process.send('cpu');
+    const [{ cpuMicros }] = await answer;
+    return cpuMicros;
+  }
+
+  async stop(): Promise<void> {
+    const gone = once(this.#process, 'exit');
+    this.#process.disconnect();
+    await gone;
+  }
+}
+
+/** Called by the program: says where it serves, tells its processor time when asked, and ends with the benchmark. */
+export function compete(port: number): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuMicros: user + system });
+  });
+  process.once('disconnect', () => process.exit());
+  process.send?.({ port });
+}

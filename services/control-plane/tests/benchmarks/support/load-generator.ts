@@ -1,0 +1,40 @@
+import autocannon from 'autocannon';
+
+/** A request to be sent over and over. */
+export type Task = {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  connections: number;
+  amount: number;
+};
+
+/** What came of it. Times in milliseconds. */
+export type Load = { requests: number; perSecond: number; p50: number; p95: number; p99: number };
+
+/** A program: carries out each task that its parent sends, and answers with the Load. */
+process.on('message', (task: Task) => void shoot(task).then((load) => process.send?.(load)));
+process.once('disconnect', () => process.exit());
+
+async function shoot(task: Task): Promise<Load> {
+  const times: number[] = [];
+  const begun = performance.now();
+  const { non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
+    const shooting = autocannon({ ...task, timeout: 30 }, (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
+    shooting.on('response', (_client, _status, _bytes, milliseconds) => void times.push(milliseconds));
+  });
+  const taken = (performance.now() - begun) / 1000;
+  if (non2xx > 0 || errors > 0) throw new Error(`${task.url}: ${non2xx} refusals, ${errors} errors`);
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (part: number) => sorted[Math.floor(part * sorted.length)] ?? Number.NaN;
+  return {
+    requests: times.length,
+    perSecond: times.length / taken,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+  };
+}
