@@ -63,3 +63,33 @@ test('an upload of 1 GiB needs no more memory than a small one, give or take 150
   const growth = (await peakBytes()) - before;
   expect(growth).toBeLessThan(150 * MIB);
 }, 60_000);
+
+test('200 uploads at once need no more memory for 4 MiB each than for 1 MiB each, give or take 150 MiB', async () => {
+  await uploadAtOnce(200, MIB);
+  const before = await peakBytes();
+  await uploadAtOnce(200, 4 * MIB);
+  const growth = (await peakBytes()) - before;
+  expect(growth).toBeLessThan(150 * MIB);
+}, 120_000);
+
+/** Uploads that go on side by side, piece by piece: none ends before all have sent their last one. */
+async function uploadAtOnce(count: number, fileBytes: number): Promise<void> {
+  const piece = randomBytes(MIB / 16);
+  const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(port)));
+  for (const client of clients) {
+    const { token } = controlPlane.issue({ maxBytes: fileBytes });
+    client.sendHead({ token, length: formWith('').byteLength + fileBytes });
+    client.send(filePartHead());
+  }
+  for (let sent = 0; sent < fileBytes; sent += piece.byteLength) {
+    await Promise.all(
+      clients.map(async ({ socket }) => {
+        if (!socket.write(piece)) await once(socket, 'drain');
+      }),
+    );
+  }
+  for (const client of clients) client.send(`\r\n${CLOSING_BOUNDARY}`);
+  const answers = await Promise.all(clients.map((client) => client.answer(60_000)));
+  expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
+  for (const client of clients) client.vanish();
+}
