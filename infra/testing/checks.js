@@ -10,7 +10,10 @@ function command(program, ...args) {
     (await runStep(program, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** Everything `npm test` checks, in order. Each `run` resolves with how much passed and failed, and prints why. */
+/**
+ * Everything `npm test` checks, in order; those `onRequest` only by name. Each `run` resolves with how much passed and
+ * failed, and prints why.
+ */
 export const CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
   {
@@ -38,6 +41,7 @@ export const CHECKS = [
   { name: 'acceptance', title: 'Acceptance tests against a started single node', run: runAcceptance },
   {
     name: 'faults',
+    onRequest: true,
     title: 'Fault suite against clusters of processes',
     // One cluster at a time: they need the processors.
     run: () => runJest('faults', {}, ['--runInBand']),
