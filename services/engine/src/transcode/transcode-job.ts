@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
@@ -6,6 +6,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { describeResult } from './describe-result.ts';
+import { freeDiskBytes } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError } from './ffmpeg-errors.ts';
@@ -65,8 +66,7 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
 }
 
 async function assertDiskSpace(directory: string, sourceBytes: number, spareBytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < sourceBytes * DISK_PER_SOURCE + spareBytes) {
+  if ((await freeDiskBytes(directory)) < sourceBytes * DISK_PER_SOURCE + spareBytes) {
     throw new TranscodeFailure('internal_error', 'The engine has too little disk space.', {
       retryable: true,
     });

@@ -5,17 +5,15 @@ import { openContentKey } from '@framelane/contracts/content-key';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData, type MessageOf } from '@framelane/contracts/messages';
-import {
-  type Consumer,
-  type MessageBus,
-  UnprocessableMessageError,
-} from '@framelane/message-bus/message-bus';
+import { type MessageBus, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { CommandIntake } from './command-intake.ts';
+import { freeDiskBytes } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
 import { runTranscodeJob } from './transcode-job.ts';
@@ -50,29 +48,34 @@ export class TranscodeWorker {
   readonly #jobsDir: string;
   readonly #stopping = new AbortController();
   #tools: MediaTools | undefined;
-  #consumer: Consumer | undefined;
+  readonly #intake: CommandIntake;
 
   constructor(deps: Dependencies) {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
+    this.#intake = new CommandIntake({
+      bus: deps.bus,
+      slots: deps.settings.slots,
+      hasRoom: async () => (await freeDiskBytes(this.#jobsDir)) >= deps.settings.limits.spareDiskBytes,
+      handle: (message) => this.#handle(message),
+      logger: deps.logger,
+    });
   }
 
   /** Checks ffmpeg, removes what an earlier run left, and begins to take commands. */
   async start(): Promise<void> {
-    const { bus, logger } = this.#deps;
+    const { logger } = this.#deps;
     await rm(this.#jobsDir, { recursive: true, force: true });
     await mkdir(this.#jobsDir, { recursive: true });
     this.#tools = await prepareMediaTools(this.#settings, logger);
-    this.#consumer = await bus.consume('engine.commands', { prefetch: this.#settings.slots }, (message) =>
-      this.#handle(message),
-    );
+    await this.#intake.start();
   }
 
   /** Ends the ffmpegs under way and hands their attempts back. Takes a few seconds at most. */
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
-    await this.#consumer?.stop();
+    await this.#intake.stop();
   }
 
   async #handle(message: Message): Promise<void> {

@@ -35,6 +35,8 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** What the control plane answers to `attemptWanted`. */
   wanted = true;
+  /** What the control plane says of the size of a source, where that is not the truth. */
+  claimedBytes: number | undefined;
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
   readonly #bus: InProcessBus;
@@ -66,7 +68,7 @@ export class WorkerBench {
             attempt: 1,
             contentKey: await sealContentKey(this.contentKey, secret),
             sourceKey: sourceOf(videoId),
-            sourceBytes,
+            sourceBytes: this.claimedBytes ?? sourceBytes,
             leaseSeconds: 4,
           };
         },
