@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
 
 /** As the sample manifest says of the last segment of 360p. */
 const SEGMENT = randomBytes(160_000);
@@ -115,6 +117,27 @@ describe('segments', () => {
   test('are never compressed', async () => {
     const answer = await get(segment, { 'accept-encoding': 'gzip' });
     expect(answer.headers).not.toHaveProperty('content-encoding');
+  });
+
+  test('leave nothing open when the player is gone before the storage answers', async () => {
+    const player = new AbortController();
+    const hungUp = Promise.withResolvers<void>();
+    const { get: read } = plane.objects;
+    const opened: Readable[] = [];
+    const storage = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {
+      const stored = await read.apply(plane.objects, asked);
+      opened.push(stored.body);
+      player.abort();
+      await hungUp.promise;
+      return stored;
+    });
+    const { signal } = player;
+    await expect(fetch(`${plane.url}${hls}${segment}`, { signal })).rejects.toThrow('aborted');
+    // By the time this is answered, the other's end has been noticed.
+    await get('/master.m3u8');
+    hungUp.resolve();
+    await until(async () => opened[0]?.destroyed);
+    storage.mockRestore();
   });
 });
 

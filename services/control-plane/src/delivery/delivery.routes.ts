@@ -18,6 +18,12 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** Whoever keeps the redirect can follow it for as long again. */
 const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
 
+/** A player that seeks away hangs up, before its answer begins or in the middle of it; that is nobody's fault. */
+const HANG_UPS: ReadonlySet<string | undefined> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_UNABLE_TO_PIPE',
+]);
+
 /** As the contract says, for a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
 
@@ -187,8 +193,9 @@ async function sendSegment(req: Request, res: Response, segment: SegmentSource):
   try {
     await pipeline(body, res);
   } catch (error) {
-    // A player that seeks away hangs up; that is nobody's fault.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    // A pipeline that could not begin leaves its source open.
+    body.destroy();
+    if (!HANG_UPS.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
 
