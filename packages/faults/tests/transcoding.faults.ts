@@ -10,6 +10,7 @@ import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.t
 import { mutated } from '../../../services/engine/tests/transcode/support/mutations.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
 import { Random } from '../src/random.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
@@ -24,6 +25,10 @@ const MUTATIONS = LOOPS * 10;
 jest.setTimeout(LOOPS * 300_000);
 
 const run = promisify(execFile);
+
+/** Too small for any job. */
+const SMALL_DISK = (path: string) => ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', path];
+const CAN_MOUNT = await canMount();
 
 let directory: string;
 let cluster: Cluster;
@@ -46,6 +51,19 @@ afterAll(async () => {
   await clips?.remove();
   await rm(directory, { recursive: true, force: true });
 });
+
+async function canMount(): Promise<boolean> {
+  const path = await mkdtemp(join(tmpdir(), 'framelane-faults-mount-'));
+  try {
+    await run('mount', SMALL_DISK(path));
+    await run('umount', [path]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(path, { recursive: true });
+  }
+}
 
 /** An ffmpeg that does nothing for ever and does not listen, as long as there is a file `hang` beside it. */
 async function installHangingFfmpeg(): Promise<void> {
@@ -175,6 +193,32 @@ describe('files', () => {
     const random = new Random(SEED);
     return Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.fraction() * 256)));
   }
+});
+
+describe('a disk that is full', () => {
+  (CAN_MOUNT ? test : test.skip)('keeps its engine from taking what another one can have', async () => {
+    const [sick, well] = cluster.engines as [Cluster['engines'][0], Cluster['engines'][0]];
+    await Promise.all([sick.end('SIGTERM'), well.end('SIGTERM')]);
+    const disk = join(cluster.workDir, '1');
+    await run('mount', SMALL_DISK(disk));
+    try {
+      await sick.start();
+      const videoIds = await Promise.all([send(clips.short), send(clips.short), send(clips.short)]);
+      await until(() => sick.output.join('').includes('transcode.paused'));
+      await well.start();
+      for (const id of videoIds) expect(await endOf(id)).toBe('ready');
+      const wasted = await query(
+        cluster,
+        "select from attempts where video_id = any($1) and outcome <> 'completed'",
+        [videoIds],
+      );
+      expect(wasted).toEqual([]);
+    } finally {
+      await sick.end('SIGTERM');
+      await run('umount', [disk]);
+      await sick.start();
+    }
+  });
 });
 
 describe('an ffmpeg that hangs and does not listen', () => {
