@@ -1,0 +1,453 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import {
+  CLOSING_BOUNDARY,
+  filePartHead,
+  formWith,
+  joined,
+  textPart,
+} from '../../../services/engine/tests/support/multipart.ts';
+import { RawClient } from '../../../services/engine/tests/support/raw-client.ts';
+import { sourcePrefix } from '../../object-store/src/object-keys.ts';
+import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
+import { type Clips, makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
+import { Random } from '../src/random.ts';
+import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '../src/raw-upload.ts';
+import { until } from '../src/until.ts';
+import { whatIsWrong } from '../src/what-is-wrong.ts';
+
+const LOOPS = Number(process.env.LOOPS ?? 1);
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+/** Also those that take minutes by their nature. */
+const LONG = process.env.LONG === 'yes';
+
+const CLIENTS_GONE = 50;
+const MAX_UPLOAD_BYTES = 30_000_000;
+/** More than one part of a multipart upload, so that a broken one leaves something to clean up. */
+const LARGE_BYTES = 20_000_000;
+/** Longer than the five minutes after which Node would end a request by itself. */
+const LONG_UPLOAD_MS = 320_000;
+
+jest.setTimeout(LOOPS * 300_000 + (LONG ? LONG_UPLOAD_MS : 0));
+
+const UNCERTAIN = [202, 503];
+const random = new Random(SEED);
+
+let cluster: Cluster;
+let clips: Clips;
+/** A video, and the same with so much behind its end that it takes a while to come. */
+let clip: Buffer;
+let large: Buffer;
+
+beforeAll(async () => {
+  const env = { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '3' };
+  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeClips()]);
+  clip = await readFile(clips.short);
+  large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
+  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+});
+afterEach(async () => {
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await clips?.remove();
+});
+
+/** Sends a form through the door behind which the engines are. */
+function send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
+  return sendRaw(cluster.doors.uploads.port, { body: formWith(clip), ...upload });
+}
+
+/** Sends it again for as long as the cluster is hurt or the token leased; resolves when the file was taken in. */
+async function sendPatiently({ uploadToken }: Ticket, file = clip): Promise<void> {
+  await until(
+    async () => {
+      const outcome = await send({ token: uploadToken, body: formWith(file) }).catch(() => undefined);
+      if (outcome?.status === 202 || outcome?.code === 'upload_token_used') return true;
+      if (outcome !== undefined && ![409, 503].includes(outcome.status)) {
+        throw new Error(`Refused: ${outcome.status} ${outcome.code}`);
+      }
+      return false;
+    },
+    { what: 'the file was taken in', seconds: 120 },
+  );
+}
+
+async function expectReady(tickets: readonly Ticket[]): Promise<void> {
+  for (const { videoId } of tickets) await cluster.api.client.waitUntilReady(videoId);
+}
+
+function tickets(count: number): Promise<Ticket[]> {
+  return Promise.all(Array.from({ length: count }, () => cluster.api.ticket()));
+}
+
+/** Resolves once an engine has begun to take the file. */
+async function leased({ videoId }: Ticket): Promise<void> {
+  await until(async () => {
+    const rows = await query(
+      cluster,
+      'select from upload_tickets where video_id = $1 and transfer_id is not null',
+      [videoId],
+    );
+    return rows.length > 0;
+  });
+}
+
+function sourcesOf({ videoId }: Ticket): string[] {
+  const prefix = sourcePrefix(WORKSPACE_ID, videoId);
+  return [...cluster.storage.objects.keys()].filter((key) => key.startsWith(prefix));
+}
+
+describe('tokens', () => {
+  test('one token carries one file, however many come with it and whenever', async () => {
+    const ticket = await cluster.api.ticket();
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => send({ token: ticket.uploadToken, body: formWith(large) })),
+    );
+    const refusals = outcomes.filter(({ status }) => status !== 202);
+    expect(refusals).toHaveLength(9);
+    for (const { code } of refusals) expect(['upload_in_progress', 'upload_token_used']).toContain(code);
+
+    await expectReady([ticket]);
+    expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
+    expect(sourcesOf(ticket)).toHaveLength(1);
+  });
+
+  test('a token that is none, or is no good any more, opens nothing', async () => {
+    const [expired, deleted] = (await tickets(2)) as [Ticket, Ticket];
+    await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
+      expired.videoId,
+    ]);
+    await cluster.api.delete(deleted.videoId);
+    const outcomes = await Promise.all(
+      [
+        undefined,
+        '',
+        `ut_${'x'.repeat(43)}`,
+        'x'.repeat(5_000),
+        "' or 1=1 --",
+        deleted.uploadToken,
+        expired.uploadToken,
+      ].map((token) => send({ token })),
+    );
+    expect(outcomes.map(({ status, code }) => `${status} ${code}`)).toEqual([
+      '401 upload_token_missing',
+      '401 upload_token_missing',
+      ...Array(4).fill('401 upload_token_invalid'),
+      '401 upload_token_expired',
+    ]);
+    await until(async () => (await cluster.api.video(expired.videoId))?.status === 'failed');
+  });
+});
+
+describe('forms', () => {
+  const MALFORMED: Record<string, { upload: () => Omit<RawUpload, 'token'>; outcome: string }> = {
+    'no boundary named': {
+      upload: () => ({ body: formWith(clip), contentType: 'multipart/form-data' }),
+      outcome: '400 malformed_multipart',
+    },
+    'another boundary': {
+      upload: () => ({ body: formWith(clip), contentType: 'multipart/form-data; boundary=other' }),
+      outcome: '400 malformed_multipart',
+    },
+    'no final boundary': {
+      upload: () => ({ body: joined(filePartHead(), clip) }),
+      outcome: '400 malformed_multipart',
+    },
+    'no final boundary after the file': {
+      upload: () => ({ body: joined(filePartHead(), clip, '\r\n', textPart('a', 'b')) }),
+      outcome: '400 malformed_multipart',
+    },
+    '5,000 parts': {
+      upload: () => ({
+        body: joined(
+          ...Array.from({ length: 5_000 }, (_, index) => textPart(`a${index}`, 'b')),
+          formWith(clip),
+        ),
+      }),
+      outcome: '400 malformed_multipart',
+    },
+    '5,000 parts after the file': {
+      upload: () => ({
+        body: joined(
+          formWith(clip).subarray(0, -CLOSING_BOUNDARY.length),
+          ...Array.from({ length: 5_000 }, (_, index) => textPart(`a${index}`, 'b')),
+          CLOSING_BOUNDARY,
+        ),
+      }),
+      outcome: '400 malformed_multipart',
+    },
+    'a deep field name': {
+      upload: () => ({ body: joined(textPart(`a${'[b]'.repeat(1_000)}`, 'c'), formWith(clip)) }),
+      outcome: '400 malformed_multipart',
+    },
+    'two files': {
+      upload: () => ({
+        body: joined(
+          formWith(clip).subarray(0, -CLOSING_BOUNDARY.length),
+          formWith(clip, 'second.mp4', 'second'),
+        ),
+      }),
+      outcome: '400 multiple_files',
+    },
+    'no file': {
+      upload: () => ({ body: joined(textPart('a', 'b'), CLOSING_BOUNDARY) }),
+      outcome: '400 file_missing',
+    },
+    'an empty file': { upload: () => ({ body: formWith('') }), outcome: '400 file_empty' },
+    nothing: { upload: () => ({ body: Buffer.alloc(0) }), outcome: '400 malformed_multipart' },
+    'not a form': {
+      upload: () => ({ body: clip, contentType: 'video/mp4' }),
+      outcome: '415 unsupported_media_type',
+    },
+    'less than its Content-Length, then nothing': {
+      upload: () => ({ body: formWith(clip), length: formWith(clip).byteLength + 1 }),
+      outcome: '408 upload_timeout',
+    },
+    'more than its Content-Length': {
+      upload: () => ({ body: formWith(clip), length: formWith(clip).byteLength - 10 }),
+      // By Node's HTTP parser, which takes the rest for another request.
+      outcome: '400 undefined',
+    },
+    'too much by its Content-Length': {
+      upload: () => ({ body: Buffer.alloc(1000), length: 2 * MAX_UPLOAD_BYTES }),
+      outcome: '413 file_too_large',
+    },
+    'too much as it comes': {
+      upload: () => ({ body: formWith(Buffer.alloc(MAX_UPLOAD_BYTES + 1)), length: null }),
+      outcome: '413 file_too_large',
+    },
+  };
+
+  test('every malformed one is refused, and its token is good for a right one', async () => {
+    const cases = Object.entries(MALFORMED);
+    const given = await tickets(cases.length);
+    const outcomes = await Promise.all(
+      cases.map(async ([name, { upload }], index) => {
+        const { status, code } = await send({ token: given[index]?.uploadToken, ...upload() });
+        return [name, `${status} ${code}`];
+      }),
+    );
+    expect(outcomes).toEqual(cases.map(([name, { outcome }]) => [name, outcome]));
+    expect(given.flatMap(sourcesOf)).toEqual([]);
+
+    const half = given.filter((_ticket, index) => index % 2 === 0);
+    for (const ticket of half) await sendPatiently(ticket);
+    await expectReady(half);
+  });
+
+  test('a body of no announced length is taken', async () => {
+    const ticket = await cluster.api.ticket();
+    expect(await send({ token: ticket.uploadToken, body: formWith(large), length: null })).toEqual({
+      status: 202,
+      code: undefined,
+    });
+    await expectReady([ticket]);
+  });
+
+  test('no file name gets into a path, a key or a command', async () => {
+    const names = [
+      '../../../../../../etc/passwd',
+      '/dev/null',
+      '..',
+      '-i evil.mp4',
+      '$(touch /tmp/framelane-was-here)`id`;|&.mp4',
+      "'; drop table videos; --.mp4",
+      '%00%0a%2e%2e%2f.mp4',
+      '{{7*7}}%s%n%x.mp4',
+      `${'x'.repeat(5_000)}.mp4`,
+      '🎬\u202e4pm.mp4',
+    ];
+    const given = await tickets(names.length);
+    for (const [index, ticket] of given.entries()) {
+      const body = formWith(clip, names[index], names[index]?.slice(0, 100));
+      expect(await send({ token: ticket.uploadToken, body })).toMatchObject({ status: 202 });
+    }
+    await expectReady(given);
+    for (const key of cluster.storage.objects.keys()) expect(key).toMatch(/^(sources|hls)\/[\w/.]+$/);
+  });
+});
+
+describe('clients', () => {
+  test('a client that is too slow is sent away and may come again', async () => {
+    const { port } = cluster.doors.uploads;
+    const [silent, dripping, longWinded] = (await tickets(3)) as [Ticket, Ticket, Ticket];
+
+    const slowHead = async () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write('POST /upload HTTP/1.1\r\nHost: engine\r\n');
+      const dripped = setInterval(() => socket.write('X-Slow: y\r\n'), 500);
+      socket.resume();
+      await once(socket, 'close');
+      clearInterval(dripped);
+    };
+    const silentBody = async () => {
+      const held = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
+      await held.sendUntil(0.5);
+      expect(await outcomeOf(held.client)).toEqual({ status: 408, code: 'upload_timeout' });
+    };
+    const drippingBody = async () => {
+      const held = await HeldUpload.begin(port, { token: dripping.uploadToken, file: large });
+      const answer = outcomeOf(held.client);
+      let part = 0;
+      // Some ten bytes a second: never silent, and it would take weeks.
+      const dripped = setInterval(() => {
+        part += 1e-7;
+        void held.sendUntil(part);
+      }, 200);
+      expect(await answer).toEqual({ status: 408, code: 'upload_timeout' });
+      clearInterval(dripped);
+    };
+    /** As slow as is allowed, for longer than a request may last elsewhere. */
+    const longUpload = async () => {
+      const held = await HeldUpload.begin(port, { token: longWinded.uploadToken, file: large });
+      for (let step = 1; step <= 320; step += 1) {
+        await held.sendUntil(step / 321);
+        await pause(LONG_UPLOAD_MS / 320);
+      }
+      await held.sendUntil(1);
+      expect(await outcomeOf(held.client)).toEqual({ status: 202, code: undefined });
+      held.client.vanish();
+    };
+    await Promise.all([slowHead(), silentBody(), drippingBody(), ...(LONG ? [longUpload()] : [])]);
+    await Promise.all([silent, dripping, ...(LONG ? [] : [longWinded])].map((each) => sendPatiently(each)));
+    await expectReady([silent, dripping, longWinded]);
+  });
+
+  test(`a client that is gone at 60 %, ${CLIENTS_GONE} times, leaves nothing`, async () => {
+    const { port } = cluster.doors.uploads;
+    const given = await tickets(5);
+    const comeAndGo = async (ticket: Ticket, file: Buffer) => {
+      // Its token is free again as soon as the engine has noticed.
+      await until(async () => {
+        const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
+        await held.sendUntil(0.6);
+        const refused = held.client.received !== '';
+        held.client.vanish();
+        return !refused;
+      });
+    };
+    await Promise.all(
+      given.map(async (ticket) => {
+        for (let times = 0; times < CLIENTS_GONE / given.length; times += 1) {
+          await comeAndGo(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
+        }
+      }),
+    );
+    for (const ticket of given) await sendPatiently(ticket);
+    await expectReady(given);
+  });
+
+  test('a client that is gone before it is answered has not been forgotten', async () => {
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('HeadObject', 'hang', 1);
+    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+      token: ticket.uploadToken,
+      file: clip,
+    });
+    await held.sendUntil(1);
+    await until(() => sourcesOf(ticket).length > 0);
+    held.client.vanish();
+    cluster.doors.storage.heal();
+    await expectReady([ticket]);
+  });
+});
+
+describe('a broker', () => {
+  test('that is down at the end of an upload: nothing is called safe that is not', async () => {
+    await cluster.rabbitmq.control('eval', 'mnesia:sync_log().');
+    const [early, late] = (await tickets(2)) as [Ticket, Ticket];
+    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+      token: early.uploadToken,
+      file: large,
+    });
+    await held.sendUntil(0.9);
+    await leased(early);
+    await cluster.rabbitmq.kill();
+    await held.sendUntil(1);
+    expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
+    expect(sourcesOf(early)).toEqual([]);
+    expect(cluster.storage.uploads.size).toBe(0);
+
+    const whileItComesBack = send({ token: late.uploadToken });
+    await cluster.rabbitmq.start();
+    expect(UNCERTAIN).toContain((await whileItComesBack).status);
+    await Promise.all([sendPatiently(early), sendPatiently(late)]);
+    await expectReady([early, late]);
+  });
+
+  test('that does not confirm: the file is safe, or the client is told to send it again', async () => {
+    const ticket = await cluster.api.ticket();
+    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+      token: ticket.uploadToken,
+      file: large,
+    });
+    await held.sendUntil(0.9);
+    await leased(ticket);
+    cluster.doors.broker.silence();
+    await held.sendUntil(1);
+    expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
+    cluster.doors.broker.heal();
+    await sendPatiently(ticket);
+    await expectReady([ticket]);
+  });
+});
+
+describe('an engine', () => {
+  test('killed at any offset of an upload loses no file that it said it has', async () => {
+    const all: Ticket[] = [];
+    for (let loop = 0; loop < LOOPS * 2; loop += 1) {
+      const engine = random.pick(cluster.engines);
+      const given = await tickets(4);
+      const uploads = await Promise.all(
+        given.map(async ({ uploadToken }) => {
+          const port = Number(new URL(engine.url).port);
+          const held = await HeldUpload.begin(port, { token: uploadToken, file: large });
+          // Some have sent everything.
+          await held.sendUntil(Math.min(1, random.fraction() * 1.3));
+          return held;
+        }),
+      );
+      await pause(random.fraction() * 300);
+      await engine.end('SIGKILL');
+      const answered = await Promise.all(
+        uploads.map(async ({ client }) => {
+          await until(() => client.closed);
+          return client.received.startsWith('HTTP/1.1 202');
+        }),
+      );
+      const restarted = engine.start();
+      await Promise.all(
+        given.filter((_ticket, index) => !answered[index]).map((each) => sendPatiently(each)),
+      );
+      await restarted;
+      all.push(...given);
+    }
+    await expectReady(all);
+  });
+
+  test('killed between the last byte and its report: the file is sent again, and stored once', async () => {
+    const [engine] = cluster.engines as [Cluster['engines'][number]];
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('HeadObject', 'hang', 1);
+    const client = await RawClient.connect(Number(new URL(engine.url).port));
+    const form = formWith(clip);
+    client.sendHead({ token: ticket.uploadToken, length: form.byteLength });
+    client.send(form);
+    await until(() => sourcesOf(ticket).length > 0);
+    await engine.end('SIGKILL');
+    expect(client.received).toBe('');
+    await Promise.all([engine.start(), sendPatiently(ticket)]);
+    await expectReady([ticket]);
+    await until(() => sourcesOf(ticket).length === 1);
+  });
+});
