@@ -101,9 +101,15 @@ export class TcpProxy {
 
   #disconnectAll(): void {
     for (const { near, far } of this.#pairs) {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
+      reset(near);
+      reset(far);
     }
     this.#pairs.clear();
   }
+}
+
+/** One that is just being ended cannot be reset: Node would keep it, and not exit for it, for ever. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -32,7 +32,7 @@ const MISBEHAVIOURS: Record<string, Misbehaviour> = {
     answer.on('drain', fill);
     fill();
   },
-  'hangs up': (answer) => void answer.socket?.resetAndDestroy(),
+  'hangs up': (answer) => void answer.socket?.destroy(),
   'sends on': (answer) => answer.writeHead(307, { location: `${cluster.receiver.url}/sent-on` }).end(),
   'wants to be left alone': (answer) => answer.writeHead(429, { 'retry-after': '2' }).end(),
 };

@@ -72,7 +72,9 @@ export class RawClient {
 
   /** Is gone from one moment to the next, as a client whose machine dies. */
   vanish(): void {
-    this.socket.resetAndDestroy();
+    // Node never lets go of a socket that is reset while it is being ended.
+    if (this.socket.writableEnded) this.socket.destroy();
+    else this.socket.resetAndDestroy();
   }
 }
 
