@@ -191,10 +191,12 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** A server that lists the unfinished uploads of whole keys alone, as MinIO does, keeps them until they are stale. */
+  /** Asks for all there are, which are never many: MinIO takes the prefix of this one list for a whole key. */
   async abortUploads(prefix: string): Promise<void> {
     assertPrefix(prefix);
-    for await (const { key, id } of this.#unfinishedUploads(prefix)) await this.#abortUpload(key, id);
+    for await (const { key, id } of this.#unfinishedUploads()) {
+      if (key.startsWith(prefix)) await this.#abortUpload(key, id);
+    }
   }
 
   async abortStaleUploads(before: Date): Promise<number> {
@@ -255,11 +257,11 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async *#unfinishedUploads(prefix?: string): AsyncIterable<{ key: string; id: string; startedAt: Date }> {
+  async *#unfinishedUploads(): AsyncIterable<{ key: string; id: string; startedAt: Date }> {
     let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
     for (;;) {
       const page = await this.#client.send(
-        new ListMultipartUploadsCommand({ Bucket: this.#bucket, Prefix: prefix, ...from }),
+        new ListMultipartUploadsCommand({ Bucket: this.#bucket, ...from }),
       );
       for (const { Key: key, UploadId: id, Initiated: startedAt } of page.Uploads ?? []) {
         if (key !== undefined && id !== undefined && startedAt !== undefined) yield { key, id, startedAt };

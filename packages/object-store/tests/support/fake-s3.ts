@@ -284,8 +284,7 @@ export class FakeS3 {
     const place = ({ key, id }: { key: string; id: string }) => `${key} ${id}`;
     const after = place({ key: query.get('key-marker') ?? '', id: query.get('upload-id-marker') ?? '' });
     const all = [...this.uploads.values()].sort((a, b) => (place(a) < place(b) ? -1 : 1));
-    const prefix = query.get('prefix') ?? '';
-    const remaining = all.filter((upload) => upload.key.startsWith(prefix) && place(upload) > after);
+    const remaining = all.filter((upload) => place(upload) > after);
     const page = remaining.slice(0, this.pageSize);
     const uploads = page.map(
       ({ key, id, startedAt }) =>
