@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { Environment, KeyPrefix } from '../db/schema.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -30,5 +30,5 @@ export function describeSecret(secret: string): StoredSecret | null {
 
 /** SHA-256: enough for secrets of 256 random bits, and it makes the look-up one index probe. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
 import { rateLimited, WINDOW_SECONDS } from './rate-limited.ts';
@@ -33,16 +33,16 @@ export class FailureLimit {
    */
   async guard<T>(network: string, secret: string, verify: () => Promise<T>): Promise<T> {
     if (this.#perMinute === 0) return verify();
-    const hash = createHash('sha256').update(secret).digest('base64');
-    if (!this.#good.has(hash)) this.#refuseAfterTooMany(network);
+    const name = hash('sha256', secret, 'base64');
+    if (!this.#good.has(name)) this.#refuseAfterTooMany(network);
     try {
       const verified = await verify();
-      this.#good.set(hash, true);
+      this.#good.set(name, true);
       return verified;
     } catch (error) {
       if (error instanceof Problem && error.status === 401) {
         this.#failures.add(network);
-        this.#good.delete(hash);
+        this.#good.delete(name);
       }
       throw error;
     }
