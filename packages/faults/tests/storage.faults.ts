@@ -25,7 +25,8 @@ let clips: Clips;
 let large: Buffer;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  clips = await makeClips();
+  cluster = await Cluster.start();
   const clip = await readFile(clips.short);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
 });

@@ -39,7 +39,8 @@ beforeAll(async () => {
   // Without the sandbox: what refuses a file is then what ffmpeg is told, and ffmpeg can be replaced by a worse one.
   const env = { ENGINE_SANDBOX: 'none', PATH: `${directory}${delimiter}${process.env.PATH}` };
   await installHangingFfmpeg();
-  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeClips()]);
+  clips = await makeClips();
+  cluster = await Cluster.start({ env });
   process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {

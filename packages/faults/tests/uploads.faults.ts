@@ -47,7 +47,8 @@ let large: Buffer;
 
 beforeAll(async () => {
   const env = { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '3' };
-  [cluster, clips] = await Promise.all([Cluster.start({ env }), makeClips()]);
+  clips = await makeClips();
+  cluster = await Cluster.start({ env });
   clip = await readFile(clips.short);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
   process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);

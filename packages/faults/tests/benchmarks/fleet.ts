@@ -1,5 +1,5 @@
 /**
- * What a second engine brings: `pnpm bench:fleet [--videos=3] [--rounds=2]`. A cluster of processes transcodes `videos`
+ * What a second engine brings: `pnpm bench:fleet [--videos=3] [--rounds=3]`. A cluster of processes transcodes `videos`
  * videos an engine, with one engine and with two in turns, each bound to a processor of its own with all that it starts.
  * Ratios are taken round by round; medians are printed, as a table and as JSON.
  *
@@ -26,7 +26,7 @@ const TICKS_PER_SECOND = 100;
 type Run = { perMinute: number; processorsGot: number };
 
 const { values: options } = parseArgs({
-  options: { videos: { type: 'string', default: '3' }, rounds: { type: 'string', default: '2' } },
+  options: { videos: { type: 'string', default: '3' }, rounds: { type: 'string', default: '3' } },
 });
 if (availableParallelism() < 2) throw new Error('Two engines need two processors');
 
