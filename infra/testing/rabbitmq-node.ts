@@ -16,7 +16,9 @@ const START_LIMIT_MS = 60_000;
 export type RabbitMqNode = {
   /** The address of its default virtual host. */
   url: string;
-  /** Ends it at once. What it keeps of queues, other than their messages, may be some seconds old then. */
+  /** Writes down which queues there are, as the broker does by itself only some seconds after they were declared. */
+  flush(): Promise<void>;
+  /** Ends it at once. Queues declared in the last seconds and not flushed may be gone then, with their messages. */
   kill(): Promise<void>;
   /** Starts it again with what it had on disk. */
   start(): Promise<void>;
@@ -80,6 +82,9 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
   const control = (...args: string[]) => output('/usr/lib/rabbitmq/bin/rabbitmqctl', ['-q', ...args], env);
+  const flush = async () => {
+    await control('eval', 'mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
+  };
 
   try {
     await start();
@@ -87,7 +92,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     await remove();
     throw error;
   }
-  return { url, start, kill, control, remove };
+  return { url, flush, kill, start, control, remove };
 }
 
 /** The node opens its port when all else is up. */

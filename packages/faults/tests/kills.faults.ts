@@ -82,7 +82,7 @@ test('whatever is killed at whatever moment, every video that was taken in becom
   const kills = Object.keys(victims).map((name) => ({ name: name as keyof typeof victims, times: 0 }));
   const videos: string[] = [];
   // What the broker knows of its queues is on disk from here on, as in any broker that has run for a while.
-  await cluster.rabbitmq.control('eval', 'mnesia:sync_log().');
+  await cluster.rabbitmq.flush();
 
   for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
     const sending = Array.from({ length: UPLOADS_A_ROUND }, () => send(clips.short));

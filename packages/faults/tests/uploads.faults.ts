@@ -365,7 +365,7 @@ describe('clients', () => {
 
 describe('a broker', () => {
   test('that is down at the end of an upload: nothing is called safe that is not', async () => {
-    await cluster.rabbitmq.control('eval', 'mnesia:sync_log().');
+    await cluster.rabbitmq.flush();
     const [early, late] = (await tickets(2)) as [Ticket, Ticket];
     const held = await HeldUpload.begin(cluster.doors.uploads.port, {
       token: early.uploadToken,
