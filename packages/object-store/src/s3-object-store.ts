@@ -12,7 +12,6 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import {
   type ByteRange,
@@ -21,6 +20,7 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
+import { PartBuffers, S3Upload } from './s3-upload.ts';
 import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
 
@@ -37,10 +37,6 @@ export type S3Options = {
   forcePathStyle: boolean;
 };
 
-/** A stream is sent in parts of this many bytes, a few at a time: this times five is what one takes in memory. */
-const PART_BYTES = 8 * 1024 * 1024;
-const PARTS_AT_ONCE = 4;
-
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection on which nothing moves for this long is dead. */
 const IDLE_TIMEOUT_MS = 60_000;
@@ -55,6 +51,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Signs addresses for others and sends nothing. */
   readonly #presigner: S3Client;
   readonly #bucket: string;
+  readonly #buffers = new PartBuffers();
 
   constructor(options: S3Options) {
     const { endpoint, publicEndpoint = endpoint, region, forcePathStyle } = options;
@@ -88,9 +85,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /**
-   * An abort ends the stream rather than the SDK's upload: the SDK then lets the parts under way settle and removes
-   * the multipart upload before it rejects. Its own `abort()` rejects first, and leaves a small object stored.
-   * Too late to abort is when the last byte has been read; the promise then tells what became of the object.
+   * An abort ends the stream. Too late to abort is when the last byte has been read; the promise then tells what became
+   * of the object.
    */
   async putStream(
     key: string,
@@ -101,40 +97,22 @@ export class S3ObjectStore implements ObjectStore {
     // Until somebody reads it, a failing stream would be an uncaught exception; reading it reports the error.
     body.once('error', () => {});
     addAbortSignal(signal, body);
-    let bytes = 0;
-    let ended = false;
-    async function* counted() {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        bytes += chunk.byteLength;
-        yield chunk;
-      }
-      ended = true;
-    }
     const writeId = randomUUID();
-    const upload = new Upload({
+    const upload = new S3Upload({
       client: this.#client,
-      params: {
-        ...this.#at(key),
-        Body: Readable.from(counted(), { objectMode: false }),
-        ContentType: contentType,
-        Metadata: { [WRITE_ID]: writeId },
-      },
-      partSize: PART_BYTES,
-      queueSize: PARTS_AT_ONCE,
+      place: this.#at(key),
+      facts: { ContentType: contentType, Metadata: { [WRITE_ID]: writeId } },
+      buffers: this.#buffers,
     });
     try {
-      const { ETag } = await upload.done();
-      if (ETag === undefined) {
-        if (upload.uploadId !== undefined) await this.#abortUpload(key, upload.uploadId);
-        throw new Error(`The server did not confirm that ${key} is stored`);
-      }
+      await upload.run(body);
     } catch (error) {
-      const onlyTheAnswerWasLost = ended && (await this.#isFrom(writeId, key));
+      const onlyTheAnswerWasLost = body.readableEnded && (await this.#isFrom(writeId, key));
       if (!onlyTheAnswerWasLost) throw error;
     } finally {
       body.destroy();
     }
-    return { bytes };
+    return { bytes: upload.bytes };
   }
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {

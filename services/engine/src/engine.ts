@@ -9,6 +9,7 @@ import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
+import { countBuffersAsHeap } from './garbage-collection.ts';
 import { createInternalApp } from './internal-app.ts';
 import { EngineMetrics } from './metrics/engine-metrics.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
@@ -95,6 +96,7 @@ export class Engine {
    */
   async start(): Promise<{ port: number; internalPort: number }> {
     const { http, internalHttp } = this.#config;
+    countBuffersAsHeap();
     try {
       const port = await listen(this.#server, { ...http, variable: 'ENGINE_PORT' });
       const internalPort = await listen(this.#internalServer, {

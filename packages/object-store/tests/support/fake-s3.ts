@@ -23,6 +23,7 @@ export type Operation =
   | 'HeadObject'
   | 'CreateUpload'
   | 'UploadPart'
+  | 'ListParts'
   | 'CompleteUpload'
   | 'AbortUpload';
 
@@ -174,6 +175,8 @@ export class FakeS3 {
         return this.#createUpload(request);
       case 'UploadPart':
         return this.#uploadPart(request);
+      case 'ListParts':
+        return this.#listParts(request);
       case 'CompleteUpload':
         return this.#completeUpload(request);
       case 'AbortUpload':
@@ -255,6 +258,16 @@ export class FakeS3 {
     return { status: 200, headers: { ETag: `"${blob.md5}"` } };
   }
 
+  #listParts({ query }: Request): Answer {
+    const upload = this.uploads.get(query.get('uploadId') ?? '');
+    if (!upload) return failure(404, 'NoSuchUpload');
+    const parts = [...upload.parts].map(
+      ([number, { bytes, md5 }]) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>"${md5}"</ETag><Size>${bytes}</Size></Part>`,
+    );
+    return xml(`<ListPartsResult><IsTruncated>false</IsTruncated>${parts.join('')}</ListPartsResult>`);
+  }
+
   async #completeUpload({ key, query, message }: Request): Promise<Answer> {
     const body = (await text(message)).replaceAll('&quot;', '"');
     const upload = this.uploads.get(query.get('uploadId') ?? '');
@@ -317,7 +330,13 @@ function operationOf(method: string, key: string, query: URLSearchParams): Opera
   const onBucket = key === '';
   const kinds: Record<string, Operation | undefined> = {
     HEAD: onBucket ? 'HeadBucket' : 'HeadObject',
-    GET: onBucket ? (query.has('uploads') ? 'ListUploads' : 'ListObjects') : 'GetObject',
+    GET: onBucket
+      ? query.has('uploads')
+        ? 'ListUploads'
+        : 'ListObjects'
+      : query.has('uploadId')
+        ? 'ListParts'
+        : 'GetObject',
     PUT: query.has('partNumber') ? 'UploadPart' : 'PutObject',
     POST: onBucket ? 'DeleteObjects' : query.has('uploads') ? 'CreateUpload' : 'CompleteUpload',
     DELETE: query.has('uploadId') ? 'AbortUpload' : undefined,

@@ -39,12 +39,14 @@ export async function prepareMediaTools(
     return tools;
   };
   if (settings.sandbox === 'none') return confine('none');
+  let advice = 'Install bubblewrap to confine ffmpeg fully.';
   try {
     await findProgram('bwrap', 'bubblewrap');
+    advice = 'bubblewrap does not work here. It needs user namespaces, which many containers forbid.';
     return await confine('bubblewrap');
   } catch (error) {
     if (settings.sandbox === 'bubblewrap') throw error;
-    logger.warn('sandbox.unavailable', { advice: 'Install bubblewrap to confine ffmpeg fully.', error });
+    logger.warn('sandbox.unavailable', { advice, error });
     return confine('none');
   }
 }

@@ -113,6 +113,20 @@ describe('an attempt under way', () => {
     await expectNothingLeft(videoId);
   });
 
+  test('has stored nearly all of it by the time ffmpeg ends', async () => {
+    const videoId = await bench.store(clip);
+    const { promise, resolve } = Promise.withResolvers<string[]>();
+    const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
+      if (event === 'transcode.encoded') resolve(bench.stored(videoId));
+      return bench.logger;
+    }) as unknown as typeof bench.logger.info);
+    await bench.command(videoId);
+    const { renditions } = await bench.manifest(videoId);
+    info.mockRestore();
+    const segments = renditions.flatMap(({ segments }) => segments).length;
+    expect((await promise).length).toBeGreaterThan(segments / 2);
+  });
+
   test('fails for another try when the storage does', async () => {
     bench.refuseSegments = true;
     const videoId = await bench.submit(clip);

@@ -1,0 +1,94 @@
+/**
+ * One way for a file to get into an object store, in a process of its own: `node upload-contender.ts <kind> <settings>`.
+ *
+ * - `framelane`: an engine; `tus`: `@tus/server` with its S3 store. Both send their port to the parent.
+ * - `sdk`: no server, but the S3 SDK itself, which uploads as many bytes as the parent tells it to.
+ *
+ * Asked for its `cost`, it answers with the CPU time it has taken and the most memory it has held.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { S3ObjectStore, type S3Options } from '@framelane/object-store/s3-object-store';
+import { S3Store } from '@tus/s3-store';
+import { Server as TusServer } from '@tus/server';
+import { Engine } from '../../../src/engine.ts';
+import { quietLogger, testConfig } from '../../support/test-engine.ts';
+
+export type ContenderKind = 'framelane' | 'sdk' | 'tus';
+
+type Settings = { store: S3Options; controlPlaneUrl: string; workDir: string };
+
+/** As the engine has it (see s3-object-store.ts), so that the way is what differs. */
+const PART_BYTES = 8 * 1024 ** 2;
+const PARTS_AT_ONCE = 4;
+
+const [kind = '', json = ''] = process.argv.slice(2);
+const settings = JSON.parse(json) as Settings;
+
+if (kind === 'framelane') await startFramelane();
+else if (kind === 'tus') await startTus();
+else process.send?.({ port: 0 });
+
+process.on('message', (message: { upload: number } | 'cost') => {
+  if (message === 'cost') process.send?.(cost());
+  else void uploadBySdk(message.upload).then(() => process.send?.('done'));
+});
+process.on('disconnect', () => process.exit());
+
+/** In microseconds and kilobytes, as Node has it. */
+function cost(): { cpuSeconds: number; peakBytes: number } {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: maxRSS * 1024 };
+}
+
+async function startFramelane(): Promise<void> {
+  const logger = quietLogger();
+  const bus = new InProcessBus({ logger });
+  await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
+  const config = testConfig(settings.controlPlaneUrl, settings.workDir);
+  const engine = Engine.create(config, { bus, objects: new S3ObjectStore(settings.store), logger });
+  const { port } = await engine.start();
+  process.send?.({ port });
+}
+
+async function startTus(): Promise<void> {
+  const { bucket } = settings.store;
+  const datastore = new S3Store({ partSize: PART_BYTES, s3ClientConfig: { bucket, ...clientSettings() } });
+  const tus = new TusServer({ path: '/files', datastore });
+  const server = createServer((req, res) => void tus.handle(req, res)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.send?.({ port: (server.address() as AddressInfo).port });
+}
+
+async function uploadBySdk(bytes: number): Promise<void> {
+  const client = new S3Client({ ...clientSettings(), requestChecksumCalculation: 'WHEN_REQUIRED' });
+  await new Upload({
+    client,
+    params: { Bucket: settings.store.bucket, Key: `sdk/${randomUUID()}`, Body: Readable.from(pieces(bytes)) },
+    partSize: PART_BYTES,
+    queueSize: PARTS_AT_ONCE,
+  }).done();
+  client.destroy();
+}
+
+function* pieces(bytes: number): Generator<Buffer> {
+  // As large as what comes out of a socket at once.
+  const piece = randomBytes(64 * 1024);
+  for (let sent = 0; sent < bytes; sent += piece.length) yield piece.subarray(0, bytes - sent);
+}
+
+function clientSettings() {
+  const { region, accessKeyId, secretAccessKey, endpoint, forcePathStyle } = settings.store;
+  return {
+    region,
+    forcePathStyle,
+    credentials: { accessKeyId, secretAccessKey },
+    ...(endpoint !== undefined && { endpoint }),
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * What an upload through the engine costs: `pnpm bench:upload [--sizes 64,1024,4096] [--rounds 3]`, sizes in MiB. The same
+ * number of bytes into the same object store
+ *
+ * - through the engine, sent as a form,
+ * - by the S3 SDK alone, which nobody sends anything to,
+ * - through `@tus/server` with its S3 store,
+ *
+ * in turns, so that whatever else the machine does slows all alike. Each upload has new processes, the store's included.
+ * The store is the one at S3_TEST_ENDPOINT (see CONTRIBUTING.md), else one of our tests, which writes to disk. Ratios are
+ * taken round by round; medians are printed, as a table and as JSON.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { S3Options } from '@framelane/object-store/s3-object-store';
+import { FakeControlPlane } from '../support/fake-control-plane.ts';
+import { sendByTus, sendForm } from './support/send-file.ts';
+import type { ContenderKind } from './support/upload-contender.ts';
+
+type Cost = { cpuSeconds: number; peakBytes: number };
+type Result = Cost & { bytesPerSecond: number };
+type Round = Record<ContenderKind, Result>;
+
+const MIB = 1024 ** 2;
+const KINDS: readonly ContenderKind[] = ['framelane', 'sdk', 'tus'];
+const SUPPORT = join(import.meta.dirname, 'support');
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '64,1024,4096' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+
+const directory = await mkdtemp(join(tmpdir(), 'bench-upload-'));
+const controlPlane = await FakeControlPlane.start();
+try {
+  print(line(['', 'MiB/s', 'ours/that', 'CPU s', 'RSS MiB']));
+  for (const size of values.sizes.split(',').map(Number)) {
+    const rounds: Round[] = [];
+    for (let round = 0; round < Number(values.rounds); round += 1)
+      rounds.push(await runRound(size * MIB, round));
+    report(size, rounds);
+  }
+} finally {
+  await controlPlane.stop();
+  await rm(directory, { recursive: true });
+}
+
+/** Each contender once; every time another is the first. */
+async function runRound(bytes: number, round: number): Promise<Round> {
+  const results: Partial<Round> = {};
+  for (const at of KINDS.keys()) {
+    const kind = KINDS[(at + round) % KINDS.length] ?? 'sdk';
+    results[kind] = await runOnce(kind, bytes);
+  }
+  return results as Round;
+}
+
+async function runOnce(kind: ContenderKind, bytes: number): Promise<Result> {
+  const server = startStore();
+  const store = server ? await nextMessage<S3Options>(server) : realStore();
+  const settings = { store, controlPlaneUrl: controlPlane.url, workDir: join(directory, 'work') };
+  const contender = fork(join(SUPPORT, 'upload-contender.ts'), [kind, JSON.stringify(settings)]);
+  try {
+    const { port } = await nextMessage<{ port: number }>(contender);
+    // What is only done once is done before: connections, code that is to be loaded and compiled.
+    await upload(kind, contender, port, 16 * MIB);
+    const before = await ask(contender);
+    const begin = performance.now();
+    await upload(kind, contender, port, bytes);
+    const seconds = (performance.now() - begin) / 1000;
+    const { cpuSeconds, peakBytes } = await ask(contender);
+    return { bytesPerSecond: bytes / seconds, cpuSeconds: cpuSeconds - before.cpuSeconds, peakBytes };
+  } finally {
+    await end(contender);
+    if (server) await end(server);
+  }
+}
+
+async function upload(
+  kind: ContenderKind,
+  contender: ChildProcess,
+  port: number,
+  bytes: number,
+): Promise<void> {
+  if (kind === 'tus') return sendByTus(port, bytes);
+  if (kind === 'framelane') return sendForm(port, controlPlane.issue({ maxBytes: bytes }).token, bytes);
+  contender.send({ upload: bytes });
+  await nextMessage(contender);
+}
+
+function startStore(): ChildProcess | null {
+  return process.env.S3_TEST_ENDPOINT ? null : fork(join(SUPPORT, 'object-server.ts'));
+}
+
+function realStore(): S3Options {
+  const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY, S3_TEST_SECRET_KEY, S3_TEST_BUCKET } =
+    process.env;
+  return {
+    endpoint: S3_TEST_ENDPOINT ?? '',
+    region: S3_TEST_REGION ?? 'us-east-1',
+    bucket: S3_TEST_BUCKET ?? 'framelane-benchmark',
+    accessKeyId: S3_TEST_ACCESS_KEY ?? '',
+    secretAccessKey: S3_TEST_SECRET_KEY ?? '',
+    forcePathStyle: true,
+  };
+}
+
+async function ask(contender: ChildProcess): Promise<Cost> {
+  contender.send('cost');
+  return nextMessage<Cost>(contender);
+}
+
+async function nextMessage<T>(child: ChildProcess): Promise<T> {
+  const [message] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('A process ended early'))),
+  ]);
+  return message as T;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.disconnect();
+  await once(child, 'exit');
+}
+
+function report(size: number, rounds: readonly Round[]): void {
+  const rows = KINDS.map((kind) => ({
+    name: kind,
+    mibPerSecond: median(rounds.map((round) => round[kind].bytesPerSecond / MIB)),
+    ratio: median(rounds.map((round) => round.framelane.bytesPerSecond / round[kind].bytesPerSecond)),
+    cpuSeconds: median(rounds.map((round) => round[kind].cpuSeconds)),
+    peakRssMib: median(rounds.map((round) => round[kind].peakBytes / MIB)),
+  }));
+  print(`${size} MiB, ${rounds.length} rounds`);
+  for (const { name, mibPerSecond, ratio, cpuSeconds, peakRssMib } of rows) {
+    print(
+      line([
+        `  ${name}`,
+        mibPerSecond.toFixed(0),
+        ratio.toFixed(2),
+        cpuSeconds.toFixed(2),
+        peakRssMib.toFixed(0),
+      ]),
+    );
+  }
+  print(JSON.stringify({ mib: size, rounds: rounds.length, rows }));
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
+
+function line([name = '', ...columns]: readonly string[]): string {
+  return name.padEnd(14) + columns.map((column) => column.padStart(11)).join('');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
