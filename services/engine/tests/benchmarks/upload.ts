@@ -69,7 +69,7 @@ async function runOnce(kind: ContenderKind, bytes: number): Promise<Result> {
   try {
     const { port } = await nextMessage<{ port: number }>(contender);
     // What is only done once is done before: connections, code that is to be loaded and compiled.
-    await upload(kind, contender, port, 16 * MIB);
+    await upload(kind, contender, port, 128 * MIB);
     const before = await ask(contender);
     const begin = performance.now();
     await upload(kind, contender, port, bytes);
