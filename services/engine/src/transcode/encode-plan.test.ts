@@ -62,6 +62,22 @@ describe('an encode plan', () => {
     expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: 'gaps' });
   });
 
+  test('knows pictures that need no conversion', () => {
+    const hd = { coded: { width: 1280, height: 720 } };
+    expect([plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsFit }) => pixelsFit)).toEqual([
+      true,
+      true,
+    ]);
+    const others: Partial<VideoTrack>[] = [
+      { colorMatrix: null },
+      { colorMatrix: 'smpte170m' },
+      { pixelFormat: 'yuv422p' },
+      { fullRange: true },
+      { coded: { width: 853, height: 480 } },
+    ];
+    for (const changes of others) expect(plan(1, changes).pixelsFit).toBe(false);
+  });
+
   test('assumes the matrix of its size for untagged video only', () => {
     expect(plan(1).assumedMatrix).toBeNull();
     expect(plan(1, { colorMatrix: null }).assumedMatrix).toBe('bt601');

@@ -56,6 +56,8 @@ export type EncodePlan = {
   turn: Turn;
   deinterlace: boolean;
   dynamicRange: DynamicRange;
+  /** Whether pictures are as they are delivered but for their size: 8-bit 4:2:0 in BT.709 and limited range, of even sides. */
+  pixelsFit: boolean;
   /** Matrix to assume where the file names none. */
   assumedMatrix: 'bt601' | 'bt709' | null;
   images: ImagesPlan;
@@ -96,6 +98,7 @@ export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan
     turn: video.turn,
     deinterlace: video.interlaced,
     dynamicRange: video.dynamicRange,
+    pixelsFit: pixelsFit(video),
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, (frames - 1) / framesPerSecond),
     inputIssues: inputIssues(source, framesPerSecond, frames),
@@ -133,6 +136,13 @@ function audioSamples(duration: number): number {
 /** Untagged video follows the standard of its size: BT.709 for high definition, BT.601 below. */
 function usualMatrix({ coded }: VideoTrack): 'bt601' | 'bt709' {
   return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
+}
+
+function pixelsFit(video: VideoTrack): boolean {
+  const { pixelFormat, fullRange, dynamicRange, colorMatrix, coded } = video;
+  const matrix = colorMatrix ?? usualMatrix(video);
+  const isEven = coded.width % 2 === 0 && coded.height % 2 === 0;
+  return pixelFormat === 'yuv420p' && !fullRange && dynamicRange === 'sdr' && matrix === 'bt709' && isEven;
 }
 
 function inputIssues(source: ProbedSource, framesPerSecond: number, frames: number): InputIssue[] {

@@ -25,7 +25,7 @@ describe('the ffmpeg run', () => {
     expect(graph?.[0]).toMatch(
       /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
     );
-    expect(graph?.[1]).toBe('[to-360p]scale=640:360,setsar=1,split=2[360p][to-storyboard]');
+    expect(graph?.[1]).toBe('[to-360p]zscale=640:360:filter=bicubic,setsar=1,split=2[360p][to-storyboard]');
     expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
   });
 
@@ -79,7 +79,7 @@ describe('the ffmpeg run', () => {
   test('makes pictures of frames that are decoded anyhow, or of the source where no rung is encoded', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex') ?? '';
     const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
-    expect(full).toMatch(/\[to-720p\]scale=[^;]*\[to-poster\];.*\[to-360p\]scale=[^;]*\[to-storyboard\];/);
+    expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
     expect(full.match(/\[0:1\]/g)).toHaveLength(1);
     expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), keepsTop: true })).toMatch(
       /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
@@ -89,6 +89,14 @@ describe('the ffmpeg run', () => {
       'output/poster.jpg',
       'output/storyboard.jpg',
     ]);
+  });
+
+  test('converts only pictures that are not as they are delivered', () => {
+    const [top] = optionValue(streamsFor({ pixelsFit: true }), '-filter_complex')?.split(';') ?? [];
+    expect(top).not.toMatch(/zscale|format|matrix/);
+    const small = { pixelsFit: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
+    const [scaled] = optionValue(streamsFor(small), '-filter_complex')?.split(';') ?? [];
+    expect(scaled).toMatch(/trim=end_frame=50,zscale=640:360:filter=bicubic,setsar=1,setparams=/);
   });
 
   test('repairs what has to be repaired', () => {

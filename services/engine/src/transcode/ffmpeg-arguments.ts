@@ -3,7 +3,7 @@ import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
 import { toFraction, toNumber } from './frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
-import type { Rung } from './ladder.ts';
+import type { Rung, Size } from './ladder.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
 
@@ -106,7 +106,7 @@ function cascade(plan: EncodePlan): string[] {
     const steps =
       at === 0
         ? `[0:${plan.videoIndex}]${topChain(rung, plan)}`
-        : `[to-${rung.name}]scale=${rung.width}:${rung.height},setsar=1`;
+        : `[to-${rung.name}]${resized(rung)},setsar=1`;
     const next = downwards[at + 1];
     const copies = [
       rung.name,
@@ -208,7 +208,14 @@ function topChain(top: Rung, plan: EncodePlan): string {
   ].join(',');
 }
 
-function standardRange({ width, height }: Rung, { assumedMatrix }: EncodePlan): string[] {
+/** zimg scales 8-bit 4:2:0 in a quarter of the time that swscale takes (measured), which takes anything. */
+function resized({ width, height }: Size): string {
+  return `zscale=${width}:${height}:filter=bicubic`;
+}
+
+function standardRange(top: Rung, { pixelsFit, coded, assumedMatrix }: EncodePlan): string[] {
+  const { width, height } = top;
+  if (pixelsFit) return coded.width === width && coded.height === height ? [] : [resized(top)];
   const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
   return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
 }

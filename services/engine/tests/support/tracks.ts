@@ -38,7 +38,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     ...{ obstacles: { video: null, audio: null } },
     ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
     ...{ coded: { width: 854, height: 480 }, turn: [] },
-    ...{ dynamicRange: 'sdr', assumedMatrix: null, inputIssues: [] },
+    ...{ dynamicRange: 'sdr', pixelsFit: false, assumedMatrix: null, inputIssues: [] },
     images: planImages({ width: 854, height: 480 }, 2, 1.96),
     ...changes,
   };
