@@ -10,9 +10,10 @@ export async function storeWithRetries<T>(store: () => Promise<T>, signal: Abort
     try {
       return await store();
     } catch (error) {
+      signal.throwIfAborted();
       const delayMs = RETRY_DELAYS_MS[tries];
-      if (signal.aborted || delayMs === undefined) throw storageFailure(error);
-      await delay(delayMs, undefined, { signal });
+      if (delayMs === undefined) throw storageFailure(error);
+      await delay(delayMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   }
 }
