@@ -51,6 +51,17 @@ test('a connection that is ended in the middle of a query; the pool recovers', a
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
+test('a connection that is ended in the middle of a transaction', async () => {
+  const cut = failureOf(
+    db.transaction().execute(async (trx) => {
+      await failureOf(sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx));
+      await sql`select 1`.execute(trx);
+    }),
+  );
+  expect(isDatabaseAway(await cut)).toBe(true);
+  await until(() => sql`select 1`.execute(db).catch(() => undefined));
+});
+
 test('not an error of the query itself', async () => {
   expect(isDatabaseAway(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
   expect(isDatabaseAway('text')).toBe(false);

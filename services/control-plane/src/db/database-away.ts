@@ -14,8 +14,12 @@ const UNREACHABLE = new Set([
 /** SQLSTATE of connection errors (class 08), too many connections, and a server that stops or starts. */
 const REFUSING = /^(08\w{3}|53300|57P0[123])$/;
 
-/** What pg says without a code when a connection ends, or none is to be had in time. */
-const LOST = /connection terminated|timeout exceeded when trying to connect/i;
+/**
+ * What pg says without a code when a connection ends, or none is to be had in time. The last is what a transaction fails
+ * with whose connection has ended: its rollback, too, is sent there.
+ */
+const LOST =
+  /connection terminated|timeout exceeded when trying to connect|encountered a connection error and is not queryable/i;
 
 /** Whether an error means that the database cannot be reached now: the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
