@@ -60,7 +60,10 @@ export class RabbitMqBus implements MessageBus {
       setUp: setUpTopology,
       onConnected: (connection) => void this.#openPublisher(connection),
       onLost: () => {
+        const lost = this.#publisher;
         this.#publisher = Promise.withResolvers();
+        // Lost before there was one: those who wait for it get the next.
+        lost.resolve(this.#publisher.promise);
       },
     });
     this.#consuming = new RabbitMqConnection({

@@ -27,11 +27,29 @@ export class RabbitMqSubscription {
     this.#options = options;
   }
 
-  /** Begins to take messages from this connection. */
+  /** Begins to take messages from this connection, unless it was stopped before that. */
   async open(connection: ChannelModel): Promise<void> {
-    const { queue, prefetch, onBroken } = this.#options;
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
     const channel = await connection.createChannel();
     channel.on('error', () => {});
+    if (!signal.aborted) await this.#consume(channel);
+    // What came meanwhile goes back with the channel.
+    if (signal.aborted) await channel.close().catch(() => {});
+  }
+  /** Takes no more, and resolves when the handlers under way have settled. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const open = this.#open;
+    this.#open = undefined;
+    // A connection that breaks now ends the consumer, too.
+    await open?.channel.cancel(open.consumerTag).catch(() => {});
+    await Promise.all(this.#underWay);
+    await open?.channel.close().catch(() => {});
+  }
+
+  async #consume(channel: Channel): Promise<void> {
+    const { queue, prefetch, onBroken } = this.#options;
     channel.on('close', () => {
       if (this.#open?.channel !== channel) return;
       this.#open = undefined;
@@ -43,18 +61,7 @@ export class RabbitMqSubscription {
       if (delivery === null) onBroken();
       else this.#take(channel, delivery);
     });
-    this.#open = { channel, consumerTag };
-  }
-
-  /** Takes no more, and resolves when the handlers under way have settled. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    const open = this.#open;
-    this.#open = undefined;
-    // A connection that breaks now ends the consumer, too.
-    await open?.channel.cancel(open.consumerTag).catch(() => {});
-    await Promise.all(this.#underWay);
-    await open?.channel.close().catch(() => {});
+    if (!this.#stopping.signal.aborted) this.#open = { channel, consumerTag };
   }
 
   #take(channel: Channel, delivery: ConsumeMessage): void {

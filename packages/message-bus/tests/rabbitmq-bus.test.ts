@@ -1,16 +1,22 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { type Message, parseMessage } from '@framelane/contracts/messages';
 import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { createLogger } from '@framelane/service-kit/logger';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ChannelModel, connect } from 'amqplib';
 import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
 import { UnconfirmedMessageError } from '../src/message-bus.ts';
 import { RabbitMqBus } from '../src/rabbitmq-bus.ts';
+import { RabbitMqSubscription } from '../src/rabbitmq-subscription.ts';
 import { command, event, messageBusContract } from './message-bus.contract.ts';
 import { until } from './support/until.ts';
 
 const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';
+
+/** The numbers of the AMQP method confirm.select. */
+const CONFIRM_SELECT = Buffer.from([0, 85, 0, 10]);
 
 const logger = createLogger({ service: 'test' });
 logger.silent = true;
@@ -127,6 +133,63 @@ describe('RabbitMqBus', () => {
       await until(async () => (await unread()) === 2);
       await channel.close();
     }));
+
+  test('sends what waits for a connection with the next one, when the first is lost before it is of use', async () => {
+    // The first of the requests that make a channel one for confirms ends its connection.
+    const door = createServer((client) => {
+      const { hostname, port } = new URL(url);
+      const broker = connectTcp(Number(port), hostname);
+      for (const socket of [client, broker]) socket.on('error', () => {});
+      client.on('data', (bytes) => {
+        if (lost || !bytes.includes(CONFIRM_SELECT)) return;
+        lost = true;
+        client.destroy();
+      });
+      client.pipe(broker).pipe(client);
+      client.on('close', () => broker.destroy());
+    });
+    let lost = false;
+    await once(door.listen(0, '127.0.0.1'), 'listening');
+    const throughDoor = new URL(url);
+    throughDoor.host = `127.0.0.1:${(door.address() as AddressInfo).port}`;
+
+    const bus = new RabbitMqBus({ url: throughDoor.href, logger, publishLimitMs: 10_000 });
+    await bus.publish(event('patient'));
+
+    expect(lost).toBe(true);
+    await bus.close();
+    door.close();
+    await deleteQueues();
+  });
+
+  test.each(['createChannel', 'consume'] as const)('a consumer stopped during %s takes nothing', (step) =>
+    withBus(async (bus) => {
+      await bus.publish(event('for others'));
+      const taken: string[] = [];
+      const subscription = new RabbitMqSubscription({
+        queue: EVENTS,
+        prefetch: 1,
+        handler: async ({ data }) => void taken.push(data.videoId),
+        logger,
+        redeliveryDelayMs: 1,
+        onBroken: () => {},
+      });
+      const channel = await admin.createChannel();
+      const consume = channel.consume.bind(channel);
+      jest.spyOn(channel, 'consume').mockImplementation(async (...args) => {
+        await subscription.stop();
+        return consume(...args);
+      });
+      const opening = subscription.open({ createChannel: async () => channel } as ChannelModel);
+      if (step === 'createChannel') await subscription.stop();
+      await opening;
+
+      const handled: string[] = [];
+      await bus.consume(EVENTS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
+      await until(() => handled.length === 1);
+      expect(taken).toEqual([]);
+    }),
+  );
 
   test('rejects a message that could not be sent in time as not sent', async () => {
     const bus = new RabbitMqBus({ url: 'amqp://127.0.0.1:1', logger, publishLimitMs: 50 });

@@ -210,12 +210,15 @@ function topChain(top: Rung, plan: EncodePlan): string {
 
 /** zimg scales 8-bit 4:2:0 in a quarter of the time that swscale takes (measured), which takes anything. */
 function resized({ width, height }: Size): string {
-  return `zscale=${width}:${height}:filter=bicubic`;
+  return `zscale=${width}:${height}:filter=bicubic,format=yuv420p`;
 }
 
 function standardRange(top: Rung, { pixelsFit, coded, assumedMatrix }: EncodePlan): string[] {
   const { width, height } = top;
-  if (pixelsFit) return coded.width === width && coded.height === height ? [] : [resized(top)];
+  if (pixelsFit) {
+    // What is said of the format also keeps JPEG's own, for the pictures, away from the rungs.
+    return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
+  }
   const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
   return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
 }

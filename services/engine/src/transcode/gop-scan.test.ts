@@ -30,6 +30,16 @@ describe('the groups of pictures', () => {
     ]);
   });
 
+  test('may be large', () => {
+    const rate = 90_000;
+    const gops = new GopScan(0, rate);
+    const frames = 300_000;
+    for (let at = 0; at <= frames; at += 1) {
+      gops.add({ pts: at / rate, dts: at / rate, bytes: 1, isKey: at % frames === 0, isHidden: false });
+    }
+    expect(gops.result()).toHaveLength(2);
+  });
+
   test.each([
     ['a frame shown before the key frame it follows', '0K 1 2 5K 3 4 6', 'open_gop'],
     ['a frame that is missing', '0K 1 3 4K 5', 'irregular'],

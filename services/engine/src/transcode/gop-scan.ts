@@ -49,6 +49,7 @@ export class GopScan {
   readonly #gops: Gop[] = [];
   /** Frame numbers of the group being read, by their times. */
   #numbers = new Set<number>();
+  #highestNumber = 0;
   #bytes = 0;
   /** Frames in the groups that are complete. */
   #frames = 0;
@@ -71,6 +72,7 @@ export class GopScan {
     this.#flaw = this.#flaw ?? this.#flawOf(packet, number);
     this.#lastDts = packet.dts;
     this.#numbers.add(number);
+    this.#highestNumber = Math.max(this.#highestNumber, number);
     this.#bytes += packet.bytes;
   }
 
@@ -100,7 +102,7 @@ export class GopScan {
     if (frames === 0 || this.#flaw) return;
     const end = this.#frames + frames;
     // As many different numbers as there are places: if none is beyond the last, none is missing.
-    if (Math.max(...this.#numbers) >= end) this.#flaw = 'irregular';
+    if (this.#highestNumber >= end) this.#flaw = 'irregular';
     this.#gops.push({
       start: this.#frames / this.#rate,
       duration: frames / this.#rate,

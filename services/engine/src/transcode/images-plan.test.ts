@@ -16,13 +16,15 @@ test.each([
 });
 
 test.each([
-  [640, 360, 90],
-  [360, 640, 284],
-  [854, 358, 68],
-  [4096, 2, 2],
-])('its pictures have the shape of the video, %s x %s', (width, height, tileHeight) => {
+  [640, 360, 160, 90],
+  [360, 640, 160, 284],
+  [854, 358, 160, 68],
+  [4096, 2, 160, 2],
+  [48, 2000, 12, 480],
+  [16, 8192, 2, 480],
+])('its pictures have the shape of the video, %s x %s', (width, height, tileWidth, tileHeight) => {
   const { tile } = planImages({ width, height }, 10, 9.96).storyboard;
-  expect(tile).toEqual({ width: 160, height: tileHeight });
+  expect(tile).toEqual({ width: tileWidth, height: tileHeight });
 });
 
 test('the still picture is looked for after a tenth, and is there if there is one frame', () => {

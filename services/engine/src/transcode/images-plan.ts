@@ -18,6 +18,8 @@ export type ImagesPlan = {
 
 const POSTER_PART = 0.1;
 const TILE_WIDTH = 160;
+/** Ten rows of these stay far below the 65,500 lines that JPEG can have. */
+const HIGHEST_TILE = 480;
 const MOST_TILES = 100;
 const COLUMNS = 10;
 
@@ -29,12 +31,17 @@ export function planImages(frame: Size, duration: number, lastFrame: number): Im
   const interval = Math.max(1, Math.ceil(duration / MOST_TILES));
   const tiles = Math.floor(lastFrame / interval) + 1;
   const columns = Math.min(COLUMNS, tiles);
-  const height = Math.max(2, 2 * Math.round((TILE_WIDTH * frame.height) / frame.width / 2));
   return {
     posterFrom: Math.min(duration * POSTER_PART, lastFrame),
     storyboard: {
-      tile: { width: TILE_WIDTH, height },
+      tile: tileSize(frame),
       ...{ columns, rows: Math.ceil(tiles / columns), tiles, interval },
     },
   };
+}
+
+function tileSize(frame: Size): Size {
+  const scale = Math.min(TILE_WIDTH / frame.width, HIGHEST_TILE / frame.height);
+  const even = (pixels: number) => Math.max(2, 2 * Math.round((pixels * scale) / 2));
+  return { width: even(frame.width), height: even(frame.height) };
 }

@@ -1,7 +1,18 @@
 import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
 
 /** How long a process may take to end when it is asked to. */
 const GRACE_MS = 2000;
+
+/** Of crashes, of the limits on a process, and of a kernel out of memory. */
+const DEADLY = ['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGXCPU', 'SIGSYS'] as const;
+/** What bubblewrap exits with when a signal ended what ran in it. ffmpeg's own codes, up to 255, are none of these. */
+const DEADLY_CODES: readonly number[] = DEADLY.map((signal) => 128 + constants.signals[signal]);
+
+/** Whether a signal ended a confined process. `exitCode` is null when that is plain to see. */
+export function wasKilled(exitCode: number | null): boolean {
+  return exitCode === null || DEADLY_CODES.includes(exitCode);
+}
 
 /**
  * Ends a confined process and everything it started: asks first, forces after two seconds. Confined processes lead

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import ffmpeg from 'fluent-ffmpeg';
 import { ProgressReader } from './ffmpeg-progress.ts';
-import { signalGroup, stopProcess } from './process-group.ts';
+import { signalGroup, stopProcess, wasKilled } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
@@ -80,7 +80,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   });
   command.on('end', () => resolve());
   command.on('error', (error: Error, _stdout: string | null, stderr: string | null) => {
-    const how = child?.exitCode == null ? 'killed' : 'exit';
+    const how = wasKilled(child?.exitCode ?? null) ? 'killed' : 'exit';
     reject(new ToolError(stoppedFor ?? how, error.message, stderr ?? ''));
   });
   try {

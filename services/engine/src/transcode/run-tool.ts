@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { stopProcess } from './process-group.ts';
+import { stopProcess, wasKilled } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
 /** Characters of stderr that are kept, from its end. */
@@ -10,8 +10,8 @@ const STDERR_KEPT = 8192;
 /**
  * Runs a confined tool to its end and hands over what it prints line by line.
  *
- * Throws a ToolError when the tool fails, takes longer than `limitSeconds` or prints too much, and the signal's reason when aborted. The
- * process is gone in either case.
+ * Throws a ToolError when the tool fails, takes longer than `limitSeconds` or prints too much, the signal's reason when
+ * aborted, and whatever `onLine` throws. The process is gone in any case.
  */
 export async function runTool(
   program: string,
@@ -46,16 +46,26 @@ export async function runTool(
     child.stdout.destroy();
     stop('talkative');
   });
-  createInterface({ input: child.stdout }).on('line', options.onLine);
+  let failure: { error: unknown } | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (failure) return;
+    try {
+      options.onLine(line);
+    } catch (error) {
+      failure = { error };
+      stopProcess(child);
+    }
+  });
 
   const abort = () => stopProcess(child);
   options.signal.addEventListener('abort', abort);
   try {
     const [code, killedBy] = await closed;
     options.signal.throwIfAborted();
+    if (failure) throw failure.error;
     if (stoppedFor === 'timeout') throw new ToolError('timeout', `Not done after ${limitSeconds} s`, stderr);
     if (stoppedFor) throw new ToolError(stoppedFor, `Printed more than ${limitOutput} characters`, stderr);
-    if (killedBy) throw new ToolError('killed', `Killed by ${killedBy}`, stderr);
+    if (wasKilled(code)) throw new ToolError('killed', `Killed by ${killedBy ?? code}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ffprobe, makeClip } from '../support/media.ts';
+import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
 import { decrypted, expectHlsRules } from './support/hls-rules.ts';
 import { processesIn, until } from './support/processes.ts';
 import { WorkerBench } from './support/worker-bench.ts';
@@ -74,6 +74,45 @@ describe('a transcode worker', () => {
     expect(rendition.codecs.slice(-2)).toBe(streams[0]?.level.toString(16));
   });
 
+  test.each([
+    ['kept', ['-c:v', 'libx264', '-b:v', '2M']],
+    ['encoded', ['-c:v', 'mpeg4', '-q:v', '4']],
+  ])('makes four rungs of the same colours when the top is %s', async (what, codec) => {
+    const clip = await makeClip(join(bench.directory, `colours-${what}.mp4`), {
+      video: 'color=0xf0e0c0:s=1920x1080:r=50:d=1',
+      options: [
+        ...codec,
+        '-vf',
+        'scale=out_color_matrix=bt709',
+        '-colorspace',
+        'bt709',
+        '-pix_fmt',
+        'yuv420p',
+      ],
+    });
+    const { videoId, manifest } = await bench.transcode(clip);
+    await expectHlsRules(bench, videoId, manifest, what === 'kept' ? 'of the source' : undefined);
+    expect(manifest.renditions.map(({ height, frameRate }) => [height, frameRate])).toEqual([
+      [360, 50],
+      [480, 50],
+      [720, 50],
+      [1080, 50],
+    ]);
+    const source = await firstPicture(clip);
+    for (const rendition of manifest.renditions) {
+      const [segment = ''] = await decrypted(bench, videoId, rendition);
+      const path = join(bench.directory, `${what}-${rendition.name}.ts`);
+      await writeFile(path, segment);
+      const { streams } = await ffprobe<{ streams: object[] }>('-show_streams', path);
+      const range = what === 'kept' && rendition.height === 1080 ? {} : { color_range: 'tv' };
+      expect(streams).toMatchObject([{ pix_fmt: 'yuv420p', color_space: 'bt709', ...range }]);
+      const picture = await firstPicture(path);
+      for (const at of [0, 1, 2]) {
+        expect(Math.abs((picture[at] ?? 0) - (source[at] ?? 0))).toBeLessThan(8);
+      }
+    }
+  });
+
   test('drops a command when there is nothing to claim', async () => {
     const clip = await makeClip(join(bench.directory, 'again.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const { videoId } = await bench.transcode(clip);
@@ -113,7 +152,7 @@ describe('an attempt under way', () => {
     await expectNothingLeft(videoId);
   });
 
-  test('has stored nearly all of it by the time ffmpeg ends', async () => {
+  test('has stored most of it by the time ffmpeg ends', async () => {
     const videoId = await bench.store(clip);
     const { promise, resolve } = Promise.withResolvers<string[]>();
     const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
