@@ -12,15 +12,19 @@ import {
 /** A stream is sent in parts of this many bytes, a few at a time: this times five is what one takes in memory. */
 export const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
+/** Parts on their way of all streams of a store: what many slow streams take in memory and connections. */
+const MOST_PARTS_AT_ONCE = 32;
 
 /** Buffers kept for the next stream. */
 const MOST_IDLE = 10;
 
 /**
- * Buffers of one part each, used again and again: with new ones for each part, a third of the time an upload takes goes
- * into collecting garbage.
+ * What the streams of one store share: parts on their way, and buffers of one part each, used again and again. With new
+ * ones for each part, a third of the time an upload takes goes into collecting garbage.
  */
 export class PartBuffers {
+  /** They settle, but never reject. */
+  readonly underWay = new Set<Promise<void>>();
   readonly #idle: Buffer[] = [];
 
   take(): Buffer {
@@ -101,7 +105,7 @@ export class S3Upload {
     this.#assertConfirmed(ETag);
   }
 
-  /** Sends a part once there are not too many under way. A failure ends the stream, which waits for nobody then. */
+  /** Sends a part once there are not too many under way. A failure ends the stream. */
   async #send({ buffer, filled }: Part, body: Readable): Promise<void> {
     const { client, place, facts, buffers } = this.#options;
     if (this.#uploadId === undefined) {
@@ -110,7 +114,9 @@ export class S3Upload {
       this.#uploadId = UploadId;
     }
     while (this.#running.size >= PARTS_AT_ONCE) await Promise.race(this.#running);
-    if (this.#failure) throw this.#failure;
+    while (buffers.underWay.size >= MOST_PARTS_AT_ONCE) await Promise.race(buffers.underWay);
+    const end = this.#failure ?? body.errored;
+    if (end) throw end;
     this.#parts += 1;
     const [PartNumber, UploadId] = [this.#parts, this.#uploadId];
     const sending = client
@@ -124,8 +130,12 @@ export class S3Upload {
         this.#failure ??= error;
         body.destroy(error);
       })
-      .finally(() => this.#running.delete(sending));
+      .finally(() => {
+        this.#running.delete(sending);
+        buffers.underWay.delete(sending);
+      });
     this.#running.add(sending);
+    buffers.underWay.add(sending);
   }
 
   async #complete(UploadId: string): Promise<void> {
