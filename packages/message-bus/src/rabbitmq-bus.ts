@@ -63,6 +63,7 @@ export class RabbitMqBus implements MessageBus {
         const lost = this.#publisher;
         this.#publisher = Promise.withResolvers();
         // Lost before there was one: those who wait for it get the next.
+        lost.resolve(this.#publisher.promise);
       },
     });
     this.#consuming = new RabbitMqConnection({

@@ -34,9 +34,12 @@ export class RabbitMqSubscription {
     const channel = await connection.createChannel();
     channel.on('error', () => {});
     if (!signal.aborted) await this.#consume(channel);
-    // What came meanwhile goes back with the channel.
-    if (signal.aborted) await channel.close().catch(() => {});
+    if (!signal.aborted) return;
+    // What came meanwhile and was not taken goes back with the channel.
+    await Promise.all(this.#underWay);
+    await channel.close().catch(() => {});
   }
+
   /** Takes no more, and resolves when the handlers under way have settled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
