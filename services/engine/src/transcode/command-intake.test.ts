@@ -1,7 +1,7 @@
 import { createMessage } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { createLogger } from '@framelane/service-kit/logger';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { until } from '../../tests/support/until.ts';
 import { CommandIntake } from './command-intake.ts';
 
@@ -56,4 +56,24 @@ test('a stop does not wait for room', async () => {
   await send('vid_1');
   await full.stop();
   expect(full.taken).toEqual([]);
+});
+
+test('a look for room that fails, and a queue that cannot be had, are tried again', async () => {
+  const looks = [async () => false, () => Promise.reject(new Error('EIO')), async () => true];
+  const taken: string[] = [];
+  const intake = new CommandIntake({
+    bus,
+    slots: 1,
+    hasRoom: () => (looks.shift() ?? (async () => true))(),
+    handle: async ({ data }) => void taken.push(data.videoId),
+    logger,
+    roomCheckMs: 1,
+  });
+  await intake.start();
+  const consume = jest.spyOn(bus, 'consume').mockRejectedValueOnce(new Error('No queue'));
+  await send('vid_1');
+  await until('the video', () => taken.length === 1 || undefined);
+  expect(looks).toEqual([]);
+  expect(consume).toHaveBeenCalledTimes(2);
+  await intake.stop();
 });

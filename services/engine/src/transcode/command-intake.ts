@@ -39,7 +39,7 @@ export class CommandIntake {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#pause;
-    await (await this.#consumer)?.stop();
+    await this.#stopConsuming();
   }
 
   #consume(): Promise<Consumer> {
@@ -51,16 +51,33 @@ export class CommandIntake {
     });
   }
 
+  /** Takes no commands until there is room again. Never rejects, as nobody would hear of it. */
   async #waitForRoom(): Promise<void> {
-    const { hasRoom, logger, roomCheckMs } = this.#options;
+    const { logger, roomCheckMs } = this.#options;
     const { signal } = this.#stopping;
     logger.warn('transcode.paused', { reason: 'too little disk space' });
-    await (await this.#consumer)?.stop();
+    await this.#stopConsuming().catch((error: unknown) => logger.warn('transcode.pause_failed', { error }));
     do await delay(roomCheckMs, undefined, { signal }).catch(() => {});
-    while (!signal.aborted && !(await hasRoom()));
-    if (signal.aborted) return;
+    while (!signal.aborted && !(await this.#resume()));
     this.#pause = undefined;
-    await this.start();
+  }
+
+  /** Takes commands again if there is room. Resolves with whether it does. */
+  async #resume(): Promise<boolean> {
+    const { hasRoom, logger } = this.#options;
+    try {
+      if (!(await hasRoom())) return false;
+      await this.start();
+    } catch (error) {
+      this.#consumer = undefined;
+      logger.warn('transcode.resume_failed', { error });
+      return false;
+    }
     logger.info('transcode.resumed');
+    return true;
+  }
+
+  async #stopConsuming(): Promise<void> {
+    await (await this.#consumer)?.stop();
   }
 }

@@ -10,6 +10,7 @@ import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
@@ -34,6 +35,8 @@ type Dependencies = {
 const PUBLISH_DELAYS_MS = [500, 1000, 2000, 4000];
 /** Wait before the control plane is asked again that gave no answer. */
 const CLAIM_DELAY_MS = 2000;
+/** How long a failed attempt's objects may take to go; the control plane removes what is left. */
+const CLEANUP_LIMIT_MS = 5000;
 
 /**
  * Takes `transcode` commands, as many at a time as it has slots, and answers each with one result.
@@ -162,7 +165,8 @@ export class TranscodeWorker {
     const { objects, logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt };
     const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
-    await objects.deletePrefix(prefix).catch((failure: unknown) => {
+    const removed = objects.deletePrefix(prefix);
+    await withTimeLimit(removed, CLEANUP_LIMIT_MS, 'Removing an attempt').catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
     if (error instanceof AttemptUnwantedError) {

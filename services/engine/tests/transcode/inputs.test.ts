@@ -32,7 +32,7 @@ type Outcome = {
 /** Transcodes a file and checks what came of it against the rules of HLS. */
 async function transcode(path: string): Promise<{ videoId: string; manifest: Manifest; outcome: Outcome }> {
   const { videoId, manifest } = await bench.transcode(path);
-  await expectHlsRules(bench, videoId, manifest, 'of the source');
+  await expectHlsRules(bench, videoId, manifest);
   const rungs = manifest.renditions.filter(({ width }) => width !== null);
   const rate = rungs[0]?.frameRate ?? Number.NaN;
   const outcome = {

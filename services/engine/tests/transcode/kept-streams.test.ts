@@ -31,7 +31,7 @@ async function decoded(path: string, track: 'v' | 'a'): Promise<string[]> {
 /** Transcodes a file, checks the rules, and finds out what of it came through as it was. */
 async function transcode(path: string): Promise<{ manifest: Manifest; kept: string[] }> {
   const { videoId, manifest } = await bench.transcode(path);
-  await expectHlsRules(bench, videoId, manifest, 'of the source');
+  await expectHlsRules(bench, videoId, manifest);
   const kept: string[] = [];
   for (const rendition of manifest.renditions) {
     const track = rendition.width === null ? 'a' : 'v';

@@ -33,6 +33,8 @@ export class WorkerBench {
   readonly logger: Logger;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
+  /** Videos whose top rung is the source's own. */
+  readonly keptTop = new Set<string>();
   /** What the control plane answers to `attemptWanted`. */
   wanted = true;
   /** What the control plane says of the size of a source, where that is not the truth. */
@@ -47,6 +49,11 @@ export class WorkerBench {
     const secret = randomBytes(32);
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
+    const info = logger.info.bind(logger);
+    logger.info = ((event: string, facts: { videoId: string; keepsTop: boolean }) => {
+      if (event === 'transcode.planned') this.keptTop[facts.keepsTop ? 'add' : 'delete'](facts.videoId);
+      return info(event, facts);
+    }) as unknown as Logger['info'];
     this.directory = directory;
     this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
