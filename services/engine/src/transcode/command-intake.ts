@@ -66,7 +66,7 @@ export class CommandIntake {
   async #resume(): Promise<boolean> {
     const { hasRoom, logger } = this.#options;
     try {
-      if (!(await hasRoom())) return false;
+      if (!(await hasRoom()) || this.#stopping.signal.aborted) return false;
       await this.start();
     } catch (error) {
       this.#consumer = undefined;
