@@ -86,8 +86,9 @@ export class TcpProxy {
   /** A connection to one of the targets, taken in turn. */
   async #reach(): Promise<Socket | undefined> {
     const targets = this.#targets();
-    for (let tries = 0; tries < targets.length; tries += 1) {
-      const target = targets[this.#next++ % targets.length] as Address;
+    const first = this.#next++;
+    for (const tries of targets.keys()) {
+      const target = targets[(first + tries) % targets.length] as Address;
       const socket = connect(target.port, target.host);
       try {
         await once(socket, 'connect');
