@@ -1,16 +1,22 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
+
+/** Below those that the system hands out: one of those could be gone when a program that ended wants its port back. */
+const FIRST_PORT = 10_000;
+const LAST_PORT = 20_000;
 
 /** Loopback ports nobody listens on, held together for a moment so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const held = new Map<number, Server>();
+  while (held.size < count) {
+    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
+    const server = createServer().listen(port, '127.0.0.1');
+    // One that is taken is left to whoever has it.
+    await once(server, 'listening').then(
+      () => held.set(port, server),
+      () => {},
+    );
+  }
+  await Promise.all([...held.values()].map((server) => new Promise((resolve) => server.close(resolve))));
+  return [...held.keys()];
 }
