@@ -46,7 +46,7 @@ let clip: Buffer;
 let large: Buffer;
 
 beforeAll(async () => {
-  const env = { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '3' };
+  const env = { MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES), UPLOAD_IDLE_SECONDS: '8' };
   clips = await makeClips();
   cluster = await Cluster.start({ env });
   clip = await readFile(clips.short);
