@@ -1,10 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { upload } from '@framelane/client/node';
 import { createMessage, type Message } from '@framelane/contracts/messages';
 import { EXCHANGE } from '@framelane/contracts/topology';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { connect } from 'amqplib';
+import { formWith } from '../../../services/engine/tests/support/multipart.ts';
+import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
+import { HeldUpload, sendRaw } from '../src/raw-upload.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
@@ -140,38 +145,56 @@ test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is l
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
+function timesEncoded(videoId: string): number {
+  const lines = cluster.log.split('\n');
+  return lines.filter((line) => line.includes('"transcode.encoded"') && line.includes(videoId)).length;
+}
+
 test('the control planes may be away while an engine works', async () => {
   const videoId = await send(clips.long);
   await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
 
   await Promise.all(cluster.controlPlanes.map((service) => service.end('SIGKILL')));
-  await until(() => cluster.log.includes(`"message":"transcode.encoded"`) && cluster.log.includes(videoId));
+  const before = timesEncoded(videoId);
+  await until(() => timesEncoded(videoId) > before);
   await Promise.all(cluster.controlPlanes.map((service) => service.start()));
 
   await cluster.api.client.waitUntilReady(videoId);
   expect(await whatIsWrong(cluster, { serverErrors: true })).toEqual([]);
 });
 
+/** Whether an engine has begun to take the file. */
+async function isLeased({ videoId }: Ticket): Promise<boolean> {
+  const rows = await query(
+    cluster,
+    'select from upload_tickets where video_id = $1 and transfer_id is not null',
+    [videoId],
+  );
+  return rows.length > 0;
+}
+
 test('a video that is deleted is gone, whatever was done with it', async () => {
   const unused = await cluster.api.ticket();
-  const half = await cluster.api.ticket();
-  const { videoId: halfId } = half;
-  let sent = 0;
-  const breaking = upload(clips.long, half, {
-    onProgress: (progress) => {
-      sent = progress.sent;
-    },
-  }).catch(() => {});
-  await until(() => sent > 0);
+  const failed = await cluster.api.ticket();
+  await sendRaw(cluster.doors.uploads.port, { token: failed.uploadToken, body: formWith('no video') });
+  await until(async () => (await statusOf(failed.videoId)) === 'failed');
   const ready = await send(clips.short);
   await cluster.api.client.waitUntilReady(ready);
   const running = await send(clips.long);
   const waiting = await Promise.all([send(clips.long), send(clips.long)]);
+  const half = await cluster.api.ticket();
+  const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+    token: half.uploadToken,
+    file: await readFile(clips.long),
+  });
+  await held.sendUntil(0.5);
+  await until(() => isLeased(half));
   await until(async () => (await statusOf(running)) === 'processing');
-  const all = [unused.videoId, halfId, ready, running, ...waiting];
+  const all = [unused.videoId, half.videoId, failed.videoId, ready, running, ...waiting];
 
   await Promise.all(all.map((id) => cluster.api.delete(id)));
-  await breaking;
+  await until(() => held.client.closed || held.client.received !== '');
+  held.client.vanish();
 
   expect(await Promise.all(all.map(statusOf))).toEqual(all.map(() => undefined));
   expect(await whatIsWrong(cluster)).toEqual([]);
