@@ -244,6 +244,15 @@ export class ControlPlane {
     const { http, internalHttp } = this.#config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
+    // Before the jobs: a reconcile that was left over must not end an attempt whose result waits in the queue.
+    this.#events = await bus.consume(
+      'control-plane.events',
+      { prefetch: EVENT_PREFETCH },
+      waitForDatabase(engineEventHandler(this.#tickets, this.#attempts), {
+        logger: this.#deps.logger,
+        stopping: this.#stopping.signal,
+      }),
+    );
     await this.#jobs.start(
       createTasks({
         bus,
@@ -257,14 +266,6 @@ export class ControlPlane {
       }),
     );
     await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));
-    this.#events = await bus.consume(
-      'control-plane.events',
-      { prefetch: EVENT_PREFETCH },
-      waitForDatabase(engineEventHandler(this.#tickets, this.#attempts), {
-        logger: this.#deps.logger,
-        stopping: this.#stopping.signal,
-      }),
-    );
     this.#bandwidth.start();
     this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
     return { port, internalPort };
