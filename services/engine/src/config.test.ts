@@ -34,6 +34,15 @@ describe('the configuration of an engine', () => {
     expect(read).not.toThrow(/too short|warp/);
   });
 
+  test('takes the caps of the rungs in kilobits', () => {
+    const read = (ENGINE_MAX_RATES: string) => readEngineConfig({ ...REQUIRED, ENGINE_MAX_RATES });
+    const rates = { '360p': 500_000, '480p': 1_000_000, '720p': 2_000_000, '1080p': 4_000_000 };
+    expect(read('500,1000,2000,4000').transcode.maxRates).toEqual(rates);
+    for (const wrong of ['500', '500,400,2000,4000', '500,1000,2000,4000,8000', 'a,b,c,d', '1,2,3,4']) {
+      expect(() => read(wrong)).toThrow('ENGINE_MAX_RATES: must be 4 rising numbers');
+    }
+  });
+
   test('gives engines on one machine work folders of their own', () => {
     const folder = (port: string) => readEngineConfig({ ...REQUIRED, ENGINE_PORT: port }).transcode.workDir;
     expect(folder('8090')).not.toBe(folder('8091'));

@@ -1,7 +1,9 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from './transcode/transcode-settings.ts';
 
 /** The presets of x264, fastest first. */
@@ -17,6 +19,24 @@ const X264_PRESETS = [
   'veryslow',
 ] as const;
 
+/** The caps of the rungs in kilobits a second, lowest rung first. */
+function maxRates() {
+  const message = `must be ${VIDEO_RENDITIONS.length} rising numbers from 100 to 100000, kilobits a second of ${VIDEO_RENDITIONS.join(', ')}`;
+  return z
+    .string()
+    .transform((text) => text.split(',').map((rate) => (/^\d{3,6}$/.test(rate) ? Number(rate) : 0)))
+    .refine(
+      (rates) =>
+        rates.length === VIDEO_RENDITIONS.length &&
+        rates.every((rate, at) => rate >= 100 && rate <= 100_000 && rate > (rates[at - 1] ?? 0)),
+      message,
+    )
+    .transform(
+      (rates) =>
+        Object.fromEntries(VIDEO_RENDITIONS.map((name, at) => [name, 1000 * (rates[at] ?? 0)])) as MaxRates,
+    );
+}
+
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
   ENGINE_PORT: setting.port().default(8090),
@@ -29,6 +49,7 @@ const settings = z.object({
   ENGINE_WORK_DIR: setting.text().optional(),
   ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
+  ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
@@ -71,6 +92,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_PORT}`),
       sandbox: values.ENGINE_SANDBOX,
       preset: values.ENGINE_PRESET,
+      maxRates: values.ENGINE_MAX_RATES,
       threads: Math.ceil(availableParallelism() / values.ENGINE_SLOTS),
       limits: DEFAULT_TRANSCODE_LIMITS,
     },

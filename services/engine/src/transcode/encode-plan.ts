@@ -3,7 +3,7 @@ import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
 import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
-import { planLadder, type Rung, type Size } from './ladder.ts';
+import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
 import type { DynamicRange, VideoTrack } from './media-source.ts';
 import type { Turn } from './orientation.ts';
 import type { ProbedSource } from './probe.ts';
@@ -70,14 +70,18 @@ export type EncodePlan = {
  *
  * @param mayKeep false once it has turned out that the source's own packets do not make proper segments
  */
-export function planEncoding(source: ProbedSource, mayKeep: boolean): EncodePlan {
+export function planEncoding(
+  source: ProbedSource,
+  mayKeep: boolean,
+  maxRates: MaxRates = DEFAULT_MAX_RATES,
+): EncodePlan {
   const { container, video, audio, timeline, gops, audioFrames } = source;
   const frameRate = deliveryFrameRate(timeline.averageRate, video.declaredRate);
   const framesPerSecond = toNumber(frameRate);
   const lead = leadOf(timeline.start, framesPerSecond);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
   const duration = frames / framesPerSecond;
-  const rungs = planLadder(video.display, framesPerSecond);
+  const rungs = planLadder(video.display, framesPerSecond, maxRates);
   const [top] = rungs.slice(-1);
   const failed = { kept: null, obstacle: 'failed' } as const;
   const ownVideo = mayKeep && top ? judgeVideo({ container, video, gops, top, frameRate, duration }) : failed;

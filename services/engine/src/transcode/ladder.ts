@@ -10,12 +10,22 @@ export type Rung = Size & {
   maxRate: number;
 };
 
-/** Pixels of the short side, and the cap at up to 30 frames a second. */
-const RUNGS: Record<VideoRendition, { shortSide: number; maxRate: number; fastFactor: number }> = {
-  '360p': { shortSide: 360, maxRate: 800_000, fastFactor: 1 },
-  '480p': { shortSide: 480, maxRate: 1_400_000, fastFactor: 1 },
-  '720p': { shortSide: 720, maxRate: 2_800_000, fastFactor: 1.4 },
-  '1080p': { shortSide: 1080, maxRate: 5_000_000, fastFactor: 1.4 },
+/** The cap of each rung at up to 30 frames a second, in bits a second. */
+export type MaxRates = Readonly<Record<VideoRendition, number>>;
+
+export const DEFAULT_MAX_RATES: MaxRates = {
+  '360p': 800_000,
+  '480p': 1_400_000,
+  '720p': 2_800_000,
+  '1080p': 5_000_000,
+};
+
+/** Pixels of the short side, and how much higher the cap is above 30 frames a second. */
+const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number }> = {
+  '360p': { shortSide: 360, fastFactor: 1 },
+  '480p': { shortSide: 480, fastFactor: 1 },
+  '720p': { shortSide: 720, fastFactor: 1.4 },
+  '1080p': { shortSide: 1080, fastFactor: 1.4 },
 };
 
 /**
@@ -24,16 +34,15 @@ const RUNGS: Record<VideoRendition, { shortSide: number; maxRate: number; fastFa
  *
  * @param display size as shown: rotated, with square pixels
  */
-export function planLadder(display: Size, framesPerSecond: number): Rung[] {
+export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
   const shortSide = Math.min(display.width, display.height);
+  const rung = (name: VideoRendition, size: Size): Rung => {
+    const factor = framesPerSecond > 30 ? RUNGS[name].fastFactor : 1;
+    return { name, ...size, maxRate: Math.round(maxRates[name] * factor) };
+  };
   const fitting = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
-  if (fitting.length === 0) return [rung('360p', ownSize(display), framesPerSecond)];
-  return fitting.map((name) => rung(name, scaled(display, RUNGS[name].shortSide), framesPerSecond));
-}
-
-function rung(name: VideoRendition, size: Size, framesPerSecond: number): Rung {
-  const { maxRate, fastFactor } = RUNGS[name];
-  return { name, ...size, maxRate: Math.round(maxRate * (framesPerSecond > 30 ? fastFactor : 1)) };
+  if (fitting.length === 0) return [rung('360p', ownSize(display))];
+  return fitting.map((name) => rung(name, scaled(display, RUNGS[name].shortSide)));
 }
 
 function scaled({ width, height }: Size, shortSide: number): Size {

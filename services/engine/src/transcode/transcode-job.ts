@@ -113,7 +113,8 @@ async function transcode(
     const { stored, images } = await encode(job, plan, directory, context);
     return describeResult(source, plan, stored, images);
   };
-  const plan = planEncoding(source, true);
+  const { maxRates } = context.settings;
+  const plan = planEncoding(source, true, maxRates);
   try {
     return await run(plan);
   } catch (error) {
@@ -121,7 +122,7 @@ async function transcode(
     context.logger.warn('transcode.source_not_kept', { ...facts, error });
     await rm(output, { recursive: true });
     await removeStored(job, context);
-    return await run(planEncoding(source, false));
+    return await run(planEncoding(source, false, maxRates));
   }
 }
 

@@ -1,3 +1,5 @@
+import type { MaxRates } from './ladder.ts';
+
 /** How ffmpeg is kept from the rest of the machine: bubblewrap when it works here, always, or never. */
 export type Sandbox = 'auto' | 'bubblewrap' | 'none';
 
@@ -33,6 +35,7 @@ export type TranscodeSettings = {
   sandbox: Sandbox;
   /** x264 preset, the same for every rung. */
   preset: string;
+  maxRates: MaxRates;
   /** Threads of the decoder, of the filters, and of each encoder. */
   threads: number;
   limits: TranscodeLimits;

@@ -12,6 +12,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
+import { DEFAULT_MAX_RATES } from '../../../src/transcode/ladder.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   type TranscodeLimits,
@@ -89,6 +90,7 @@ export class WorkerBench {
         contentKeySecret: secret,
         sandbox: 'auto',
         preset: 'ultrafast',
+        maxRates: DEFAULT_MAX_RATES,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes: 0, ...limits },
         ...settings,
