@@ -15,6 +15,9 @@ const PARTS_AT_ONCE = 4;
 /** Parts on their way of all streams of a store: what many slow streams take in memory and connections. */
 const MOST_PARTS_AT_ONCE = 32;
 
+/** How long parts under way may take to settle once the upload has failed. */
+const SETTLE_MS = 5_000;
+
 /** Buffers kept for the next stream. */
 const MOST_IDLE = 10;
 
@@ -55,6 +58,7 @@ export class S3Upload {
   #parts = 0;
   #bytes = 0;
   #failure: Error | undefined;
+  readonly #givenUp = new AbortController();
 
   constructor(options: S3UploadOptions) {
     this.#options = options;
@@ -67,7 +71,7 @@ export class S3Upload {
 
   /**
    * Resolves when the server has confirmed the object. When the stream or the server fails, the parts under way come to
-   * an end first, and the multipart upload is removed.
+   * an end first, in a few seconds, and the multipart upload is removed.
    */
   async run(body: Readable): Promise<void> {
     const { buffers } = this.#options;
@@ -120,7 +124,9 @@ export class S3Upload {
     this.#parts += 1;
     const [PartNumber, UploadId] = [this.#parts, this.#uploadId];
     const sending = client
-      .send(new UploadPartCommand({ ...place, UploadId, PartNumber, Body: buffer.subarray(0, filled) }))
+      .send(new UploadPartCommand({ ...place, UploadId, PartNumber, Body: buffer.subarray(0, filled) }), {
+        abortSignal: this.#givenUp.signal,
+      })
       .then(({ ETag }) => {
         this.#assertConfirmed(ETag);
         this.#stored.push({ ETag, PartNumber });
@@ -152,7 +158,10 @@ export class S3Upload {
   /** What cannot be removed now is left to `abortStaleUploads`. */
   async #remove(): Promise<void> {
     const { client, place } = this.#options;
+    // A part that the server takes after the upload was removed would stay there: they had better come to an end.
+    const giveUp = setTimeout(() => this.#givenUp.abort(), SETTLE_MS);
     await Promise.all(this.#running);
+    clearTimeout(giveUp);
     if (this.#uploadId === undefined) return;
     const UploadId = this.#uploadId;
     await client.send(new AbortMultipartUploadCommand({ ...place, UploadId })).catch(() => {});
