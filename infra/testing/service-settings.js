@@ -11,7 +11,7 @@ const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineCon
 export function variablesOf(service) {
   const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/backing-settings.ts'];
   const text = sources.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
-  return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): (?:setting|z)\b/g)].map(([, name]) => name));
+  return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): \w+\s*[.(]/g)].map(([, name]) => name));
 }
 
 /** Reads an environment as the service does when it starts. Throws what would keep it from starting. */

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
-/** 9: where a secret stands in clear: in a log, in a column of the database, in the name of an object. */
+/** 9: where a secret stands in clear: in a log, in a column of the database, in a webhook, in the name of an object. */
 export async function leaks(cluster: Cluster, videoIds: readonly string[]): Promise<string[]> {
   const keys = await Promise.all(videoIds.map((id) => cluster.api.contentKey(id)));
   const needles = [
@@ -10,6 +10,7 @@ export async function leaks(cluster: Cluster, videoIds: readonly string[]): Prom
   ];
   const haystacks = new Map([
     ['the log', cluster.log],
+    ['a webhook', cluster.receiver.bodies.join('\n')],
     ['storage', [...cluster.storage.objects.keys()].join('\n')],
     ...(await readTables(cluster.postgres.url)),
   ]);

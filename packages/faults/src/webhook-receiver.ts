@@ -14,6 +14,8 @@ export class WebhookReceiver {
   readonly events = new Map<string, DeliveredEvent>();
   /** The path of every request, taken or not. */
   readonly requests: string[] = [];
+  /** The body of every request, taken or not. */
+  readonly bodies: string[] = [];
   readonly #server: Server;
   #misbehaviour: Misbehaviour | undefined;
 
@@ -29,6 +31,7 @@ export class WebhookReceiver {
     this.#server = createServer(async (req, res) => {
       this.requests.push(req.url ?? '');
       const body = await text(req);
+      this.bodies.push(body);
       if (this.#misbehaviour !== undefined) {
         this.#misbehaviour(res);
         return;

@@ -1,3 +1,5 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { checkStream, complaints } from '@framelane/hls-conformance/check';
 import type { Cluster } from './cluster.ts';
@@ -26,7 +28,7 @@ export async function whatIsWrong(cluster: Cluster, expected: Expected = {}): Pr
   }
 }
 
-/** What takes a closer look: streams that do not play, secrets in the open. */
+/** What takes a closer look: streams that do not play, messages and files that are held on to, secrets in the open. */
 async function atRest(cluster: Cluster, { videos }: Snapshot): Promise<string[]> {
   const ready = videos.filter(({ status, deleted }) => status === 'ready' && !deleted);
   const streams = ready.slice(-STREAMS_CHECKED).map(async ({ id, segments }) => {
@@ -37,9 +39,53 @@ async function atRest(cluster: Cluster, { videos }: Snapshot): Promise<string[]>
   const broken = (await Promise.all(streams)).flat();
   return [
     ...broken,
+    ...(await unsettledMessages(cluster)),
+    ...(await openFiles(cluster)),
     ...(await leaks(
       cluster,
       ready.map(({ id }) => id),
     )),
   ];
+}
+
+/** The broker counts what consumers hold every five seconds. */
+const COUNT_LIMIT_MS = 15_000;
+
+/** 6: messages that a consumer took and said nothing of. */
+async function unsettledMessages({ rabbitmq }: Cluster): Promise<string[]> {
+  const deadline = Date.now() + COUNT_LIMIT_MS;
+  for (;;) {
+    const text = await rabbitmq.control(
+      'list_queues',
+      '--no-table-headers',
+      'name',
+      'messages_unacknowledged',
+    );
+    const held = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t'))
+      .filter(([, count]) => count !== '0');
+    if (held.length === 0 || Date.now() > deadline) {
+      return held.map(
+        ([queue, count]) => `6: ${count} messages of ${queue} are neither taken nor given back`,
+      );
+    }
+    await pause(500);
+  }
+}
+
+/** 7: descriptors of files of jobs and uploads that are over. */
+async function openFiles({ engines, workDir }: Cluster): Promise<string[]> {
+  const found = engines.map(async ({ name, pid }) => {
+    if (pid === undefined) return [];
+    const folder = `/proc/${pid}/fd`;
+    // One that was closed meanwhile leads nowhere.
+    const links = (await readdir(folder)).map((descriptor) =>
+      readlink(join(folder, descriptor)).catch(() => ''),
+    );
+    const paths = (await Promise.all(links)).filter((path) => path.startsWith(workDir));
+    return paths.map((path) => `7: ${name} still has ${path} open`);
+  });
+  return (await Promise.all(found)).flat();
 }
