@@ -12,6 +12,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
 import { upload } from '@framelane/client/node';
+import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { makeClips } from '../../src/clips.ts';
 import { Cluster } from '../../src/cluster.ts';
 import { query } from '../../src/query.ts';
@@ -119,16 +120,4 @@ function report(rounds: readonly Record<(typeof SIZES)[number], Run>[]): void {
   print(`two engines make ${ratio.toFixed(2)} times what one makes`);
   print(`with the same share of their processors it would be ${ratioForSameShare.toFixed(2)} times`);
   print(JSON.stringify({ rounds: rounds.length, rows, ratio, ratioForSameShare }));
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-}
-
-function line(columns: readonly string[]): string {
-  return columns.map((column) => column.padStart(12)).join('');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

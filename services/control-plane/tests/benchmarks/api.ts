@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { sql } from 'kysely';
+import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { openDatabase, openPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
@@ -201,16 +202,4 @@ function report(results: readonly ReturnType<typeof summarise>[]): void {
     print(line(['  bare', ...figures(bare)]));
   }
   print(JSON.stringify(results));
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-}
-
-function line([name = '', ...columns]: readonly string[]): string {
-  return name.padEnd(20) + columns.map((column) => column.padStart(12)).join('');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -1,5 +1,6 @@
 import { createLogger } from '@framelane/service-kit/logger';
 import { sql } from 'kysely';
+import { median } from '../../../../infra/testing/benchmark-table.ts';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import { migrateToLatest } from '../../src/db/migrations.ts';
 import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';
@@ -67,10 +68,6 @@ async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page):
     { order, limit: 26, after: after ? middle : undefined },
   );
   return performance.now() - begin;
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
 const database = await createTestDatabase();

@@ -13,6 +13,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
+import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from '../../src/transcode/encode-plan.ts';
 import { prepareMediaTools } from '../../src/transcode/media-tools.ts';
 import { probe } from '../../src/transcode/probe.ts';
@@ -144,18 +145,6 @@ function report(title: string, rounds: readonly Round[]): void {
   print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg, progressError }));
 }
 
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-}
-
 function short(value: number): string {
   return value.toFixed(2);
-}
-
-function line([name = '', ...columns]: readonly string[]): string {
-  return name.padEnd(28) + columns.map((column) => column.padStart(11)).join('');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

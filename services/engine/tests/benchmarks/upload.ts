@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { S3Options } from '@framelane/object-store/s3-object-store';
+import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { FakeControlPlane } from '../support/fake-control-plane.ts';
 import { sendByTus, sendForm } from './support/send-file.ts';
 import type { ContenderKind } from './support/upload-contender.ts';
@@ -151,16 +152,4 @@ function report(size: number, rounds: readonly Round[]): void {
     );
   }
   print(JSON.stringify({ mib: size, rounds: rounds.length, rows }));
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
-}
-
-function line([name = '', ...columns]: readonly string[]): string {
-  return name.padEnd(14) + columns.map((column) => column.padStart(11)).join('');
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
