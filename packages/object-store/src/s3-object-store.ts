@@ -20,7 +20,7 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
-import { PartBuffers, S3Upload } from './s3-upload.ts';
+import { S3Upload, SharedParts } from './s3-upload.ts';
 import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
 
@@ -51,7 +51,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Signs addresses for others and sends nothing. */
   readonly #presigner: S3Client;
   readonly #bucket: string;
-  readonly #buffers = new PartBuffers();
+  readonly #parts = new SharedParts();
 
   constructor(options: S3Options) {
     const { endpoint, publicEndpoint = endpoint, region, forcePathStyle } = options;
@@ -102,7 +102,7 @@ export class S3ObjectStore implements ObjectStore {
       client: this.#client,
       place: this.#at(key),
       facts: { ContentType: contentType, Metadata: { [WRITE_ID]: writeId } },
-      buffers: this.#buffers,
+      shared: this.#parts,
     });
     try {
       await upload.run(body);

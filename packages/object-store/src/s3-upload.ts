@@ -10,7 +10,10 @@ import {
 } from '@aws-sdk/client-s3';
 
 /** A stream is sent in parts of this many bytes, a few at a time: this times five is what one takes in memory. */
-export const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
+/** What a stream may have: S3 takes 10,000 parts. */
+export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
+
 const PARTS_AT_ONCE = 4;
 /** Parts on their way of all streams of a store: what many slow streams take in memory and connections. */
 const MOST_PARTS_AT_ONCE = 32;
@@ -25,7 +28,7 @@ const MOST_IDLE = 10;
  * What the streams of one store share: parts on their way, and buffers of one part each, used again and again. With new
  * ones for each part, a third of the time an upload takes goes into collecting garbage.
  */
-export class PartBuffers {
+export class SharedParts {
   /** They settle, but never reject. */
   readonly underWay = new Set<Promise<void>>();
   readonly #idle: Buffer[] = [];
@@ -45,7 +48,7 @@ type S3UploadOptions = {
   client: S3Client;
   place: { Bucket: string; Key: string };
   facts: { ContentType: string; Metadata: Record<string, string> };
-  buffers: PartBuffers;
+  shared: SharedParts;
 };
 
 /** Stores one stream of unknown length: whole if it fits into one part, else as a multipart upload. */
@@ -74,14 +77,14 @@ export class S3Upload {
    * an end first, in a few seconds, and the multipart upload is removed.
    */
   async run(body: Readable): Promise<void> {
-    const { buffers } = this.#options;
-    let part: Part = { buffer: buffers.take(), filled: 0 };
+    const { shared } = this.#options;
+    let part: Part = { buffer: shared.take(), filled: 0 };
     try {
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         for (let at = 0; at < chunk.byteLength; ) {
           if (part.filled === PART_BYTES) {
             await this.#send(part, body);
-            part = { buffer: buffers.take(), filled: 0 };
+            part = { buffer: shared.take(), filled: 0 };
           }
           const piece = chunk.subarray(at, at + PART_BYTES - part.filled);
           part.buffer.set(piece, part.filled);
@@ -102,23 +105,23 @@ export class S3Upload {
   }
 
   async #storeWhole({ buffer, filled }: Part): Promise<void> {
-    const { client, place, facts, buffers } = this.#options;
+    const { client, place, facts, shared } = this.#options;
     const Body = buffer.subarray(0, filled);
     const { ETag } = await client.send(new PutObjectCommand({ ...place, ...facts, Body }));
-    buffers.giveBack(buffer);
+    shared.giveBack(buffer);
     this.#assertConfirmed(ETag);
   }
 
   /** Sends a part once there are not too many under way. A failure ends the stream. */
   async #send({ buffer, filled }: Part, body: Readable): Promise<void> {
-    const { client, place, facts, buffers } = this.#options;
+    const { client, place, facts, shared } = this.#options;
     if (this.#uploadId === undefined) {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...place, ...facts }));
       if (UploadId === undefined) throw new Error(`The server began no upload of ${place.Key}`);
       this.#uploadId = UploadId;
     }
     while (this.#running.size >= PARTS_AT_ONCE) await Promise.race(this.#running);
-    while (buffers.underWay.size >= MOST_PARTS_AT_ONCE) await Promise.race(buffers.underWay);
+    while (shared.underWay.size >= MOST_PARTS_AT_ONCE) await Promise.race(shared.underWay);
     const end = this.#failure ?? body.errored;
     if (end) throw end;
     this.#parts += 1;
@@ -130,7 +133,7 @@ export class S3Upload {
       .then(({ ETag }) => {
         this.#assertConfirmed(ETag);
         this.#stored.push({ ETag, PartNumber });
-        buffers.giveBack(buffer);
+        shared.giveBack(buffer);
       })
       .catch((error: Error) => {
         this.#failure ??= error;
@@ -138,10 +141,10 @@ export class S3Upload {
       })
       .finally(() => {
         this.#running.delete(sending);
-        buffers.underWay.delete(sending);
+        shared.underWay.delete(sending);
       });
     this.#running.add(sending);
-    buffers.underWay.add(sending);
+    shared.underWay.add(sending);
   }
 
   async #complete(UploadId: string): Promise<void> {

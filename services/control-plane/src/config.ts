@@ -1,12 +1,10 @@
+import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { readProxies } from './rate-limits/client-network.ts';
 import { type AddressRange, readRanges } from './webhooks/receiver-addresses.ts';
 
 const GIB = 1024 ** 3;
-
-/** What S3 takes of one object that comes in parts of 8 MiB: 10,000 parts. */
-const LARGEST_OBJECT_BYTES = 10_000 * 8 * 1024 ** 2;
 
 /** Pause in seconds before each attempt to deliver an event: three days in all. */
 const RETRY_SCHEDULE = '0,5,300,1800,7200,18000,36000,50400,72000,86400';
@@ -23,7 +21,7 @@ const settings = z.object({
   CONTENT_KEY_SECRET: setting.key256(),
   BOOTSTRAP_WORKSPACE_ID: setting.text().optional(),
   BOOTSTRAP_API_KEY: setting.text().optional(),
-  MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_OBJECT_BYTES).default(10 * GIB),
+  MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_STREAM_BYTES).default(10 * GIB),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
