@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
+import { mayReceive, readRanges } from '../../services/control-plane/src/webhooks/receiver-addresses.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
@@ -118,4 +119,50 @@ test('engines are counted by the queue they take work from, and by what one take
   const secret = kustomization.secretGenerator.find((generator) => generator.name === name);
   expect(secret.options.disableNameSuffixHash).toBe(true);
   expect(Object.keys(variablesIn(secret.envs[0]))).toContain(key);
+});
+
+describe('what a pod may reach', () => {
+  const within = (address, cidr) => mayReceive(address, 'http:', readRanges(cidr));
+  const matches = ({ ipBlock }, address) =>
+    within(address, ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => within(address, cidr));
+  /** Whether a policy lets the service connect to that port, at this address or, without one, anywhere. */
+  const mayReach = (service, port, address) =>
+    find('NetworkPolicy', service).spec.egress.some(({ ports, to }) => {
+      const isPort = ports === undefined || ports.some((each) => each.port === port && !each.protocol);
+      const isPeer =
+        to === undefined ||
+        (address !== undefined && to.some((peer) => peer.ipBlock && matches(peer, address)));
+      return isPort && isPeer;
+    });
+
+  test.each(SERVICES)('the %s: names, the queue, and a storage of any place', (service) => {
+    const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
+    expect(podSelector.matchLabels).toEqual({ app: service });
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    const amqp = Number(new URL(environmentOf(service).AMQP_URL).port);
+    for (const port of [53, amqp, 5671, 9000]) expect([port, mayReach(service, port)]).toEqual([port, true]);
+    expect(mayReach(service, 443, '52.216.0.1')).toBe(true);
+  });
+
+  test('the control plane: its database, and receivers on the internet alone', () => {
+    const { port } = new URL(environmentOf('control-plane').DATABASE_URL);
+    expect(mayReach('control-plane', Number(port))).toBe(true);
+    const receivers = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
+    receivers.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
+    const policy = receivers.filter((address) => mayReach('control-plane', 443, address));
+    expect(policy).toEqual(receivers.filter((address) => mayReceive(address, 'https:', [])));
+    expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
+  });
+
+  test('an engine: the control plane, and no database', () => {
+    const { port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
+    const [rule] = find('NetworkPolicy', 'engine').spec.egress.filter(({ to }) => to !== undefined);
+    expect(rule).toEqual({
+      ports: [{ port: Number(port) }],
+      to: [{ podSelector: { matchLabels: { app: 'control-plane' } } }],
+    });
+    for (const address of [undefined, '10.1.2.3', '93.184.216.34']) {
+      expect(mayReach('engine', 5432, address)).toBe(false);
+    }
+  });
 });
