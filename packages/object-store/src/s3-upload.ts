@@ -15,8 +15,8 @@ const PART_BYTES = 8 * 1024 * 1024;
 export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
 
 const PARTS_AT_ONCE = 4;
-/** Parts on their way of all streams of a store: what many slow streams take in memory and connections. */
-const MOST_PARTS_AT_ONCE = 32;
+/** Buffers of all streams of a store beyond the first of each: what many slow streams take in memory and connections. */
+const MOST_SHARED_BUFFERS = 32;
 
 /** How long parts under way may take to settle once the upload has failed. */
 const SETTLE_MS = 5_000;
@@ -25,20 +25,28 @@ const SETTLE_MS = 5_000;
 const MOST_IDLE = 10;
 
 /**
- * What the streams of one store share: parts on their way, and buffers of one part each, used again and again. With new
- * ones for each part, a third of the time an upload takes goes into collecting garbage.
+ * What the streams of one store share: buffers of one part each, used again and again. With new ones for each part, a third
+ * of the time an upload takes goes into collecting garbage. Every stream may have one; those it has beyond that, to be
+ * filled while others are on their way, are counted, and there are only so many. Parts that hang can therefore slow other
+ * streams down, and not stop them.
  */
-export class SharedParts {
-  /** They settle, but never reject. */
+export class SharedBuffers {
+  /** Parts on their way; they settle, but never reject. */
   readonly underWay = new Set<Promise<void>>();
   readonly #idle: Buffer[] = [];
+  #shared = 0;
 
-  take(): Buffer {
+  /** A buffer for a stream that has so many already; undefined when it has to wait for one. */
+  take(held: number): Buffer | undefined {
+    if (held > 0 && this.#shared >= MOST_SHARED_BUFFERS) return undefined;
+    if (held > 0) this.#shared += 1;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
-  giveBack(buffer: Buffer): void {
-    if (this.#idle.length < MOST_IDLE) this.#idle.push(buffer);
+  /** A stream that had so many lets go of one; `reusable` says that nobody looks at it any more. */
+  giveBack(buffer: Buffer, held: number, reusable: boolean): void {
+    if (held > 1) this.#shared -= 1;
+    if (reusable && this.#idle.length < MOST_IDLE) this.#idle.push(buffer);
   }
 }
 
@@ -48,15 +56,19 @@ type S3UploadOptions = {
   client: S3Client;
   place: { Bucket: string; Key: string };
   facts: { ContentType: string; Metadata: Record<string, string> };
-  shared: SharedParts;
+  shared: SharedBuffers;
 };
 
 /** Stores one stream of unknown length: whole if it fits into one part, else as a multipart upload. */
 export class S3Upload {
   readonly #options: S3UploadOptions;
   #uploadId: string | undefined;
+  /** The buffer being filled, and those of parts on their way. */
+  readonly #held = new Set<Buffer>();
   /** Parts on their way; they settle, but never reject. */
   readonly #running = new Set<Promise<void>>();
+  /** Resolves when the stream fails. */
+  readonly #broken = Promise.withResolvers<void>();
   readonly #stored: CompletedPart[] = [];
   #parts = 0;
   #bytes = 0;
@@ -77,14 +89,14 @@ export class S3Upload {
    * an end first, in a few seconds, and the multipart upload is removed.
    */
   async run(body: Readable): Promise<void> {
-    const { shared } = this.#options;
-    let part: Part = { buffer: shared.take(), filled: 0 };
+    body.once('error', () => this.#broken.resolve());
     try {
+      let part = await this.#nextPart(body);
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
         for (let at = 0; at < chunk.byteLength; ) {
           if (part.filled === PART_BYTES) {
             await this.#send(part, body);
-            part = { buffer: shared.take(), filled: 0 };
+            part = await this.#nextPart(body);
           }
           const piece = chunk.subarray(at, at + PART_BYTES - part.filled);
           part.buffer.set(piece, part.filled);
@@ -101,15 +113,46 @@ export class S3Upload {
     } catch (error) {
       await this.#remove();
       throw error;
+    } finally {
+      for (const buffer of this.#held) this.#giveBack(buffer, { reusable: false });
     }
   }
 
+  /** A part to be filled, once there is a buffer for it. */
+  async #nextPart(body: Readable): Promise<Part> {
+    const { shared } = this.#options;
+    for (;;) {
+      const buffer = shared.take(this.#held.size);
+      if (buffer !== undefined) {
+        this.#held.add(buffer);
+        return { buffer, filled: 0 };
+      }
+      await this.#oneOf([...this.#running, ...shared.underWay], body);
+    }
+  }
+
+  #giveBack(buffer: Buffer, { reusable }: { reusable: boolean }): void {
+    this.#options.shared.giveBack(buffer, this.#held.size, reusable);
+    this.#held.delete(buffer);
+  }
+
+  /** Waits for one of these parts. Throws when the stream has ended before its time. */
+  async #oneOf(parts: Iterable<Promise<void>>, body: Readable): Promise<void> {
+    await Promise.race([...parts, this.#broken.promise]);
+    this.#assertGoingOn(body);
+  }
+
+  #assertGoingOn(body: Readable): void {
+    const end = this.#failure ?? body.errored;
+    if (end) throw end;
+  }
+
   async #storeWhole({ buffer, filled }: Part): Promise<void> {
-    const { client, place, facts, shared } = this.#options;
+    const { client, place, facts } = this.#options;
     const Body = buffer.subarray(0, filled);
     const { ETag } = await client.send(new PutObjectCommand({ ...place, ...facts, Body }));
-    shared.giveBack(buffer);
     this.#assertConfirmed(ETag);
+    this.#giveBack(buffer, { reusable: true });
   }
 
   /** Sends a part once there are not too many under way. A failure ends the stream. */
@@ -120,10 +163,8 @@ export class S3Upload {
       if (UploadId === undefined) throw new Error(`The server began no upload of ${place.Key}`);
       this.#uploadId = UploadId;
     }
-    while (this.#running.size >= PARTS_AT_ONCE) await Promise.race(this.#running);
-    while (shared.underWay.size >= MOST_PARTS_AT_ONCE) await Promise.race(shared.underWay);
-    const end = this.#failure ?? body.errored;
-    if (end) throw end;
+    while (this.#running.size >= PARTS_AT_ONCE) await this.#oneOf(this.#running, body);
+    this.#assertGoingOn(body);
     this.#parts += 1;
     const [PartNumber, UploadId] = [this.#parts, this.#uploadId];
     const sending = client
@@ -133,9 +174,10 @@ export class S3Upload {
       .then(({ ETag }) => {
         this.#assertConfirmed(ETag);
         this.#stored.push({ ETag, PartNumber });
-        shared.giveBack(buffer);
+        this.#giveBack(buffer, { reusable: true });
       })
       .catch((error: Error) => {
+        this.#giveBack(buffer, { reusable: false });
         this.#failure ??= error;
         body.destroy(error);
       })

@@ -102,6 +102,11 @@ export class FakeS3 {
     this.#faults = [];
   }
 
+  /** Ends all connections. */
+  hangUp(): void {
+    this.#server.closeAllConnections();
+  }
+
   /** Resolves once an operation has been asked for. */
   async waitFor(operation: Operation): Promise<void> {
     await until(() => this.log.includes(operation));
