@@ -95,6 +95,10 @@ export class InProcessBus implements MessageBus {
     };
   }
 
+  async countDeadLetters(queue: QueueName): Promise<number> {
+    return this.#queues[queue].dead.total;
+  }
+
   async check(): Promise<void> {
     this.#assertOpen();
   }

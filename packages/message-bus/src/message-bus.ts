@@ -34,6 +34,10 @@ export interface MessageBus {
    * resolves; when it rejects the message comes again, at most DELIVERY_LIMIT times in all, then it is dead-lettered.
    */
   consume(queue: QueueName, options: { prefetch: number }, handler: MessageHandler): Promise<Consumer>;
+  /**
+   * How many messages of a queue were put away because nobody could handle them. Rejects while there is no broker to ask.
+   */
+  countDeadLetters(queue: QueueName): Promise<number>;
   /** Rejects while messages cannot be published. */
   check(): Promise<void>;
   /** Stops all consumers and lets go of the broker. Messages not done are delivered again to somebody else. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Message, parseMessage } from '@framelane/contracts/messages';
-import type { QueueName } from '@framelane/contracts/topology';
+import { deadLetterQueue, type QueueName } from '@framelane/contracts/topology';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { ChannelModel } from 'amqplib';
+import type { Channel, ChannelModel } from 'amqplib';
 import {
   type Consumer,
   type MessageBus,
@@ -123,6 +123,17 @@ export class RabbitMqBus implements MessageBus {
     };
   }
 
+  async countDeadLetters(queue: QueueName): Promise<number> {
+    this.#assertOpen();
+    // A broker short of memory answers here alone.
+    const connection = this.#consuming.current;
+    if (connection === undefined) throw new Error('There is no connection to the message broker');
+    const channel = await openChannel(connection);
+    const { messageCount } = await channel.checkQueue(deadLetterQueue(queue));
+    await channel.close();
+    return messageCount;
+  }
+
   async check(): Promise<void> {
     this.#assertOpen();
     this.#publishing.assertUsable();
@@ -155,10 +166,16 @@ export class RabbitMqBus implements MessageBus {
 }
 
 async function setUpTopology(connection: ChannelModel): Promise<void> {
-  const channel = await connection.createChannel();
-  channel.on('error', () => {});
+  const channel = await openChannel(connection);
   await declareTopology(channel);
   await channel.close();
+}
+
+/** A channel for a question or two. One that is refused ends, which is heard where it was asked. */
+async function openChannel(connection: ChannelModel): Promise<Channel> {
+  const channel = await connection.createChannel();
+  channel.on('error', () => {});
+  return channel;
 }
 
 /** As `work`, but rejects with the signal's reason when that comes first. */
