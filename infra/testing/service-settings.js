@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/backing-settings.ts';
 import { readControlPlaneConfig } from '../../services/control-plane/src/config.ts';
+import { STOP_LIMIT_MS } from '../../services/control-plane/src/stop-limits.ts';
 import { readEngineConfig } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 
@@ -24,8 +25,8 @@ export function readAll(service, env) {
 /** How long the ordered stop of a service may take, in seconds. */
 export function stopSeconds(service) {
   const main = readFileSync(join(ROOT, `services/${service}/src/main.ts`), 'utf8');
-  const limits = [...main.matchAll(/limitMs: ([\d_]+)/g)].map(([, limit]) =>
-    Number(limit.replaceAll('_', '')),
+  const limits = [...main.matchAll(/limitMs: (\w+)/g)].map(([, limit]) =>
+    limit === 'STOP_LIMIT_MS' ? STOP_LIMIT_MS : Number(limit.replaceAll('_', '')),
   );
   if (limits.length === 0) throw new Error(`No time limits in the main.ts of ${service}`);
   return limits.reduce((sum, limit) => sum + limit, 0) / 1000;

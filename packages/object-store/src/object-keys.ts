@@ -1,10 +1,16 @@
 /**
- * Builds every storage key. Only ids and names made by Framelane go in; nothing a user typed is part of a key.
+ * Builds and reads every storage key. Only ids and names made by Framelane go in; nothing a user typed is part of a key.
  */
 
 /** The uploaded file, byte for byte. Each transfer has its own place: one that was given up cannot touch another's. */
 export function sourceKey(workspaceId: string, videoId: string, transferId: string): string {
   return `${transferPrefix(workspaceId, videoId, transferId)}original`;
+}
+
+/** Whose a key of a source is; null for any other key. */
+export function transferOf(key: string): { videoId: string; transferId: string } | null {
+  const [, videoId, transferId] = /^sources\/[^/]+\/([^/]+)\/([^/]+)\/original$/.exec(key) ?? [];
+  return videoId === undefined || transferId === undefined ? null : { videoId, transferId };
 }
 
 /** Everything one transfer stored. */

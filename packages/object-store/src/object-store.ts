@@ -66,8 +66,12 @@ export interface ObjectStore {
    * what is unfinished has no key yet.
    */
   abortUploads?(prefix: string): Promise<void>;
-  /** Removes what unfinished `putStream`s begun before this time left behind; resolves with how many there were. */
-  abortStaleUploads(before: Date): Promise<number>;
+  /**
+   * Removes what unfinished `putStream`s begun before this time left behind, but for those whose key `isLive` says is still
+   * being written to; where what is unfinished has no key yet, the time of the last write counts instead. Resolves with
+   * how many there were.
+   */
+  abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Rejects while the store cannot take objects. */
   check(): Promise<void>;
 }

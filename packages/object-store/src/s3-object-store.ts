@@ -20,7 +20,7 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
-import { S3Upload, SharedParts } from './s3-upload.ts';
+import { S3Upload, SharedBuffers } from './s3-upload.ts';
 import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
 
@@ -41,6 +41,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection on which nothing moves for this long is dead. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_CONNECTIONS = 256;
+/** A server that has not answered a check by then is away; checks come often, and must not pile up. */
+const CHECK_LIMIT_MS = 5_000;
 
 /** Metadata that tells which `putStream` an object is from. */
 const WRITE_ID = 'write-id';
@@ -51,7 +53,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Signs addresses for others and sends nothing. */
   readonly #presigner: S3Client;
   readonly #bucket: string;
-  readonly #parts = new SharedParts();
+  readonly #buffers = new SharedBuffers();
 
   constructor(options: S3Options) {
     const { endpoint, publicEndpoint = endpoint, region, forcePathStyle } = options;
@@ -102,7 +104,7 @@ export class S3ObjectStore implements ObjectStore {
       client: this.#client,
       place: this.#at(key),
       facts: { ContentType: contentType, Metadata: { [WRITE_ID]: writeId } },
-      shared: this.#parts,
+      shared: this.#buffers,
     });
     try {
       await upload.run(body);
@@ -177,10 +179,10 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async abortStaleUploads(before: Date): Promise<number> {
+  async abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number> {
     let aborted = 0;
     for await (const { key, id, startedAt } of this.#unfinishedUploads()) {
-      if (startedAt >= before) continue;
+      if (startedAt >= before || (await isLive(key))) continue;
       await this.#abortUpload(key, id);
       aborted += 1;
     }
@@ -188,7 +190,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async check(): Promise<void> {
-    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }));
+    const abortSignal = AbortSignal.timeout(CHECK_LIMIT_MS);
+    await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
   }
 
   /** Lets go of the connections. The store is of no use afterwards. */

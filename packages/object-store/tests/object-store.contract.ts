@@ -11,6 +11,7 @@ import { until } from './support/until.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
+const noneLives = async () => false;
 const toCome = () => new Date(Date.now() + 3_600_000);
 
 /** What every object store does. `create` opens the store again when it is called twice within one test. */
@@ -42,7 +43,7 @@ export function objectStoreContract(
     /** Neither an object nor a part of one. */
     const expectNothingAt = async (key: string) => {
       expect(await store.head(key)).toBeNull();
-      expect(await store.abortStaleUploads(toCome())).toBe(0);
+      expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
     };
 
     test('can be written to', async () => {
@@ -156,7 +157,7 @@ export function objectStoreContract(
           expect(await putStream('a/b', Readable.from(slices(content)))).toEqual({ bytes: size });
           expect((await read('a/b')).equals(content)).toBe(true);
           expect(await store.head('a/b')).toMatchObject({ bytes: size });
-          expect(await store.abortStaleUploads(toCome())).toBe(0);
+          expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
         },
       );
 
@@ -234,7 +235,7 @@ export function objectStoreContract(
         const storing = expect(putStream('a/b', body)).rejects.toThrow();
         await write(body, 9 * MIB);
         // Nothing is left to abort until the first bytes have reached the store.
-        await until(async () => (await store.abortStaleUploads(toCome())) === 1);
+        await until(async () => (await store.abortStaleUploads(toCome(), noneLives)) === 1);
         body.end();
         await storing;
         await expectNothingAt('a/b');
@@ -242,7 +243,7 @@ export function objectStoreContract(
         const younger = new PassThrough();
         const kept = putStream('a/c', younger);
         await write(younger, 9 * MIB);
-        expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000))).toBe(0);
+        expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000), noneLives)).toBe(0);
         younger.end();
         expect(await kept).toEqual({ bytes: 9 * MIB });
       });

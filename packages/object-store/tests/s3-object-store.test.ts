@@ -15,6 +15,7 @@ import { until } from './support/until.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
+const noneLives = async () => false;
 const toCome = () => new Date(Date.now() + 3_600_000);
 
 let fake: FakeS3;
@@ -78,7 +79,7 @@ function realServerContract(options: S3Options): void {
   objectStoreContract(`S3ObjectStore at ${endpoint}`, {
     create: async () => store,
     dispose: async () => {
-      await store.abortStaleUploads(toCome());
+      await store.abortStaleUploads(toCome(), noneLives);
       for (const prefix of ['a/', 'v/', 'w/']) await store.deletePrefix(prefix);
     },
   });
@@ -167,6 +168,28 @@ describe('S3ObjectStore on a server that fails', () => {
     await expect(storing).rejects.toThrow(expect.objectContaining({ name: 'AccessDenied' }));
     expect(body.destroyed).toBe(true);
     expect(taken).toBeLessThan(128);
+  });
+
+  test('streams whose parts hang keep no other from being stored', async () => {
+    fake.inject('UploadPart', 'hang');
+    const leaving = new AbortController();
+    const content = Buffer.alloc(MIB, 7);
+    const stuck = Array.from({ length: 10 }, (_, index) =>
+      store.putStream(`a/${index}`, Readable.from(Array(48).fill(content)), {
+        contentType: 'video/mp4',
+        signal: leaving.signal,
+      }),
+    );
+    const settled = Promise.allSettled(stuck);
+    await until(async () => fake.log.filter((operation) => operation === 'UploadPart').length >= 32);
+    fake.heal();
+
+    expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
+
+    leaving.abort();
+    fake.hangUp();
+    expect((await settled).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+    expect(fake.uploads.size).toBe(0);
   });
 
   test('knows its own object when every answer to a completion was lost', async () => {
@@ -261,8 +284,16 @@ describe('S3ObjectStore on a server that fails', () => {
       fake.uploads.set(id, { id, key: 'a/b', headers: {}, parts: new Map(), startedAt });
     }
     fake.pageSize = 2;
-    expect(await store.abortStaleUploads(new Date(1))).toBe(5);
+    expect(await store.abortStaleUploads(new Date(1), noneLives)).toBe(5);
     expect(fake.uploads.size).toBe(0);
+  });
+
+  test('leaves stale uploads alone that are still being written to', async () => {
+    for (const key of ['a/b', 'a/c']) {
+      fake.uploads.set(key, { id: key, key, headers: {}, parts: new Map(), startedAt: new Date(0) });
+    }
+    expect(await store.abortStaleUploads(new Date(1), async (key) => key === 'a/c')).toBe(1);
+    expect([...fake.uploads.keys()]).toEqual(['a/c']);
   });
 
   test('aborts the unfinished uploads below a prefix alone', async () => {

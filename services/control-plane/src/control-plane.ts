@@ -17,12 +17,13 @@ import { createApp } from './app.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { authentication } from './auth/authentication.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { type Database, openDatabase, openPool } from './db/database.ts';
+import { type Database, openDatabase, openPatientPool, openPool } from './db/database.ts';
 import { addJob } from './db/jobs.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { deliveryRoutes } from './delivery/delivery.routes.ts';
 import { DeliveryService } from './delivery/delivery.service.ts';
 import { PlaybackService } from './delivery/playback.service.ts';
+import { EngineContact } from './engine-events/engine-contact.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
@@ -31,13 +32,15 @@ import { routeOf } from './http/route-of.ts';
 import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
-import { JobRunner } from './jobs/job-runner.ts';
+import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
 import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
 import { DatabaseMetrics } from './metrics/database-metrics.ts';
+import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { referencePage } from './reference-page/reference-page.ts';
+import { STOP_LIMITS_MS } from './stop-limits.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -79,6 +82,7 @@ export class ControlPlane {
   readonly #db: Database;
   readonly #jobs: JobRunner;
   readonly #webhookJobs: JobRunner;
+  readonly #contact: EngineContact;
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
   readonly #videos: VideosService;
@@ -97,13 +101,23 @@ export class ControlPlane {
   }
 
   private constructor(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
-    const { bus, objects, logger, checks } = deps;
+    const { bus, objects, logger } = deps;
     const baseUrl = `${config.publicUrl}/v1`;
     const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
     const contentKeySecret = config.secrets.contentKey;
     const pool = openPool(config.databaseUrl, logger);
     const db = openDatabase(pool);
     const metrics = new Metrics();
+    const checks = {
+      database: async () => void (await sql`select 1`.execute(db)),
+      queue: () => bus.check(),
+      storage: () => objects.check(),
+      ...deps.checks,
+    };
+    const contact = new EngineContact({
+      check: () => Promise.all([checks.database(), checks.queue()]),
+      shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
+    });
 
     const events = new WebhookEventsService(config.webhooks);
     const transitions = new VideoTransitions({ logger, events, baseUrl });
@@ -121,6 +135,7 @@ export class ControlPlane {
       transitions,
       logger,
       metrics,
+      contact,
       limits: config.uploads,
       testVideoHours: config.testVideoHours,
     });
@@ -140,6 +155,7 @@ export class ControlPlane {
       usage,
       logger,
       metrics,
+      contact,
       settings: { ...config.attempts, contentKeySecret },
     });
 
@@ -167,6 +183,7 @@ export class ControlPlane {
       webhookDeliveries,
       logger,
     });
+    const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
 
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
@@ -179,12 +196,7 @@ export class ControlPlane {
     const requestCount = countRequests(metrics.registry, routeOf);
     const app = createApp({
       logger,
-      checks: {
-        database: async () => void (await sql`select 1`.execute(db)),
-        queue: () => bus.check(),
-        storage: () => objects.check(),
-        ...checks,
-      },
+      checks,
       trustedProxies: config.trustedProxies,
       countRequests: requestCount,
       countBandwidth: bandwidth.count,
@@ -210,6 +222,7 @@ export class ControlPlane {
     this.#db = db;
     this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
     this.#webhookJobs = new JobRunner({ pgPool: pool, logger, concurrency: WEBHOOKS_AT_ONCE });
+    this.#contact = contact;
     this.#tickets = tickets;
     this.#attempts = attempts;
     this.#videos = videos;
@@ -224,7 +237,9 @@ export class ControlPlane {
         attempts,
         secret: config.secrets.service,
         countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, () => databaseMetrics.refresh()),
+        metrics: metricsEndpoint(metrics.registry, async () => {
+          await Promise.all([databaseMetrics.refresh(), deadLetterMetrics.refresh()]);
+        }),
       }),
     );
   }
@@ -253,6 +268,7 @@ export class ControlPlane {
         stopping: this.#stopping.signal,
       }),
     );
+    this.#contact.start();
     await this.#jobs.start(
       createTasks({
         bus,
@@ -273,10 +289,17 @@ export class ControlPlane {
 
   /** Brings the database to the newest schema, as `start` does. Safe on several instances at once. */
   async migrate(): Promise<void> {
-    await changingSchema(this.#db, async () => {
-      await migrateToLatest(this.#db);
-      await this.#jobs.migrate();
-    });
+    const { logger } = this.#deps;
+    const pool = openPatientPool(this.#config.databaseUrl, logger);
+    const db = openDatabase(pool);
+    try {
+      await changingSchema(db, async () => {
+        await migrateToLatest(db);
+        await migrateJobs(pool, logger);
+      });
+    } finally {
+      await db.destroy();
+    }
   }
 
   /** Makes the first workspace and key where there are none. The database has to have its schema. */
@@ -287,16 +310,29 @@ export class ControlPlane {
   /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
   async stop(): Promise<void> {
     clearInterval(this.#reconcileTimer);
+    this.#contact.stop();
     this.#stopping.abort();
     await stopInOrder(
       [
-        { name: 'public listener', limitMs: 10_000, run: () => closeServer(this.#publicServer, 5000) },
-        { name: 'engine events', limitMs: 10_000, run: async () => this.#events?.stop() },
-        { name: 'internal listener', limitMs: 10_000, run: () => closeServer(this.#internalServer, 2000) },
-        { name: 'webhooks', limitMs: 10_000, run: () => this.#stopDelivering() },
-        { name: 'jobs', limitMs: 15_000, run: () => this.#jobs.stop() },
-        { name: 'bandwidth', limitMs: 5_000, run: () => this.#bandwidth.stop() },
-        { name: 'database', limitMs: 10_000, run: () => this.#db.destroy() },
+        {
+          name: 'public listener',
+          limitMs: STOP_LIMITS_MS.publicListener,
+          run: () => closeServer(this.#publicServer, 5000),
+        },
+        {
+          name: 'engine events',
+          limitMs: STOP_LIMITS_MS.engineEvents,
+          run: async () => this.#events?.stop(),
+        },
+        {
+          name: 'internal listener',
+          limitMs: STOP_LIMITS_MS.internalListener,
+          run: () => closeServer(this.#internalServer, 2000),
+        },
+        { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#stopDelivering() },
+        { name: 'jobs', limitMs: STOP_LIMITS_MS.jobs, run: () => this.#jobs.stop() },
+        { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#bandwidth.stop() },
+        { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#db.destroy() },
       ],
       this.#deps.logger,
     );

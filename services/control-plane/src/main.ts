@@ -4,6 +4,7 @@ import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/backing-sett
 import { runService } from '@framelane/service-kit/run-service';
 import { readControlPlaneConfig } from './config.ts';
 import { ControlPlane } from './control-plane.ts';
+import { STOP_LIMIT_MS } from './stop-limits.ts';
 
 await runService('control-plane', async ({ env, logger, toStop }) => {
   const config = readControlPlaneConfig(env);
@@ -11,7 +12,7 @@ await runService('control-plane', async ({ env, logger, toStop }) => {
   const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const controlPlane = ControlPlane.create(config, { bus, objects, logger });
-  toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
+  toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
   await controlPlane.migrate();
   // Without a given key nobody would see the secret of one that is made up: the command line makes it then.
   if (config.bootstrap.apiKey !== undefined) await controlPlane.bootstrap();

@@ -9,6 +9,8 @@ import { startControlPlane, type TestControlPlane } from './support/control-plan
 import { until } from './support/until.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
+/** Longer than anything here takes, and no longer than must be: before that nobody is judged. */
+const LEASE_SECONDS = 3;
 const commands: Message[] = [];
 
 let plane: TestControlPlane;
@@ -16,6 +18,7 @@ beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
     reconcileSeconds: 1,
+    attempts: { ...config.attempts, leaseSeconds: LEASE_SECONDS },
     secrets: { ...config.secrets, contentKey: contentKeySecret },
   }));
   await plane.bus.consume(
@@ -74,7 +77,11 @@ describe('claiming', () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
     const granted = answers.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(1);
-    expect(granted[0]?.body).toMatchObject({ attempt: 1, sourceBytes: 1_000_000, leaseSeconds: 30 });
+    expect(granted[0]?.body).toMatchObject({
+      attempt: 1,
+      sourceBytes: 1_000_000,
+      leaseSeconds: LEASE_SECONDS,
+    });
     const refused = answers.filter(({ status }) => status === 409);
     expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('attempt_not_claimable'));
     expect(await openContentKey(String(granted[0]?.body.contentKey), contentKeySecret)).toHaveLength(16);

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { isDatabaseAway } from '../src/db/database-away.ts';
 import { createTestDatabase } from './support/database.ts';
+import { DatabaseLink } from './support/database-link.ts';
 import { until } from './support/until.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -60,6 +61,34 @@ test('a connection that is ended in the middle of a transaction', async () => {
   );
   expect(isDatabaseAway(await cut)).toBe(true);
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
+});
+
+test('a server that falls silent; what gets through to it late harms nobody', async () => {
+  const link = await DatabaseLink.open(database.url);
+  const pool = openPool(link.through(database.url), logger, { answerMs: 300 });
+  const silenced = openDatabase(pool);
+  await sql`create table cups (id int primary key)`.execute(silenced);
+  expect(pool.idleCount).toBe(1);
+
+  link.silence();
+  const begin = silenced.transaction().execute((trx) => sql`select 1`.execute(trx));
+  expect(isDatabaseAway(await failureOf(begin))).toBe(true);
+  expect(pool.totalCount).toBe(0);
+
+  link.resume();
+  await sql`insert into cups values (1)`.execute(silenced);
+  // Written for everybody, and not inside of the transaction that was begun late.
+  expect((await sql`select from cups`.execute(db)).rows).toHaveLength(1);
+  await silenced.destroy();
+  await link.cut();
+});
+
+test('a statement that takes too long', async () => {
+  const pool = openPool(`${database.url}?statement_timeout=50`, logger);
+  const slow = openDatabase(pool);
+  expect(isDatabaseAway(await failureOf(sql`select pg_sleep(5)`.execute(slow)))).toBe(true);
+  expect(pool.totalCount).toBe(1);
+  await slow.destroy();
 });
 
 test('not an error of the query itself', async () => {

@@ -84,3 +84,33 @@ test('takes up the jobs of a worker that fell silent, and no others', async () =
   );
   expect(rows).toHaveLength(1);
 });
+
+test('what failed often is tried again soon; what is for later, or was given up, is left alone', async () => {
+  const later = { videoId: 'vid_later', workspaceId: plane.workspaceId, look: 3 };
+  await plane.db.transaction().execute(async (trx) => {
+    await addJob(trx, 'purge-objects', { ...later, videoId: 'vid_failing' }, { key: 'failing' });
+    await addJob(trx, 'purge-objects', later, { key: 'later', delaySeconds: 3600 });
+    await addJob(trx, 'purge-objects', later, { key: 'given up' });
+    await sql`
+      update graphile_worker._private_jobs set run_at = now() + interval '6 hours',
+        attempts = case key when 'failing' then 12 when 'given up' then max_attempts else 0 end`.execute(trx);
+  });
+
+  await addJob(plane.db, 'reconcile', {});
+
+  const pauses = async () => {
+    const { rows } = await sql<{ key: string; pause: number }>`
+      select key, extract(epoch from run_at - now())::float8 as pause from graphile_worker.jobs
+      where task_identifier = 'purge-objects'`.execute(plane.db);
+    return Object.fromEntries(rows.map(({ key, pause }) => [key, pause]));
+  };
+  const { failing } = await until(async () => {
+    const found = await pauses();
+    return found.failing !== undefined && found.failing < 3600 && found;
+  });
+  expect(failing).toBeLessThanOrEqual(30);
+  expect(await pauses()).toMatchObject({
+    later: expect.closeTo(21_600, -3),
+    'given up': expect.closeTo(21_600, -3),
+  });
+});

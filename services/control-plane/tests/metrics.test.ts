@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import { Exposition } from '@framelane/service-kit/exposition';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
@@ -16,6 +17,7 @@ beforeAll(async () => {
     ...localWebhooks(config),
     // Whatever is lost is looked for when a test says so.
     reconcileSeconds: 3600,
+    attempts: { ...config.attempts, leaseSeconds: 1 },
   }));
   webhooks = new WebhookClient(plane);
 });
@@ -188,8 +190,10 @@ describe('videos', () => {
     const before = await scrape();
     await sql`update upload_tickets set expires_at = now() where video_id = ${unused}`.execute(plane.db);
     await sql`update attempts set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
-    await sql`select graphile_worker.add_job('reconcile', '{}')`.execute(plane.db);
-    await until(async () => Object.keys(await counted(before)).length === 2);
+    await until(async () => {
+      await sql`select graphile_worker.add_job('reconcile', '{}', job_key => 'reconcile')`.execute(plane.db);
+      return Object.keys(await counted(before)).length === 2;
+    });
     expect(await counted(before)).toEqual({
       'framelane_transcode_attempts_total{outcome="lease_expired"}': 1,
       'framelane_videos_finished_total{outcome="failed",code="upload_expired"}': 1,
@@ -299,6 +303,24 @@ describe('queues', () => {
     expect(series.get(`${queue}{state="due"}`)).toBe(1);
     expectAge(series.get(`${queue}_oldest_age_seconds{state="due"}`), 90);
   });
+});
+
+test('messages nobody could handle, unless the broker is away', async () => {
+  const queue = (name: string) => `framelane_dead_letters{queue="${name}.dead"}`;
+  const count = async () => (await scrape()).withPrefix('framelane_dead_letters');
+  expect(await count()).toEqual({ [queue('control-plane.events')]: 0, [queue('engine.commands')]: 0 });
+  const consumer = await plane.bus.consume('engine.commands', { prefetch: 1 }, async () => {
+    throw new UnprocessableMessageError('makes no sense');
+  });
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  await until(async () => ((await count())[queue('engine.commands')] ?? 0) > 0);
+  await consumer.stop();
+  await deleteVideo(plane, videoId);
+
+  const asking = jest.spyOn(plane.bus, 'countDeadLetters').mockRejectedValue(new Error('away'));
+  expect(await count()).toEqual({});
+  asking.mockRestore();
 });
 
 describe('a database that is away', () => {

@@ -8,7 +8,12 @@ import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, reconcileSeconds: 1, stragglerSeconds: 1 }));
+  plane = await startControlPlane((config) => ({
+    ...config,
+    reconcileSeconds: 1,
+    stragglerSeconds: 1,
+    uploads: { ...config.uploads, leaseSeconds: 3 },
+  }));
   await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
 });
 afterAll(() => plane.stop());

@@ -6,7 +6,7 @@ import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { WorkspacesService } from '../account/workspaces.service.ts';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
-import { openDatabase, openPool } from '../db/database.ts';
+import { openDatabase, openPatientPool } from '../db/database.ts';
 import { isDatabaseAway } from '../db/database-away.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { AdminError } from './admin-error.ts';
@@ -70,7 +70,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
   try {
     // What is worth telling comes back as a result or an error.
     const logger = createLogger({ service: 'admin', level: 'silent' });
-    const db = openDatabase(openPool(database.url, logger));
+    const db = openDatabase(openPatientPool(database.url, logger));
     try {
       await migrateToLatest(db);
       return await work({

@@ -8,16 +8,17 @@ import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { DeliveryService } from '../delivery/delivery.service.ts';
+import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {
   closeAttempt,
   findBacklog,
-  findOpenAttempt,
   findOpenAttempts,
   findSilentAttempts,
   findUnclaimed,
+  hasOpenAttempt,
   insertAttempt,
   isAttemptLive,
   renewAttempt,
@@ -51,6 +52,7 @@ export class AttemptsService {
   readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
+  readonly #contact: EngineContact;
   readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
 
   constructor(deps: {
@@ -60,6 +62,7 @@ export class AttemptsService {
     usage: UsageService;
     logger: Logger;
     metrics: Metrics;
+    contact: EngineContact;
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
   }) {
     this.#db = deps.db;
@@ -68,6 +71,7 @@ export class AttemptsService {
     this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
+    this.#contact = deps.contact;
     this.#settings = deps.settings;
   }
 
@@ -76,27 +80,23 @@ export class AttemptsService {
    * the video is not waiting for one.
    */
   async claim(videoId: string): Promise<ClaimAttemptResponse> {
-    const { claimed, lost } = await this.#db.transaction().execute(async (trx) => {
+    const claimed = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#transitions.lock(trx, videoId);
-      if (video?.status !== 'processing' || video.size === null || video.source_key === null) return {};
-      const open = await findOpenAttempt(trx, videoId);
-      if (open?.leased) return {};
-      // Its engine fell silent. Count it now rather than wait for the reconciler, which sends the next command.
-      if (open !== undefined) return { lost: await this.#fail(trx, video, open.number, ENGINE_LOST) };
+      if (video?.status !== 'processing' || video.size === null || video.source_key === null)
+        return undefined;
+      // When its engine has fallen silent the reconciler ends it, and sends the next command.
+      if (await hasOpenAttempt(trx, videoId)) return undefined;
       const contentKey = await sealContentKey(newContentKey(), this.#settings.contentKeySecret);
       const attempt = await this.#transitions.assignAttempt(trx, video, contentKey);
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
-        claimed: {
-          attempt,
-          contentKey,
-          sourceKey: video.source_key,
-          sourceBytes: video.size,
-          leaseSeconds: this.#settings.leaseSeconds,
-        },
+        attempt,
+        contentKey,
+        sourceKey: video.source_key,
+        sourceBytes: video.size,
+        leaseSeconds: this.#settings.leaseSeconds,
       };
     });
-    this.#count(lost);
     if (claimed === undefined) {
       throw new Problem(409, 'attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
     }
@@ -175,7 +175,9 @@ export class AttemptsService {
 
   /** Ends attempts whose engine fell silent and sends commands again that got lost. Safe on several instances. */
   async reconcile(): Promise<void> {
-    for (const attempt of await findSilentAttempts(this.#db, BATCH)) await this.#abandon(attempt);
+    if (this.#contact.hasLasted(this.#settings.leaseSeconds)) {
+      for (const attempt of await findSilentAttempts(this.#db, BATCH)) await this.#abandon(attempt);
+    }
     const dueBefore = new Date(Date.now() - COMMAND_LOST_AFTER_SECONDS * 1000);
     await this.#reissueUnclaimed(dueBefore);
   }

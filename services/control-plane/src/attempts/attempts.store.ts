@@ -3,17 +3,15 @@ import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome } from '../db/schema.ts';
 
-/** The attempt of a video that is still open, and whether its lease is. */
-export async function findOpenAttempt(
-  db: Database,
-  videoId: string,
-): Promise<{ number: number; leased: boolean } | undefined> {
-  return db
+/** Whether an attempt at a video is open, its lease run out or not. */
+export async function hasOpenAttempt(db: Database, videoId: string): Promise<boolean> {
+  const row = await db
     .selectFrom('attempts')
-    .select(['number', sql<boolean>`lease_expires_at > now()`.as('leased')])
+    .select('number')
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function insertAttempt(

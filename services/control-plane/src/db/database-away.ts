@@ -11,19 +11,29 @@ const UNREACHABLE = new Set([
   'EPIPE',
 ]);
 
-/** SQLSTATE of connection errors (class 08), too many connections, and a server that stops or starts. */
-const REFUSING = /^(08\w{3}|53300|57P0[123])$/;
+/**
+ * SQLSTATE of connection errors (class 08), too many connections, a statement or a transaction that took too long, and a
+ * server that stops or starts.
+ */
+const REFUSING = /^(08\w{3}|53300|25P03|57014|57P0[123])$/;
+
+/** What pg says when an answer did not come within `query_timeout`. */
+const OVERDUE = 'Query read timeout';
 
 /**
  * What pg says without a code when a connection ends, or none is to be had in time. The last is what a transaction fails
  * with whose connection has ended: its rollback, too, is sent there.
  */
-const LOST =
-  /connection terminated|timeout exceeded when trying to connect|encountered a connection error and is not queryable/i;
+const LOST = /connection terminated|timeout exceeded when trying to connect|is not queryable/i;
 
 /** Whether an error means that the database cannot be reached now: the same request may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return UNREACHABLE.has(code) || REFUSING.test(code) || LOST.test(error.message);
+  return UNREACHABLE.has(code) || REFUSING.test(code) || LOST.test(error.message) || isOverdue(error);
+}
+
+/** Whether an error means that the database did not answer in time. */
+export function isOverdue(error: unknown): boolean {
+  return types.isNativeError(error) && error.message === OVERDUE;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { isOverdue } from './database-away.ts';
 import type { Schema } from './schema.ts';
 
 /** A connection or a transaction: every store function takes either. */
@@ -12,17 +13,77 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 };
 
-/** The pool behind the database; shared with the job runner. */
-export function openPool(connectionString: string, logger: Logger): pg.Pool {
-  const pool = new pg.Pool({
+/** What the server may take for a statement, its wait for locks included. All of ours take milliseconds. */
+const STATEMENT_MS = 5_000;
+
+/** When an answer is overdue. A server that is there would have given the statement up by then, and said so. */
+const ANSWER_MS = 6_000;
+
+const CONNECT_MS = 5_000;
+
+/** Silence after which a connection nobody uses is probed, to find out whether there is still somebody at its other end. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** An open transaction holds locks, also when whoever began it was cut off. */
+const IDLE_IN_TRANSACTION_MS = 15_000;
+
+/**
+ * A connection that is given up when an answer is overdue, as when packets get lost on the way. pg itself gives up the
+ * query alone: whoever had the connection next would wait behind it or, if it was a `begin` that still got through, be in
+ * a transaction that nobody ends.
+ */
+class Connection extends pg.Client {
+  override query(...args: never[]): never {
+    const answer: unknown = Reflect.apply(super.query, this, args);
+    if (answer instanceof Promise) {
+      answer.catch((error) => {
+        if (isOverdue(error)) void this.end();
+      });
+    }
+    return answer as never;
+  }
+}
+
+/** The pool behind the database; shared with the job runner. An answer may take `answerMs`. */
+export function openPool(
+  connectionString: string,
+  logger: Logger,
+  { answerMs = ANSWER_MS }: { answerMs?: number } = {},
+): pg.Pool {
+  return watched(
+    new pg.Pool({
+      ...common(connectionString),
+      max: 20,
+      Client: Connection,
+      query_timeout: answerMs,
+      statement_timeout: STATEMENT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    }),
+    logger,
+  );
+}
+
+/** A pool for changes of the schema, which take as long as they take, also for the locks of somebody else's. */
+export function openPatientPool(connectionString: string, logger: Logger): pg.Pool {
+  return watched(new pg.Pool({ ...common(connectionString), max: 3 }), logger);
+}
+
+function common(connectionString: string): pg.PoolConfig {
+  return {
     connectionString,
     types,
-    max: 20,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'framelane-control-plane',
-  });
-  // A connection that breaks is replaced by the pool, and a query under way on it rejects; but an error event that
-  // nobody hears, of an idle connection or of one in use, ends the process.
+  };
+}
+
+/**
+ * A connection that breaks is replaced by the pool, and a query under way on it rejects; but an error event that nobody
+ * hears, of an idle connection or of one in use, ends the process.
+ */
+function watched(pool: pg.Pool, logger: Logger): pg.Pool {
   const onLost = (error: Error) => {
     if (!pool.ending) logger.warn('database.connection_lost', { error });
   };

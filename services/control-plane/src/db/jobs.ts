@@ -23,6 +23,9 @@ export type JobName = keyof JobPayloads;
 /** Lower ones go first. What finds lost work must not wait behind a long purge, nor must a video. */
 const PRIORITIES: Partial<Record<JobName, number>> = { reconcile: -20, 'publish-transcode': -10 };
 
+/** Tries before a job is given up and somebody has to look: one every half minute, for days. */
+export const MAX_TRIES = 10_000;
+
 /**
  * Adds a job in the transaction at hand: it exists if and only if the transaction commits. A job with the same `key`
  * that has not started yet is replaced.
@@ -38,6 +41,7 @@ export async function addJob<N extends JobName>(
       ${name},
       payload => ${JSON.stringify(payload)}::json,
       run_at => now() + make_interval(secs => ${options.delaySeconds ?? 0}),
+      max_attempts => ${MAX_TRIES},
       job_key => ${options.key ?? null},
       job_key_mode => ${name === 'reconcile' ? 'preserve_run_at' : 'replace'},
       priority => ${PRIORITIES[name] ?? 0}

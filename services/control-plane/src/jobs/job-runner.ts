@@ -19,8 +19,18 @@ export type Tasks = { [N in JobName]: (payload: JobPayloads[N]) => Promise<void>
 const BEAT_MS = 5_000;
 const SILENT_SECONDS = 30;
 
+/** The longest pause before a job that failed is tried again. */
+const LONGEST_PAUSE_SECONDS = 30;
+
 /** Pause before the worker is started again that gave up on the database. */
 const RESTART_MS = 1000;
+
+/** Makes or updates the tables of the job queue. */
+export async function migrateJobs(pgPool: pg.Pool, logger: Logger): Promise<void> {
+  const utils = await makeWorkerUtils({ pgPool, logger: jobLogger(logger) });
+  await utils.migrate();
+  await utils.release();
+}
 
 /** Works on the background jobs it is given until it is stopped; a worker that loses the database is replaced. */
 export class JobRunner {
@@ -44,13 +54,6 @@ export class JobRunner {
     this.#jobLogger = jobLogger(deps.logger);
   }
 
-  /** Makes or updates the tables of the job queue. */
-  async migrate(): Promise<void> {
-    const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
-    await utils.migrate();
-    await utils.release();
-  }
-
   /**
    * Frees the jobs of workers that died; graphile-worker would wait four hours for them. Dead is who was silent for
    * half a minute or, at a moment when no worker runs, everybody. A worker that was only cut off may do a job that is
@@ -69,6 +72,21 @@ export class JobRunner {
     const utils = await makeWorkerUtils({ pgPool: this.#pgPool, logger: this.#jobLogger });
     await utils.forceUnlockWorkers(workers);
     await utils.release();
+  }
+
+  /**
+   * Has jobs that failed tried again soon. Most fail because something is away, and graphile-worker's pauses grow with each
+   * try up to six hours: so much longer would what waits in them be away, too.
+   */
+  async hastenRetries(): Promise<void> {
+    await this.#pgPool.query(
+      `with latest as (select now() + make_interval(secs => $1) as run_at)
+        select from latest, graphile_worker.reschedule_jobs(
+          array(select id from graphile_worker.jobs
+            where locked_at is null and attempts between 1 and max_attempts - 1 and jobs.run_at > latest.run_at),
+          run_at => latest.run_at)`,
+      [LONGEST_PAUSE_SECONDS],
+    );
   }
 
   /** Begins to work. */

@@ -1,22 +1,27 @@
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import { MAX_TRIES } from '../db/jobs.ts';
 import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
 import type { JobRunner, Tasks } from './job-runner.ts';
 
-/** An unfinished upload this old belongs to no living transfer. */
+/** When an unfinished upload is looked at; it may be in the middle of a slow transfer even then. */
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 
 /** The jobs that come by the clock. */
 export const CRONTAB = [
-  '17 * * * * abort-stale-uploads',
-  '41 3 * * * prune-webhook-events',
-  '53 * * * * prune-idempotency-keys',
-].join('\n');
+  ['17 * * * *', 'abort-stale-uploads'],
+  ['41 3 * * *', 'prune-webhook-events'],
+  ['53 * * * *', 'prune-idempotency-keys'],
+]
+  // With a key of its own, so that one that fails is replaced by the next.
+  .map(([time, task]) => `${time} ${task} ?jobKey=${task}&max=${MAX_TRIES}`)
+  .join('\n');
 
 /** What each background job does that is no delivery. */
 export function createTasks(deps: {
@@ -35,13 +40,17 @@ export function createTasks(deps: {
     'purge-objects': (purge) => videos.purge(purge),
     reconcile: async () => {
       await jobs.freeAbandonedJobs();
+      await jobs.hastenRetries();
       await tickets.expireUnused();
       await videos.removeOutdated();
       await attempts.reconcile();
       await webhookDeliveries.reconcile();
     },
     'abort-stale-uploads': async () => {
-      await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS));
+      await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
+        const transfer = transferOf(key);
+        return transfer !== null && tickets.isWanted(transfer);
+      });
     },
     'prune-webhook-events': () => webhookDeliveries.prune(),
     'prune-idempotency-keys': () => idempotency.prune(),

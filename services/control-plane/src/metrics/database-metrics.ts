@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
@@ -6,10 +5,8 @@ import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { Database } from '../db/database.ts';
 import { findJobBacklog } from '../jobs/job-backlog.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
+import { inTime } from './in-time.ts';
 import { QueueGauges } from './queue-gauges.ts';
-
-/** A database that has not told by then counts as away: Prometheus itself waits for ten seconds. */
-const LIMIT_MS = 3000;
 
 type Sources = {
   db: Database;
@@ -61,18 +58,11 @@ export class DatabaseMetrics {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
-    const inTime = new AbortController();
-    const late = pause(LIMIT_MS, undefined, { signal: inTime.signal }).then(() => {
-      throw new Error(`The database took longer than ${LIMIT_MS} ms`);
-    });
     try {
-      await Promise.race([this.#looking, late]);
+      await inTime(this.#looking);
     } catch (error) {
       this.#sources.logger.warn('metrics.database_not_read', { error });
       this.#forget();
-    } finally {
-      late.catch(() => {});
-      inTime.abort();
     }
   }
 

@@ -7,6 +7,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy, UploadTicketRow } from '../db/schema.ts';
+import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -57,6 +58,7 @@ export class UploadTicketsService {
   readonly #transitions: VideoTransitions;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
+  readonly #contact: EngineContact;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
   readonly #testVideoHours: number;
 
@@ -66,6 +68,7 @@ export class UploadTicketsService {
     transitions: VideoTransitions;
     logger: Logger;
     metrics: Metrics;
+    contact: EngineContact;
     limits: { maxBytes: number; leaseSeconds: number };
     testVideoHours: number;
   }) {
@@ -74,6 +77,7 @@ export class UploadTicketsService {
     this.#transitions = deps.transitions;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
+    this.#contact = deps.contact;
     this.#limits = deps.limits;
     this.#testVideoHours = deps.testVideoHours;
   }
@@ -182,11 +186,13 @@ export class UploadTicketsService {
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
-    for (const videoId of await findExpiredTickets(this.#db, EXPIRY_BATCH)) {
+    const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'are_over' : 'may_live';
+    for (const videoId of await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH)) {
       const failed = await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
         // A transfer may have reported since.
-        if (video?.status !== 'uploading' || !(await isTicketExpired(trx, videoId))) return false;
+        const isExpired = video?.status === 'uploading' && (await isTicketExpired(trx, transfers, videoId));
+        if (!isExpired) return false;
         return this.#transitions.fail(trx, video, {
           code: 'upload_expired',
           message: 'No file arrived before the upload ticket expired.',

@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { UploadTicketRow } from '../db/schema.ts';
 
+/** What is said of transfers whose lease ran out. */
+export type ExpiredTransfers = 'are_over' | 'may_live';
+
 export async function insertTicket(
   db: Database,
   ticket: { video_id: string; token_hash: Buffer; expires_at: Date },
@@ -127,25 +130,38 @@ export async function holdsLease(
   return row !== undefined;
 }
 
-/** Living videos whose ticket ran out unused, with no transfer under way. */
-export async function findExpiredTickets(db: Database, limit: number): Promise<string[]> {
-  const rows = await expiredTickets(db).limit(limit).execute();
+/**
+ * Living videos whose ticket ran out unused, with no transfer under way. Whether a transfer is under way whose lease ran out,
+ * too, is for the caller to say.
+ */
+export async function findExpiredTickets(
+  db: Database,
+  transfers: ExpiredTransfers,
+  limit: number,
+): Promise<string[]> {
+  const rows = await expiredTickets(db, transfers).limit(limit).execute();
   return rows.map((row) => row.video_id);
 }
 
 /** Whether the ticket of a video has run out like that. */
-export async function isTicketExpired(db: Database, videoId: string): Promise<boolean> {
-  return (await expiredTickets(db).where('video_id', '=', videoId).executeTakeFirst()) !== undefined;
+export async function isTicketExpired(
+  db: Database,
+  transfers: ExpiredTransfers,
+  videoId: string,
+): Promise<boolean> {
+  const ticket = expiredTickets(db, transfers).where('video_id', '=', videoId);
+  return (await ticket.executeTakeFirst()) !== undefined;
 }
 
-function expiredTickets(db: Database) {
+function expiredTickets(db: Database, transfers: ExpiredTransfers) {
+  const isOver = transfers === 'are_over' ? sql<boolean>`lease_expires_at <= now()` : sql<boolean>`false`;
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
     .select('video_id')
     .where('used_at', 'is', null)
     .where('upload_tickets.expires_at', '<=', sql<Date>`now()`)
-    .where((eb) => eb.or([eb('transfer_id', 'is', null), eb('lease_expires_at', '<=', sql<Date>`now()`)]))
+    .where((eb) => eb.or([eb('transfer_id', 'is', null), isOver]))
     .where('videos.status', '=', 'uploading')
     .where('videos.deleted_at', 'is', null);
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to PostgreSQL that can be cut. */
+/** A way to PostgreSQL that can be cut, and fall silent. */
 export class DatabaseLink {
   readonly #target: URL;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
   #port = 0;
+  #silent = false;
 
   /** Opens a way to the server of this address. */
   static async open(databaseUrl: string): Promise<DatabaseLink> {
@@ -19,13 +20,16 @@ export class DatabaseLink {
     this.#target = new URL(databaseUrl);
     this.#server = createServer((near) => {
       const far = connect(Number(this.#target.port), this.#target.hostname);
+      const pair = { near, far };
+      this.#pairs.add(pair);
       for (const socket of [near, far]) {
-        this.#sockets.add(socket);
         // A cut is felt at both ends, which is what it is for.
         socket.on('error', () => {});
-        socket.on('close', () => this.#sockets.delete(socket));
+        socket.on('close', () => {
+          if (near.destroyed && far.destroyed) this.#pairs.delete(pair);
+        });
       }
-      near.pipe(far).pipe(near);
+      if (!this.#silent) near.pipe(far).pipe(near);
     });
   }
 
@@ -41,8 +45,28 @@ export class DatabaseLink {
   async cut(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { near, far } of this.#pairs) {
+      near.destroy();
+      far.destroy();
+    }
     await closed;
+  }
+
+  /** From now on connections stay, and can be made, and nothing comes through. */
+  silence(): void {
+    this.#silent = true;
+    for (const { near, far } of this.#pairs) {
+      near.unpipe(far);
+      far.unpipe(near);
+      near.pause();
+      far.pause();
+    }
+  }
+
+  /** Everything that was sent meanwhile gets through. */
+  resume(): void {
+    this.#silent = false;
+    for (const { near, far } of this.#pairs) near.pipe(far).pipe(near);
   }
 
   async mend(): Promise<void> {

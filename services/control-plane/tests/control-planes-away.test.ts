@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { addJob } from '../src/db/jobs.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+/** No heartbeat comes in these tests but those that are sent by hand. */
+const LEASE_SECONDS = 3;
+
+let plane: TestControlPlane;
+beforeEach(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    uploads: { ...config.uploads, leaseSeconds: LEASE_SECONDS },
+    attempts: { ...config.attempts, leaseSeconds: LEASE_SECONDS },
+  }));
+});
+afterEach(() => plane.stop());
+
+/** All control planes are away for longer than a lease lasts; then there is one again, and looks for lost work. */
+async function longAbsence(): Promise<void> {
+  await plane.stopAlone();
+  await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
+    plane.db,
+  );
+  await sql`
+    update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
+    where used_at is null`.execute(plane.db);
+  await plane.startAnother();
+  await reconcile();
+}
+
+async function reconcile(): Promise<void> {
+  await addJob(plane.db, 'reconcile', {});
+  const waiting = sql`select from graphile_worker.jobs where task_identifier = 'reconcile'`;
+  await until(async () => (await waiting.execute(plane.db)).rows.length === 0);
+}
+
+const statusOf = async (videoId: string) =>
+  (await plane.db.selectFrom('videos').select('status').where('id', '=', videoId).executeTakeFirstOrThrow())
+    .status;
+
+const openAttempts = async () =>
+  (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
+
+test('costs no attempt whose engine lives', async () => {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+
+  await longAbsence();
+
+  expect(await openAttempts()).toBe(1);
+  await plane.engine.complete(videoId, attempt);
+  expect(await statusOf(videoId)).toBe('ready');
+});
+
+test('costs no transfer its ticket that is still under way', async () => {
+  const { videoId, uploadToken } = await plane.ticket();
+  const { transferId } = await plane.engine.redeem(uploadToken);
+
+  await longAbsence();
+
+  expect(await statusOf(videoId)).toBe('uploading');
+  await plane.engine.report('upload.completed', {
+    ...{ videoId, transferId, bytes: 5, sha256: 'ab'.repeat(32), contentType: null, fileName: null },
+  });
+  expect(await statusOf(videoId)).toBe('processing');
+});
+
+test('saves nobody who stays silent for a lease more', async () => {
+  const attempted = await plane.ticket();
+  await plane.engine.upload(attempted.uploadToken);
+  await plane.engine.claim(attempted.videoId);
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.redeem(uploadToken);
+
+  await longAbsence();
+
+  expect(await openAttempts()).toBe(1);
+  await until(async () => {
+    await reconcile();
+    return (await openAttempts()) === 0 && (await statusOf(videoId)) === 'failed';
+  });
+});

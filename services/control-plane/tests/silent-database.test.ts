@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { DatabaseLink } from './support/database-link.ts';
+import { until } from './support/until.ts';
+
+let link: DatabaseLink;
+let plane: TestControlPlane;
+beforeAll(async () => {
+  link = await DatabaseLink.open(process.env.TEST_DATABASE_URL ?? '');
+  plane = await startControlPlane((config) => ({
+    ...config,
+    databaseUrl: link.through(config.databaseUrl),
+  }));
+});
+afterAll(async () => {
+  await plane.stop();
+  await link.cut();
+});
+
+/** The status of an answer, and the seconds it took. */
+async function ask(path: string): Promise<{ status: number; seconds: number }> {
+  const begun = performance.now();
+  const { status } = await fetch(plane.url + path, { headers: plane.credentials });
+  return { status, seconds: (performance.now() - begun) / 1000 };
+}
+
+test('while the database is silent everybody is told soon, and all is well when it speaks again', async () => {
+  expect((await ask('/v1/videos')).status).toBe(200);
+
+  link.silence();
+  const [list, ready, healthy] = await Promise.all(['/v1/videos', '/readyz', '/healthz'].map(ask));
+  expect([list?.status, ready?.status, healthy?.status]).toEqual([503, 503, 200]);
+  expect(list?.seconds).toBeLessThan(12);
+  expect(ready?.seconds).toBeLessThan(4.5);
+
+  link.resume();
+  await until(async () => (await ask('/readyz')).status === 200);
+  expect((await ask('/v1/videos')).status).toBe(200);
+});
