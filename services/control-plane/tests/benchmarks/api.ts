@@ -17,7 +17,7 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import { createLogger } from '@framelane/service-kit/logger';
 import { sql } from 'kysely';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
-import { openDatabase, openPool } from '../../src/db/database.ts';
+import { openDatabase, openPatientPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
 import type { Load, Task } from './support/load-generator.ts';
@@ -109,7 +109,7 @@ async function startOurs(): Promise<Contestant> {
 
 /** Videos that are ready, a second apart, one of them with a rendition and its first segment stored. */
 async function fill(): Promise<void> {
-  const db = openDatabase(openPool(database.url, createLogger({ service: 'benchmark', level: 'error' })));
+  const db = openDatabase(openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'error' })));
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,
       attempt, duration, width, height, frame_rate, size, created_at)
