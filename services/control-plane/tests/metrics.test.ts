@@ -282,10 +282,19 @@ describe('queues', () => {
     await sql`
       select graphile_worker.add_job('no-such-task', '{}', run_at => now() - interval '100 s'),
         graphile_worker.add_job('no-such-task', '{}', run_at => now() + interval '100 s')`.execute(plane.db);
+    await sql`select graphile_worker.add_job('no-such-task', '{}', job_key => 'fails')`.execute(plane.db);
+    await sql`
+      update graphile_worker._private_jobs set attempts = 3, run_at = now() + interval '30 s',
+        created_at = now() - interval '500 s' where key = 'fails'`.execute(plane.db);
     const { series } = await scrape();
-    const labels = '{task="no-such-task",state="waiting"}';
-    expect(series.get(`framelane_jobs${labels}`)).toBe(1);
-    expectAge(series.get(`framelane_jobs_oldest_age_seconds${labels}`), 100);
+    for (const [state, seconds] of [
+      ['waiting', 100],
+      ['retrying', 500],
+    ] as const) {
+      const labels = `{task="no-such-task",state="${state}"}`;
+      expect(series.get(`framelane_jobs${labels}`)).toBe(1);
+      expectAge(series.get(`framelane_jobs_oldest_age_seconds${labels}`), seconds);
+    }
   });
 
   test('of webhook deliveries', async () => {

@@ -42,7 +42,7 @@ export class DatabaseMetrics {
     });
     this.#jobs = new QueueGauges(registry, {
       name: 'framelane_jobs',
-      help: 'Background jobs that are due, taken by a worker, or given up after their last try',
+      help: 'Background jobs that are due, taken by a worker, between two tries, or given up after their last one',
       labelNames: ['task', 'state'],
     });
     this.#deliveries = new QueueGauges(registry, {
