@@ -107,6 +107,9 @@ describe('the ffmpeg run', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
     expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
     expect(graph({ deinterlace: true })).toMatch(/,bwdif=.*?,fps=/);
+    expect(graph({ deinterlace: true, turn: ['transpose=clock'] })).toMatch(
+      /,bwdif=[^,]*,transpose=clock,fps=/,
+    );
     expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);
     expect(graph({ assumedMatrix: 'bt601' })).toMatch(/in_color_matrix=bt601:out_color_matrix=bt709/);
   });

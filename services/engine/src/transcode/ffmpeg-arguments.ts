@@ -192,12 +192,12 @@ function audioOptions({ audio }: EncodePlan): string[] {
  */
 const WITH_LASTING_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
-/** From the decoder to the top rung: one size, upright, progressive, constant rate, exact length, BT.709, 8-bit 4:2:0. */
+/** From the decoder to the top rung: one size, progressive, upright, constant rate, exact length, BT.709, 8-bit 4:2:0. */
 function topChain(top: Rung, plan: EncodePlan): string {
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
-    ...plan.turn,
     ...(plan.deinterlace ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    ...plan.turn,
     ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
     `fps=${toFraction(plan.frameRate)}:start_time=0`,
     'tpad=stop_mode=clone:stop=-1',

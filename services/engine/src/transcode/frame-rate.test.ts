@@ -8,6 +8,7 @@ describe('the frame rate delivered', () => {
   test.each([
     ['its own, when it holds a constant one', 29.97, NTSC, '30000/1001'],
     ['its own, even an unusual one', 12.5, { numerator: 25, denominator: 2 }, '25/2'],
+    ['its own, when a few of its frames are missing', 24.04, whole(25), '25/1'],
     ['the usual rate it is near to, when what it declares is absurd', 29.97, whole(90000), '30000/1001'],
     ['the usual rate, when interlaced video declares its fields', 25, whole(50), '25/1'],
     ['23.976 and not 24, which are close', 23.976, null, '24000/1001'],

@@ -14,6 +14,8 @@ const COMMON_RATES: readonly FrameRate[] = [
   { numerator: 60, denominator: 1 },
 ];
 const TOLERANCE = 0.005;
+/** Part of the frames that may be missing in a track of a constant rate, as AVI leaves out those that are like the last. */
+const MISSING_PART = 0.1;
 
 /** What a variable rate is raised to: the next of these. */
 const STEPS = [15, 25, 30, 50, 60];
@@ -46,11 +48,16 @@ export function deliveryFrameRate(average: number, declared: FrameRate | null): 
 }
 
 function naturalRate(average: number, declared: FrameRate | null): FrameRate {
-  if (declared && toNumber(declared) <= MAX_RATE && isNear(toNumber(declared), average)) return declared;
+  if (declared && toNumber(declared) <= MAX_RATE && isAlmost(toNumber(declared), average)) return declared;
   const [nearest] = COMMON_RATES.filter((rate) => isNear(toNumber(rate), average)).sort(
     (a, b) => Math.abs(toNumber(a) - average) - Math.abs(toNumber(b) - average),
   );
   return nearest ?? { numerator: STEPS.find((step) => step >= average) ?? MAX_RATE, denominator: 1 };
+}
+
+/** Whether a rate is that of a track but for frames that are missing. */
+function isAlmost(rate: number, average: number): boolean {
+  return isNear(rate, average) || (average < rate && average >= rate * (1 - MISSING_PART));
 }
 
 function isNear(rate: number, average: number): boolean {

@@ -52,6 +52,17 @@ describe('a source', () => {
     });
   });
 
+  test.each([
+    ['h264', 'progressive', false],
+    ['h264', 'tt', false],
+    ['h264', 'unknown', true],
+    ['h264', undefined, true],
+    ['dvvideo', 'unknown', true],
+    ['vp9', 'unknown', false],
+  ])('of %s with fields %s hides them: %s', (codec_name, field_order, hides) => {
+    expect(firstVideo({ codec_name, field_order })?.hidesFields).toBe(hides);
+  });
+
   test('knows colours that only decoders of Dolby Vision can read', () => {
     const withBase = (dv_bl_signal_compatibility_id: number) =>
       firstVideo({ side_data_list: [{ dv_bl_signal_compatibility_id }] })?.needsDolbyVision;
@@ -73,6 +84,15 @@ describe('a source', () => {
     const stream = { duration: '9', nb_frames: '200', r_frame_rate: '25/1' };
     const { videoTracks, declaredDuration } = readSource(probed([stream], { format_name, duration: '10' }));
     expect([videoTracks[0]?.declaredDuration, declaredDuration]).toEqual([ofTrack, ofWhole]);
+  });
+
+  test.each([
+    ['with an index', '200', 103],
+    ['of fragments', undefined, 3],
+  ])('%s that begins late says how long it is', (_, nb_frames, duration) => {
+    const format = { format_name: 'mov,mp4,m4a,3gp,3g2,mj2', start_time: '100' };
+    const { videoTracks } = readSource(probed([{ duration: '103', nb_frames }], format));
+    expect(videoTracks[0]?.declaredDuration).toBe(duration);
   });
 
   test('counts no cover picture as video', () => {

@@ -29,6 +29,8 @@ export type VideoTrack = {
   /** Whether samples use all their values, as pictures of computers do. */
   fullRange: boolean;
   interlaced: boolean;
+  /** Whether only its pictures tell if they are interlaced. */
+  hidesFields: boolean;
   dynamicRange: DynamicRange;
   /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
   colorMatrix: string | null;
@@ -120,17 +122,24 @@ const probedFile = z.object({
 /** Containers whose header tells how long the whole is. What ffprobe says of their tracks is guessed. */
 const DURATION_OF_WHOLE = ['matroska', 'flv'];
 
+/** Containers with an index of all frames, unless they consist of fragments. */
+const INDEXED = ['mp4', 'mov'];
+
+/** Codecs of which the container should say whether their pictures are interlaced, and not all do. */
+const CODECS_WITH_FIELDS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo'];
+
 /** Reads ffprobe's JSON. Throws when it is not what ffprobe writes. */
 export function readSource(json: string): MediaSource {
   const { streams, format } = probedFile.parse(JSON.parse(json));
   const container = containerName(format.format_name, format.tags.major_brand);
+  const startTime = Number(format.start_time ?? 0);
   return {
     container,
-    startTime: Number(format.start_time ?? 0),
+    startTime,
     declaredDuration: DURATION_OF_WHOLE.includes(container) ? (format.duration ?? null) : null,
     videoTracks: streams
       .filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic === 0)
-      .map((stream) => videoTrack(stream, container)),
+      .map((stream) => videoTrack(stream, container, startTime)),
     audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
   };
 }
@@ -142,7 +151,7 @@ function containerName(formatName: string, majorBrand: string | undefined): stri
   return majorBrand === undefined || majorBrand.trim() === 'qt' ? 'mov' : 'mp4';
 }
 
-function videoTrack(stream: ProbedStream, container: string): VideoTrack {
+function videoTrack(stream: ProbedStream, container: string, startTime: number): VideoTrack {
   const coded = { width: stream.width, height: stream.height };
   return {
     index: stream.index,
@@ -157,11 +166,13 @@ function videoTrack(stream: ProbedStream, container: string): VideoTrack {
     pixelFormat: stream.pix_fmt,
     fullRange: stream.color_range === 'pc' || stream.pix_fmt.startsWith('yuvj'),
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
+    hidesFields:
+      ['', 'unknown'].includes(stream.field_order) && CODECS_WITH_FIELDS.includes(stream.codec_name),
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
     needsDolbyVision: stream.side_data_list.some((entry) => entry.dv_bl_signal_compatibility_id === 0),
     declaredRate: fraction(stream.r_frame_rate, '/'),
-    declaredDuration: declaredDuration(stream, container),
+    declaredDuration: declaredDuration(stream, container, startTime),
     isDefault: stream.disposition.default === 1,
   };
 }
@@ -179,8 +190,12 @@ function audioTrack(stream: ProbedStream): AudioTrack {
   };
 }
 
-function declaredDuration(stream: ProbedStream, container: string): number | null {
+function declaredDuration(stream: ProbedStream, container: string, startTime: number): number | null {
   if (DURATION_OF_WHOLE.includes(container)) return null;
+  if (INDEXED.includes(container) && stream.nb_frames === 0 && stream.duration !== undefined) {
+    // Fragments have no index; what ffprobe says of them counts from zero, wherever their clock begins.
+    return stream.duration - startTime;
+  }
   if (container !== 'avi') return stream.duration ?? null;
   // Without its index, ffprobe guesses the duration of an AVI from the size of the file.
   const rate = fraction(stream.r_frame_rate, '/');

@@ -41,6 +41,16 @@ describe('a timeline', () => {
     expect(measure(packets)).toMatchObject({ duration: expect.closeTo(1), averageRate: expect.closeTo(25) });
   });
 
+  test('ends with the last frame also where only the first says when it is shown', () => {
+    const packets = steady(25).map(([, dts], at): Packet => [at === 0 ? 0.04 : Number.NaN, dts, 0.04]);
+    expect(measure(packets, { startTime: 0.04 })).toEqual({
+      frames: 25,
+      start: expect.closeTo(0),
+      duration: expect.closeTo(1),
+      averageRate: expect.closeTo(25),
+    });
+  });
+
   test.each([
     ['jumps', 1000],
     ['starts over', 0],

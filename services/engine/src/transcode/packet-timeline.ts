@@ -28,6 +28,8 @@ export class PacketTimeline {
   #longestFrame = 0;
   #expected: number | undefined;
   #shift = 0;
+  /** Seconds by which the first packet is decoded before it is shown, and so is the last. */
+  #delay: number | undefined;
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
@@ -45,7 +47,8 @@ export class PacketTimeline {
     this.#longestFrame = Math.max(this.#longestFrame, length);
     const time = this.#mended(Number.isNaN(dts) ? pts : dts, length);
     if (Number.isNaN(time)) return;
-    const shown = Number.isNaN(pts) ? time : pts + this.#shift;
+    if (!Number.isNaN(pts)) this.#delay ??= pts + this.#shift - time;
+    const shown = Number.isNaN(pts) ? time + (this.#delay ?? 0) : pts + this.#shift;
     this.#first = Math.min(this.#first, shown);
     this.#end = Math.max(this.#end, shown + length);
   }

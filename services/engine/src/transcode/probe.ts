@@ -15,6 +15,7 @@ import { runTool } from './run-tool.ts';
 import { checkTimeline, chooseTracks } from './source-checks.ts';
 import { refusal } from './transcode-failure.ts';
 import type { TranscodeLimits } from './transcode-settings.ts';
+import { wholePictures } from './whole-pictures.ts';
 
 /** A source that can be transcoded, and what is taken of it. */
 export type ProbedSource = {
@@ -46,6 +47,9 @@ type ProbeOptions = {
 /** Characters in which a file may describe itself; names of languages can be megabytes long. */
 const MOST_FACTS = 256 * 1024;
 
+/** Pictures that show whether a track is interlaced when nothing else says so. */
+const PICTURES_LOOKED_AT = 10;
+
 /** Containers whose clock may start over in the middle. */
 const BROKEN_CLOCK_CONTAINERS = ['mpegts', 'mpeg'];
 
@@ -61,7 +65,11 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const { timeline, ...packets } = await measure(source, tracks, options);
   checkTimeline(timeline, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
-  return { container, declaredDuration, ...tracks, timeline, ...packets };
+  const video = tracks.video.hidesFields ? await withFields(tracks.video, options) : tracks.video;
+  return {
+    ...{ container, declaredDuration, ...packets },
+    ...{ video, audio: tracks.audio, timeline: wholePictures(timeline, video) },
+  };
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
@@ -74,6 +82,25 @@ async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise
     onLine: (line) => lines.push(line),
   });
   return lines.join('\n');
+}
+
+/** Decodes the first pictures to see whether they are interlaced. */
+async function withFields(
+  video: VideoTrack,
+  { program, cwd, signal, limits }: ProbeOptions,
+): Promise<VideoTrack> {
+  const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${PICTURES_LOOKED_AT}`];
+  const entries = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=p=0'];
+  let interlaced = false;
+  await runTool(program, ffprobeArguments(...part, ...entries), {
+    cwd,
+    signal,
+    limitSeconds: limits.probeSeconds,
+    onLine: (line) => {
+      interlaced ||= line.startsWith('1');
+    },
+  });
+  return { ...video, interlaced };
 }
 
 /** Reads all packets, which decodes nothing: as fast as the disk. */

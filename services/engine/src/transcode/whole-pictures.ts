@@ -1,0 +1,28 @@
+import { toNumber } from './frame-rate.ts';
+import type { VideoTrack } from './media-source.ts';
+import type { Timeline } from './packet-timeline.ts';
+
+/** No television shows more interlaced pictures a second. */
+const HIGHEST_INTERLACED_RATE = 30;
+/** What rates that are measured may be off. */
+const TOLERANCE = 0.005;
+
+/**
+ * The timeline of a track with its pictures counted whole. Interlaced H.264 may code the two fields of a picture by themselves
+ * (field_pic_flag, ISO/IEC 14496-10 §7.4.3), those of one picture and not of the next, and each is a packet then in most
+ * containers; the decoder makes one frame of both.
+ */
+export function wholePictures(timeline: Timeline, { codec, interlaced, declaredRate }: VideoTrack): Timeline {
+  if (codec !== 'h264' || !interlaced) return timeline;
+  const rate = pictureRate(timeline.averageRate, declaredRate ? toNumber(declaredRate) : 0);
+  return { ...timeline, frames: Math.round((timeline.duration - timeline.start) * rate), averageRate: rate };
+}
+
+/** Where fields are declared, pictures come at half their rate, if that many can be in so many packets. */
+function pictureRate(packetRate: number, declared: number): number {
+  const isUsual = (rate: number) => rate <= HIGHEST_INTERLACED_RATE * (1 + TOLERANCE);
+  const half = declared / 2;
+  const areFields = !isUsual(declared) && isUsual(half);
+  if (areFields && half <= packetRate && packetRate <= declared * (1 + TOLERANCE)) return half;
+  return isUsual(packetRate) ? packetRate : packetRate / 2;
+}
