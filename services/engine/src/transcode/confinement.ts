@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { realpath, writeFile } from 'node:fs/promises';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from './input-limits.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import type { TranscodeLimits } from './transcode-settings.ts';
@@ -40,7 +40,7 @@ export async function writeConfinedProgram(
     ...['nice', '-n', '10'],
     ...['prlimit', `--as=${limits.memoryBytes}`, `--cpu=${limits.cpuSeconds}`],
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
-    ...(sandbox === 'bubblewrap' ? bubblewrap(filterPath !== null) : []),
+    ...(sandbox === 'bubblewrap' ? bubblewrap(await realpath(program), filterPath !== null) : []),
     quoted(program),
     '"$@"',
     ...(filterPath ? [`${FILTER_DESCRIPTOR}<${quoted(filterPath)}`] : []),
@@ -50,8 +50,10 @@ export async function writeConfinedProgram(
 
 const FILTER_DESCRIPTOR = 9;
 
-function bubblewrap(hasFilter: boolean): string[] {
-  const readOnly = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts', '/opt'];
+function bubblewrap(program: string, hasFilter: boolean): string[] {
+  const readOnly = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts'];
+  // Whole applications and their settings may be there.
+  if (program.startsWith('/opt/')) readOnly.push('/opt');
   const links = ['bin', 'sbin', 'lib', 'lib64'].map((name) => `--symlink usr/${name} /${name}`);
   return [
     ...['bwrap', '--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', ...links],

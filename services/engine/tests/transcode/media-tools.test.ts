@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { CONFINING_PROGRAMS } from '../../src/transcode/confinement.ts';
+import { prepareMediaTools } from '../../src/transcode/media-tools.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
+
+const run = promisify(execFile);
+const { PATH } = process.env;
+
+/** A machine with the programs an engine cannot do without, and no other. */
+let directory: string;
+let programs: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'media-tools-'));
+  programs = join(directory, 'bin');
+  await mkdir(programs);
+  for (const name of [...CONFINING_PROGRAMS, 'ffmpeg', 'ffprobe']) {
+    await symlink(await pathOf(name), join(programs, name));
+  }
+  process.env.PATH = programs;
+});
+afterEach(async () => {
+  process.env.PATH = PATH;
+  await rm(directory, { recursive: true });
+});
+
+async function pathOf(name: string): Promise<string> {
+  const { stdout } = await run('/bin/sh', ['-c', `command -v ${name}`], { env: { PATH } });
+  return stdout.trim();
+}
+
+/** Puts an ffmpeg in front of the real one that calls itself of a version. */
+async function installFfmpeg(version: string): Promise<void> {
+  const real = await pathOf('ffmpeg');
+  const script = `[ "$*" = -version ] && exec echo "ffmpeg version ${version} Copyright"\nexec ${real} "$@"`;
+  await rm(join(programs, 'ffmpeg'));
+  await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+}
+
+/** Prepares the tools as an engine does at its start, and resolves with the events it warned of. */
+async function warningsOfStart(sandbox: Sandbox): Promise<string[]> {
+  const warnings: string[] = [];
+  const logger = createLogger({ service: 'test' });
+  logger.silent = true;
+  logger.warn = ((event: string) => {
+    warnings.push(event);
+    return logger;
+  }) as unknown as Logger['warn'];
+  const settings = { workDir: directory, sandbox, limits: DEFAULT_TRANSCODE_LIMITS };
+  const { ffmpeg } = await prepareMediaTools(settings, logger);
+  await run(ffmpeg, ['-version'], { cwd: directory });
+  return warnings;
+}
+
+test.each([
+  ['7.1.4', ['ffmpeg.outdated']],
+  ['7.1.5', []],
+])('of ffmpeg %s a start warns with %j', async (version, warnings) => {
+  await installFfmpeg(version);
+  expect(await warningsOfStart('none')).toEqual(warnings);
+});
+
+test('a start without bubblewrap warns once and goes on, unless it is demanded', async () => {
+  await installFfmpeg('7.1.5');
+  expect(await warningsOfStart('auto')).toEqual(['sandbox.unavailable']);
+  await expect(warningsOfStart('bubblewrap')).rejects.toThrow(/^bwrap was not found in PATH/);
+});
+
+test.each(['ffprobe', 'prlimit'])('there is no start without %s', async (name) => {
+  await rm(join(programs, name));
+  await expect(warningsOfStart('none')).rejects.toThrow(`${name} was not found in PATH`);
+});
