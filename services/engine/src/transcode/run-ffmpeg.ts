@@ -16,7 +16,7 @@ export type FfmpegRunOptions = {
   program: string;
   cwd: string;
   signal: AbortSignal;
-  /** Longest time the run may take. */
+  /** Longest time the run may take, held or not: nothing else would end a job whose storage barely moves. */
   limitSeconds: number;
   /** Longest time without new output. */
   stallSeconds: number;

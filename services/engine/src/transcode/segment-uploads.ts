@@ -5,8 +5,8 @@ import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/cont
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
-import { storeWithRetries } from './store-with-retries.ts';
 import { refusal, TranscodeFailure } from './transcode-failure.ts';
+import { withStorageRetries } from './with-storage-retries.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
 export type StoredSegment = SegmentHead & { bytes: number };
@@ -131,7 +131,7 @@ export class SegmentUploads {
   async #upload(path: string, { rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
     const options = { contentType: 'video/mp2t', signal };
-    const { bytes } = await storeWithRetries(() => {
+    const { bytes } = await withStorageRetries(() => {
       const ciphertext = encryptSegment(createReadStream(path), contentKey, sequence);
       return objects.putStream(keyOf(rendition, sequence), ciphertext, options);
     }, signal);

@@ -4,7 +4,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ImagesPlan } from './images-plan.ts';
-import { storeWithRetries } from './store-with-retries.ts';
+import { withStorageRetries } from './with-storage-retries.ts';
 
 /** Stores the pictures ffmpeg has left in its folder; null for one it could not make, which no video fails for. */
 export async function storeImages(
@@ -15,7 +15,7 @@ export async function storeImages(
 ): Promise<Pick<Manifest, 'poster' | 'storyboard'>> {
   const store = async (name: ImageName, picture: Buffer | null) => {
     if (!picture) return null;
-    await storeWithRetries(() => objects.put(imageKey(attempt, name), picture, 'image/jpeg'), signal);
+    await withStorageRetries(() => objects.put(imageKey(attempt, name), picture, 'image/jpeg'), signal);
     return { bytes: picture.length };
   };
   const [poster, storyboard] = await Promise.all([

@@ -20,6 +20,7 @@ import { storeImages } from './store-images.ts';
 import { ToolError } from './tool-error.ts';
 import { storageFailure, TranscodeFailure } from './transcode-failure.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
+import { withStorageRetries } from './with-storage-retries.ts';
 
 /** One attempt at one video. */
 export type TranscodeJob = {
@@ -73,17 +74,14 @@ async function assertDiskSpace(directory: string, sourceBytes: number, spareByte
   }
 }
 
+/** A fetch that breaks off begins again. */
 async function fetchSource(
-  job: TranscodeJob,
+  { sourceKey }: TranscodeJob,
   directory: string,
-  context: TranscodeJobContext,
+  { objects, signal }: TranscodeJobContext,
 ): Promise<void> {
-  try {
-    await context.objects.fetchToFile(job.sourceKey, join(directory, SOURCE_PATH), context.signal);
-  } catch (error) {
-    context.signal.throwIfAborted();
-    throw storageFailure(error);
-  }
+  const path = join(directory, SOURCE_PATH);
+  await withStorageRetries(() => objects.fetchToFile(sourceKey, path, signal), signal);
 }
 
 async function probeSource(

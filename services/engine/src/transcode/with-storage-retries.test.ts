@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { storeWithRetries } from './store-with-retries.ts';
 import { TranscodeFailure } from './transcode-failure.ts';
+import { withStorageRetries } from './with-storage-retries.ts';
 
 const refuse = () => Promise.reject(new Error('Refused'));
 
 test('rejects with the reason of the signal, also while it waits for the next try', async () => {
   const reason = new TranscodeFailure('storage_failed', 'Another segment', { retryable: true });
   const abort = new AbortController();
-  const storing = storeWithRetries(refuse, abort.signal);
+  const storing = withStorageRetries(refuse, abort.signal);
   setImmediate(() => abort.abort(reason));
 
   await expect(storing).rejects.toBe(reason);
-  await expect(storeWithRetries(refuse, abort.signal)).rejects.toBe(reason);
+  await expect(withStorageRetries(refuse, abort.signal)).rejects.toBe(reason);
 });
 
 test('stores what is refused at first', async () => {
@@ -20,5 +20,5 @@ test('stores what is refused at first', async () => {
     tries += 1;
     return tries === 1 ? refuse() : 'stored';
   };
-  expect(await storeWithRetries(store, new AbortController().signal)).toBe('stored');
+  expect(await withStorageRetries(store, new AbortController().signal)).toBe('stored');
 });

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { storageFailure } from './transcode-failure.ts';
 
-/** Waits between the tries to store something. */
+/** Waits between the tries. */
 const RETRY_DELAYS_MS = [500, 2000];
 
-/** Tries to store something a few times. Rejects with a TranscodeFailure, or the signal's reason when aborted. */
-export async function storeWithRetries<T>(store: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Asks the storage for something up to three times. Rejects with a TranscodeFailure, or the signal's reason when aborted. */
+export async function withStorageRetries<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await store();
+      return await ask();
     } catch (error) {
       signal.throwIfAborted();
       const delayMs = RETRY_DELAYS_MS[tries];
