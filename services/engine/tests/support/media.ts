@@ -39,10 +39,29 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
 
 /** The first picture of a file, three bytes a pixel: red, green, blue. */
 export async function firstPicture(path: string): Promise<Buffer> {
-  const { stdout } = await run(
-    'ffmpeg',
-    ['-v', 'error', '-nostdin', '-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'],
-    { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 },
+  return decoded('-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
+}
+
+/** All pictures of a file in grey, a byte a pixel. */
+export async function greyPictures(path: string, width: number, height: number): Promise<Buffer[]> {
+  const asTheyAre = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
+  const pixels = await decoded('-i', path, ...asTheyAre);
+  return Array.from({ length: pixels.length / (width * height) }, (_, at) =>
+    pixels.subarray(at * width * height, (at + 1) * width * height),
   );
+}
+
+/** The sound of a file, -1..1: the first sample of each channel, then the second. */
+export async function samples(path: string): Promise<Float32Array> {
+  const bytes = await decoded('-i', path, '-vn', '-f', 'f32le', '-');
+  return new Float32Array(new Uint8Array(bytes).buffer);
+}
+
+/** What ffmpeg writes to its standard output. */
+async function decoded(...args: string[]): Promise<Buffer> {
+  const { stdout } = await run('ffmpeg', ['-v', 'error', '-nostdin', ...args], {
+    encoding: 'buffer',
+    maxBuffer: 64 * 1024 ** 2,
+  });
   return stdout;
 }

@@ -5,9 +5,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FAILURE_CODES } from '@framelane/contracts/failures';
-import type { Message } from '@framelane/contracts/messages';
+import type { MessageData } from '@framelane/contracts/messages';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../support/media.ts';
+import { hlsComplaints } from './support/hls-rules.ts';
 import { mutated, randomNumbers } from './support/mutations.ts';
 import { processesIn } from './support/processes.ts';
 import { WorkerBench } from './support/worker-bench.ts';
@@ -54,25 +55,23 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** What becomes of a file, for people. */
+/** `fine` for what is documented: a video by the rules of HLS, or a failure of the file's own; else what is wrong. */
 async function outcome(name: string, content: Buffer): Promise<string> {
   const path = join(bench.directory, name);
   await writeFile(path, content);
   const videoId = await bench.submit(path);
-  const result = await bench.result(videoId);
-  const verdict = judged(result);
-  const stored = await bench.stored(videoId);
-  if (result.type === 'transcode.failed' && stored.length > 0)
-    return `${verdict}, but left ${stored.join(' ')}`;
-  return verdict;
+  const { type, data } = await bench.result(videoId);
+  const found =
+    type === 'transcode.completed'
+      ? await hlsComplaints(bench, videoId, data.manifest)
+      : [...failureComplaints(data), ...(await bench.stored(videoId)).map((key) => `left ${key}`)];
+  return found.length === 0 ? 'fine' : found.join('; ');
 }
 
-/** `fine` for what is documented: ready, or a failure that is the file's own and final. */
-function judged({ type, data }: Message): string {
-  if (type === 'transcode.completed') return 'fine';
-  if (type !== 'transcode.failed') return type;
-  const isOwnFault = !data.retryable && FAILURE_CODES.some((code) => code === data.code);
-  return isOwnFault ? 'fine' : `${data.code}: ${data.message}`;
+/** What is wrong with a failure: it has to be the file's own, documented and final. */
+function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
+  const isOwnFault = !retryable && FAILURE_CODES.some((known) => known === code);
+  return isOwnFault ? [] : [`${code}: ${message}`];
 }
 
 async function expectAllFine(files: { name: string; content: Buffer }[]): Promise<void> {

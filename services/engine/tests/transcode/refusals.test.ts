@@ -197,6 +197,18 @@ test('more than twelve hours are too long', async () => {
   await expectRefused(clip, 'duration_exceeded');
 });
 
+test.each([
+  ['more than 240', '250'],
+  ['less than one', '0.5'],
+])('%s frames a second are refused', async (_, rate) => {
+  const clip = await makeClip(inBench(`rate-${rate}.mp4`), { video: `color=s=64x64:r=${rate}:d=6` });
+  expect(await bench.refuse(clip)).toMatchObject({
+    code: 'malformed_media',
+    message: `The video has ${Number(rate).toPrecision(3)} frames a second; 1 to 240 are accepted.`,
+    retryable: false,
+  });
+});
+
 test('pictures of more than 8192 pixels a side are too large', async () => {
   const clip = await makeClip(inBench('wide.mp4'), { video: 'color=s=8400x16:r=25:d=1' });
   await expectRefused(clip, 'dimensions_exceeded');

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
 import { decrypted, expectHlsRules } from './support/hls-rules.ts';
-import { processesIn, until } from './support/processes.ts';
+import { isStopped, processesIn, until } from './support/processes.ts';
+import { VideoServer } from './support/video-server.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
 jest.setTimeout(60_000);
@@ -114,6 +115,15 @@ describe('a transcode worker', () => {
     }
   });
 
+  test('fetches a source again when that breaks off, and not without end', async () => {
+    const clip = await makeClip(join(bench.directory, 'fetched.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+    bench.brokenFetches = 1;
+    await bench.transcode(clip);
+    bench.brokenFetches = Number.POSITIVE_INFINITY;
+    expect(await bench.refuse(clip)).toMatchObject({ code: 'storage_failed', retryable: true });
+    bench.brokenFetches = 0;
+  });
+
   test('drops a command when there is nothing to claim', async () => {
     const clip = await makeClip(join(bench.directory, 'again.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const { videoId } = await bench.transcode(clip);
@@ -195,6 +205,75 @@ test('a job that would fill the disk is not begun', async () => {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     expect(await bench.refuse(clip)).toMatchObject({ code: 'internal_error', retryable: true });
   } finally {
+    await bench.stop();
+  }
+});
+
+test('ffmpeg is held while the storage cannot keep up, and goes on when it can', async () => {
+  const bench = await WorkerBench.start({ preset: 'slow' });
+  try {
+    const { promise, resolve: takeSegments } = Promise.withResolvers<void>();
+    bench.takesSegments = promise;
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
+      video: 'testsrc2=s=64x36:r=10:d=600',
+      options: ['-c:v', 'mpeg4'],
+    });
+    const videoId = await bench.submit(clip);
+    const isHeld = async () => {
+      const pids = await processesIn(bench.workDir);
+      return (await Promise.all(pids.map(isStopped))).includes(true);
+    };
+    await until(isHeld);
+    expect(await bench.stored(videoId)).toEqual([]);
+    takeSegments();
+    const manifest = await bench.manifest(videoId);
+    await expectHlsRules(bench, videoId, manifest);
+    expect(manifest.duration).toBe(600);
+  } finally {
+    await bench.stop();
+  }
+});
+
+test('the bit rates of a video of which a part is heavy are those of its segments', async () => {
+  const bench = await WorkerBench.start();
+  const clip = await makeClip(join(bench.directory, 'heavy.mp4'), {
+    video:
+      'color=gray:s=320x240:r=25:d=12[light];testsrc2=s=320x240:r=25:d=6,noise=alls=60:allf=t[heavy];' +
+      '[light][heavy]concat',
+    audio: 'sine=d=18',
+    options: ['-c:v', 'mpeg4', '-q:v', '4'],
+  });
+  const { videoId, manifest } = await bench.transcode(clip);
+  const server = await VideoServer.start(bench, videoId, manifest);
+  try {
+    const fetched = async (path: string) => (await fetch(new URL(path, server.url))).text();
+    /** Bits a second of each segment as it is stored, for as long as the playlist says. */
+    const measured = async (name: string) => {
+      const lines = (await fetched(`${name}/index.m3u8`)).matchAll(/^#EXTINF:([\d.]+),$/gm);
+      const seconds = [...lines].map(([, duration]) => Number(duration));
+      const bytes = await Promise.all(
+        seconds.map(
+          async (_, at) => (await bench.objects.head(bench.segmentKey(videoId, name, at)))?.bytes ?? 0,
+        ),
+      );
+      const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+      return {
+        // All last six seconds, as the target does, so that every one is a run of its own.
+        peak: Math.max(...seconds.map((duration, at) => (8 * (bytes[at] ?? 0)) / duration)),
+        average: (8 * sum(bytes)) / sum(seconds),
+      };
+    };
+    const [picture, sound] = [await measured('360p'), await measured('audio')];
+    expect(picture.peak).toBeGreaterThan(2 * picture.average);
+
+    const [, peak, average] =
+      /BANDWIDTH=(\d+),AVERAGE-BANDWIDTH=(\d+)/.exec(await fetched('master.m3u8')) ?? [];
+    expect(Number(peak)).toBeGreaterThanOrEqual(picture.peak + sound.peak);
+    expect(Number(peak)).toBeLessThan(1.01 * (picture.peak + sound.peak));
+    expect(Number(average) / (picture.average + sound.average)).toBeCloseTo(1, 2);
+    await expectHlsRules(bench, videoId, manifest);
+  } finally {
+    await server.stop();
     await bench.stop();
   }
 });

@@ -14,6 +14,13 @@ export async function processesIn(directory: string): Promise<number[]> {
   return pids.filter((_, at) => found[at]);
 }
 
+/** Whether a process is stopped; false for one that is gone. */
+export async function isStopped(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name before the state may hold anything, brackets and spaces included.
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+}
+
 /** Looks again and again until the condition holds; the test's own time limit ends it. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(20);

@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { averageBitRate, peakBitRate } from '@framelane/hls-conformance/bit-rate';
 import type { WorkerBench } from './worker-bench.ts';
 
 const AUDIO = 'audio';
@@ -90,10 +89,29 @@ function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): str
   ].join('\n');
 }
 
+/**
+ * Bits a second of a rendition, reckoned without what checks them later. The peak is that of any run of segments that
+ * lasts between half a target duration and one and a half (RFC 8216 §4.1), or else of the whole.
+ */
 function ratesOf({ segments }: RenditionManifest, manifest: Manifest): { peak: number; average: number } {
-  const weights = segments.map(({ bytes, duration }) => ({ bytes, seconds: duration }));
-  const peak = peakBitRate(weights, targetDuration(manifest)).atMost;
-  return { peak: Math.ceil(peak), average: Math.ceil(averageBitRate(weights)) };
+  const target = targetDuration(manifest);
+  const runs = segments
+    .flatMap((_, from) => segments.map((_, to) => segments.slice(from, to + 1)))
+    .filter((run) => secondsOf(run) >= target / 2 && secondsOf(run) <= 1.5 * target);
+  return {
+    peak: Math.ceil(Math.max(...[segments, ...runs].map(bitRate))),
+    average: Math.ceil(bitRate(segments)),
+  };
+}
+
+type Segments = RenditionManifest['segments'];
+
+function bitRate(segments: Segments): number {
+  return (8 * segments.reduce((sum, { bytes }) => sum + bytes, 0)) / secondsOf(segments);
+}
+
+function secondsOf(segments: Segments): number {
+  return segments.reduce((sum, { duration }) => sum + duration, 0);
 }
 
 function targetDuration({ renditions }: Manifest): number {

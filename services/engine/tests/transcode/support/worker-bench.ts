@@ -42,6 +42,10 @@ export class WorkerBench {
   claimedBytes: number | undefined;
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
+  /** Fetches of sources that break off from now on. */
+  brokenFetches = 0;
+  /** What the store waits for before it takes a segment. */
+  takesSegments: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
   #waiting: (() => void)[] = [];
@@ -58,8 +62,15 @@ export class WorkerBench {
     this.directory = directory;
     this.logger = logger;
     this.objects = new FileObjectStore(join(directory, 'objects'));
+    const fetchToFile = this.objects.fetchToFile.bind(this.objects);
+    this.objects.fetchToFile = async (key, path, signal) => {
+      if (this.brokenFetches === 0) return fetchToFile(key, path, signal);
+      this.brokenFetches -= 1;
+      throw new Error('The connection broke off');
+    };
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
+      if (key.startsWith('hls/')) await this.takesSegments;
       if (this.refuseSegments && key.startsWith('hls/')) throw new Error('The disk is on fire');
       return putStream(key, body, options);
     };

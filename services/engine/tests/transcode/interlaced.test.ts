@@ -1,0 +1,102 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { ffmpeg, greyPictures, makeClip } from '../support/media.ts';
+import { deliveredFile } from './support/delivered.ts';
+import { fieldPictures } from './support/field-pictures.ts';
+import { transcodeByTheRules } from './support/outcome.ts';
+import { WorkerBench } from './support/worker-bench.ts';
+
+jest.setTimeout(60_000);
+
+let bench: WorkerBench;
+beforeAll(async () => {
+  bench = await WorkerBench.start();
+});
+afterAll(() => bench.stop());
+
+const inBench = (name: string) => join(bench.directory, name);
+
+/** Upright bars that go to the right: all lines of a picture are alike, those of another field are not. */
+const SIZE = { width: 128, height: 96 };
+const PIXELS_A_FIELD = 4;
+const BAR = 32;
+const luma = (x: number, field: number) => ((x - PIXELS_A_FIELD * field + 1600) % (2 * BAR) < BAR ? 200 : 50);
+
+/** The bars at 25 pictures a second for one second, upper or lower lines first. */
+function bars(first: 'tff' | 'bff'): string {
+  const moving = String.raw`if(lt(mod(X-${PIXELS_A_FIELD}*N+1600\,${2 * BAR})\,${BAR})\,200\,50)`;
+  return (
+    `color=s=${SIZE.width}x${SIZE.height}:r=50:d=1,format=yuv420p,geq=lum=${moving}:cb=128:cr=128,` +
+    `interlace=scan=${first}:lowpass=off`
+  );
+}
+
+/** How unlike neighbouring lines are, averaged over all pixels of all pictures. */
+function combing(pictures: Buffer[], width: number): number {
+  let [sum, count] = [0, 0];
+  for (const picture of pictures) {
+    for (let at = width; at < picture.length; at += 1) {
+      sum += Math.abs((picture[at] ?? 0) - (picture[at - width] ?? 0));
+      count += 1;
+    }
+  }
+  return sum / count;
+}
+
+/** Whether the bars are elsewhere, at least in part. */
+function unlike(one: Buffer | undefined, other: Buffer | undefined): boolean {
+  return !one || !other || one.some((value, at) => Math.abs(value - (other[at] ?? 0)) > 75);
+}
+
+/** Transcodes interlaced bars, and expects smooth ones at the rate of whole pictures. */
+async function expectProgressive(path: string, size = SIZE): Promise<void> {
+  const before = await greyPictures(path, SIZE.width, SIZE.height);
+  expect(before).toHaveLength(25);
+  expect(combing(before, SIZE.width)).toBeGreaterThan(5);
+
+  const { videoId, manifest, outcome } = await transcodeByTheRules(bench, path);
+  const rungs = [`360p ${size.width}x${size.height}`];
+  expect(outcome).toMatchObject({ rungs, rate: 25, frames: 25 });
+  expect(outcome.issues).toContain('interlaced');
+  expect(manifest.source.frameRate).toBeCloseTo(25, 1);
+  const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
+  const after = await greyPictures(delivered, size.width, size.height);
+  expect(combing(after, size.width)).toBeLessThan(1);
+  // None is shown twice.
+  expect(after.slice(1).every((picture, at) => unlike(picture, after[at]))).toBe(true);
+}
+
+const INTERLACED = ['-flags', '+ildct+ilme'];
+const UPPER = ['-top', '1'];
+const LOWER = ['-top', '0'];
+
+test.each([
+  ['H.264 in MP4', 'upper.mp4', 'tff', UPPER],
+  ['H.264 in MP4, lower lines first', 'lower.mp4', 'bff', LOWER],
+  ['H.264 in Matroska, lower lines first', 'lower.mkv', 'bff', LOWER],
+  ['H.264 in a transport stream', 'upper.ts', 'tff', UPPER],
+  ['MPEG-2 in QuickTime', 'upper.mov', 'tff', ['-c:v', 'mpeg2video', '-q:v', '2', ...UPPER]],
+  ['MPEG-4 in AVI', 'upper.avi', 'tff', ['-c:v', 'mpeg4', '-q:v', '2', ...UPPER]],
+  ['ProRes', 'upper-prores.mov', 'tff', ['-c:v', 'prores_ks', '-pix_fmt', 'yuv420p10le', ...UPPER]],
+] as const)('interlaced %s gets progressive', async (_, file, first, options) => {
+  await expectProgressive(
+    await makeClip(inBench(file), { video: bars(first), options: [...INTERLACED, ...options] }),
+  );
+});
+
+test.each([
+  ['a transport stream', 'fields.ts', 'upper'],
+  ['a transport stream, lower field first', 'lower-fields.ts', 'lower'],
+  ['Matroska', 'fields.mkv', 'lower'],
+  ['MP4', 'fields.mp4', 'upper'],
+] as const)(
+  'fields of H.264 that are pictures of their own in %s are put together',
+  async (_, file, first) => {
+    const stream = inBench(`${file}.264`);
+    await writeFile(stream, fieldPictures({ ...SIZE, pictures: 25, first, luma }));
+    await ffmpeg('-f', 'h264', '-framerate', '25', '-i', stream, '-c', 'copy', inBench(`${file}.ts`));
+    await ffmpeg('-i', inBench(`${file}.ts`), '-c', 'copy', inBench(file));
+    await expectProgressive(inBench(file));
+  },
+);

@@ -1,0 +1,69 @@
+import { copyFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SegmentUploads } from '../../src/transcode/segment-uploads.ts';
+import { makeClip } from '../support/media.ts';
+
+let directory: string;
+let folder: string;
+let segment: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'segment-uploads-'));
+  folder = join(directory, 'output');
+  await mkdir(folder);
+  segment = await makeClip(join(directory, 'segment.ts'), { video: 'testsrc2=s=16x16:r=25:d=0.2' });
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** As many finished segments as ffmpeg would have written. */
+async function finish(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
+}
+
+/** Uploads of a rung of at most so many segments to a store that waits for its gate, and what they failed with. */
+function uploadsTo(gate: Promise<void>, maxSegments: number) {
+  const objects = new FileObjectStore(join(directory, 'objects'));
+  const store = objects.putStream.bind(objects);
+  objects.putStream = async (key, body, options) => {
+    await gate;
+    return store(key, body, options);
+  };
+  const failures: unknown[] = [];
+  const uploads = new SegmentUploads({
+    ...{ folder, objects, contentKey: Buffer.alloc(16), maxSegments },
+    keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
+    signal: new AbortController().signal,
+    onFailure: (failure) => failures.push(failure),
+  });
+  return { uploads, failures };
+}
+
+test('more segments than the length allows end the job', async () => {
+  const { uploads, failures } = uploadsTo(Promise.resolve(), 3);
+  await finish(3);
+  await uploads.collect();
+  expect(failures).toEqual([]);
+  await finish(5);
+  await uploads.collect();
+  expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false }]);
+  await expect(uploads.finish()).rejects.toBe(failures[0]);
+});
+
+test('many segments that the storage has not taken yet are told of until it has', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { uploads, failures } = uploadsTo(gate, 100);
+  await finish(34);
+  await uploads.collect();
+  expect(uploads.isBehind).toBe(false);
+  await finish(35);
+  await uploads.collect();
+  expect(uploads.isBehind).toBe(true);
+  open();
+  const stored = await uploads.finish();
+  expect(stored.get('360p')).toHaveLength(35);
+  expect(uploads.isBehind).toBe(false);
+  expect(failures).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+});
