@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver } from './support/receiver.ts';
@@ -189,6 +190,31 @@ describe('DELETE /webhooks/:id', () => {
     expect((await webhooks.call('delete', `/${id}`)).body.code).toBe('webhook_not_found');
     expect((await webhooks.call('get', `/${id}`)).body.code).toBe('webhook_not_found');
   });
+});
+
+test('a webhook with very many deliveries is disabled and deleted with all of them', async () => {
+  const { id } = await webhooks.create({ url: URL });
+  const many = 10_001;
+  await sql`
+    with events as (
+      insert into webhook_events (id, workspace_id, type, payload)
+      select 'evt_' || i, ${plane.workspaceId}, 'video.ready', '{}' from generate_series(1, ${many}::int) i
+      returning id)
+    insert into webhook_deliveries (id, endpoint_id, event_id, next_attempt_at)
+    select 'dlv_' || id, ${id}, id, now() + interval '1 day' from events`.execute(plane.db);
+  const countIn = async (status: string) => {
+    const deliveries = plane.db.selectFrom('webhook_deliveries').where('endpoint_id', '=', id);
+    const { count } = await deliveries
+      .where(sql<boolean>`status = ${status}`)
+      .select(sql<number>`count(*)`.as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  };
+  expect(await countIn('pending')).toBe(many);
+  await webhooks.call('patch', `/${id}`).send({ enabled: false });
+  expect([await countIn('pending'), await countIn('failed')]).toEqual([0, many]);
+  expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
+  expect(await countIn('failed')).toBe(0);
 });
 
 describe('another workspace', () => {

@@ -16,6 +16,9 @@ export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKi
 /** A delivery that is due, with what is to be sent. */
 export type DueDelivery = DeliveryWithType & { payload: string };
 
+/** Rows changed by one statement, so that it stays within its time however many there are. */
+const PIECE = 10_000;
+
 /** Adds an event; its payload is kept as it is, so that every attempt sends the same bytes. */
 export async function insertEvent(
   db: Database,
@@ -192,12 +195,39 @@ export async function insertAttempt(db: Database, attempt: NewWebhookAttempt): P
 
 /** Gives up every delivery of an endpoint that is still to be attempted. */
 export async function giveUpDeliveries(db: Database, endpointId: string): Promise<void> {
-  await db
-    .updateTable('webhook_deliveries')
-    .set({ status: 'failed', next_attempt_at: null, failure: 'webhook_disabled' })
-    .where('endpoint_id', '=', endpointId)
-    .where('next_attempt_at', 'is not', null)
-    .execute();
+  await inPieces(async () => {
+    const result = await db
+      .updateTable('webhook_deliveries')
+      .set({ status: 'failed', next_attempt_at: null, failure: 'webhook_disabled' })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_deliveries')
+          .select('id')
+          .where('endpoint_id', '=', endpointId)
+          .where('next_attempt_at', 'is not', null)
+          .limit(PIECE),
+      )
+      .executeTakeFirst();
+    return result.numUpdatedRows;
+  });
+}
+
+/** Deletes every delivery of an endpoint with its attempts. */
+export async function deleteDeliveries(db: Database, endpointId: string): Promise<void> {
+  await inPieces(async () => {
+    const result = await db
+      .deleteFrom('webhook_deliveries')
+      .where('id', 'in', (eb) =>
+        eb.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', endpointId).limit(PIECE),
+      )
+      .executeTakeFirst();
+    return result.numDeletedRows;
+  });
+}
+
+/** Repeats a statement until it changes less than a whole piece. */
+async function inPieces(change: () => Promise<bigint>): Promise<void> {
+  while ((await change()) >= PIECE);
 }
 
 /** Makes a delivery due now, with a whole round of attempts before it. */

@@ -91,14 +91,9 @@ export async function updateEndpoint(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes an endpoint with its deliveries. Resolves with whether there was one. */
-export async function deleteEndpoint(db: Database, workspaceId: string, id: string): Promise<boolean> {
-  const result = await db
-    .deleteFrom('webhook_endpoints')
-    .where('id', '=', id)
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst();
-  return result.numDeletedRows === 1n;
+/** Deletes an endpoint. */
+export async function deleteEndpoint(db: Database, id: string): Promise<void> {
+  await db.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
 }
 
 /**

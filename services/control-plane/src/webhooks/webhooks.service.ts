@@ -9,6 +9,7 @@ import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
 import {
+  deleteDeliveries,
   findAttempts,
   findDelivery,
   findLastDeliveries,
@@ -145,7 +146,11 @@ export class WebhooksService {
 
   /** Deletes a webhook with its deliveries. Throws 404 `webhook_not_found`. */
   async delete(workspaceId: string, id: string): Promise<void> {
-    if (!(await deleteEndpoint(this.#db, workspaceId, id))) throw webhookNotFound(id);
+    await this.#db.transaction().execute(async (trx) => {
+      await lockOwn(trx, workspaceId, id);
+      await deleteDeliveries(trx, id);
+      await deleteEndpoint(trx, id);
+    });
   }
 
   /**
