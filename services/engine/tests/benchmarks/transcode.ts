@@ -5,8 +5,9 @@
  * - one ffmpeg a rung, one after another, at the same rates,
  * - x264 alone for the rungs it makes: a run with it less a run without it.
  *
- * Once with what fits kept, once with everything encoded, in turns, so that whatever else the machine does slows all
- * alike. Ratios are taken round by round; medians are printed, as a table and as JSON.
+ * Once with a video that can be kept and once with one that is encoded: a sample of either, or the given file as it is
+ * and in a container of which nothing is kept. All take turns, so that whatever else the machine does slows them alike.
+ * Ratios are taken round by round; medians are printed, as a table and as JSON.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
-import { type EncodePlan, keepsAnything, planEncoding } from '../../src/transcode/encode-plan.ts';
+import { type EncodePlan, planEncoding } from '../../src/transcode/encode-plan.ts';
 import { prepareMediaTools } from '../../src/transcode/media-tools.ts';
 import { probe } from '../../src/transcode/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
@@ -41,17 +42,17 @@ const directory = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
 // Without the sandbox, which does not hand up the times of what ran in it.
 const bench = await WorkerBench.start({ ...settings, sandbox: 'none' });
 try {
-  const source = positionals[0] === undefined ? await makeSample(directory) : resolve(positionals[0]);
-  const kinds = [
-    ['kept', source],
-    ['encoded', await unkeepable(directory, source)],
-  ] as const;
-  for (const [kind, path] of kinds) {
+  const [file] = positionals;
+  const sources =
+    file === undefined
+      ? [await makeSample(directory, 'web'), await makeSample(directory, 'camera')]
+      : [resolve(file), await unkeepable(directory, resolve(file))];
+  for (const [at, path] of sources.entries()) {
     const plan = await planFor(path);
-    if (kind === 'kept' && !plan.keepsTop) print(`The video cannot be kept: ${plan.obstacles.video}`);
+    if (at === 0 && !plan.keepsTop) print(`The video cannot be kept: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
-    report(keepsAnything(plan) ? 'what fits is kept' : 'everything is encoded', rounds);
+    report(plan.keepsTop ? 'the top rung is kept' : 'every rung is encoded', rounds);
   }
 } finally {
   await bench.stop();

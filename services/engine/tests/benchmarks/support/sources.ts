@@ -1,20 +1,26 @@
 import { join } from 'node:path';
 import { ffmpeg } from '../../support/media.ts';
 
+/** Rates a sample is encoded at: `web` is below the cap of its rung, so that its video can be kept; `camera` is what a phone records. */
+export const SAMPLE_RATES = { web: '4500k', camera: '17M' } as const;
+
 /**
- * Thirty seconds of 1080p H.264 with stereo AAC, as a camera or an editor might deliver them: slow and quick motion, flat
- * and detailed parts, some grain, four scenes. Key frames are two seconds apart and the bit rate is below 5 Mb/s, so its
- * video can be kept as the top rung.
+ * Thirty seconds of 1080p H.264 with stereo AAC and key frames two seconds apart: four scenes of slow and quick motion,
+ * flat and detailed parts, some grain. At CRF 23 and without caps their rungs come to about 6, 2, 1 and 0.6 Mb/s.
  */
-export async function makeSample(directory: string): Promise<string> {
-  const path = join(directory, 'sample.mp4');
+export async function makeSample(directory: string, kind: keyof typeof SAMPLE_RATES): Promise<string> {
+  const path = join(directory, `${kind}.mp4`);
   const seconds = 7.5;
   const still = `s=1920x1080:r=30:d=${seconds}`;
+  // The grain comes after the conversion: on packed RGB it is snow.
   const scenes = [
-    `gradients=${still}:speed=0.01:nb_colors=6:seed=7,noise=alls=3:allf=t`,
+    `gradients=${still}:speed=0.03:nb_colors=8:seed=3,format=yuv420p,noise=alls=7:allf=t`,
     'mandelbrot=s=1920x1080:r=30:maxiter=300:start_scale=0.4:end_scale=0.02:end_pts=225',
-    `testsrc2=${still},gblur=sigma=2,rotate=a=t/9:ow=iw:oh=ih,noise=alls=2:allf=t`,
-    `gradients=${still}:speed=0.04:nb_colors=8:seed=3,noise=alls=5:allf=t`,
+    `testsrc2=${still},rotate=a=t/9:ow=iw:oh=ih,format=yuv420p,noise=alls=6:allf=t`,
+    [
+      'life=s=480x270:r=10:mold=10:life_color=#706860:death_color=#485058:ratio=0.2:seed=5',
+      'scale=1920:1080,fps=30,gblur=sigma=3',
+    ].join(','),
   ];
   const cut = `trim=duration=${seconds},setpts=PTS-STARTPTS,format=yuv420p,setsar=1`;
   const graph = [
@@ -22,9 +28,10 @@ export async function makeSample(directory: string): Promise<string> {
     `${scenes.map((_, at) => `[scene${at}]`).join('')}concat=n=${scenes.length}[video]`,
     'aevalsrc=0.3*sin(440*t*PI)*sin(t)|0.3*sin(330*t*PI):s=48000:d=30,volume=0.5[audio]',
   ];
+  const rate = SAMPLE_RATES[kind];
   await ffmpeg(
     ...['-filter_complex', graph.join(';'), '-map', '[video]', '-map', '[audio]', '-t', '30'],
-    ...['-c:v', 'libx264', '-preset', 'fast', '-crf', '18', '-maxrate', '4500k', '-bufsize', '6000k'],
+    ...['-c:v', 'libx264', '-preset', 'fast', '-crf', '18', '-maxrate', rate, '-bufsize', rate],
     ...['-g', '60', '-sc_threshold', '0', '-c:a', 'aac', '-b:a', '128k'],
     path,
   );
