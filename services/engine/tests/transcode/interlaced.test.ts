@@ -44,27 +44,30 @@ function combing(pictures: Buffer[], width: number): number {
   return sum / count;
 }
 
-/** Whether the bars are elsewhere, at least in part. */
-function unlike(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  return !one || !other || one.some((value, at) => Math.abs(value - (other[at] ?? 0)) > 75);
+/** Whether a picture shows the bars where they were in a field, give or take their edges. */
+function shows(picture: Buffer, field: number): boolean {
+  const isBright = (value: number) => value > 125;
+  const wrong = picture.filter((value, at) => isBright(value) !== isBright(luma(at % SIZE.width, field)));
+  return wrong.length < 0.06 * picture.length;
 }
 
 /** Transcodes interlaced bars, and expects smooth ones at the rate of whole pictures. */
-async function expectProgressive(path: string, size = SIZE): Promise<void> {
-  const before = await greyPictures(path, SIZE.width, SIZE.height);
+async function expectProgressive(path: string): Promise<void> {
+  const { width, height } = SIZE;
+  const before = await greyPictures(path, width, height);
   expect(before).toHaveLength(25);
-  expect(combing(before, SIZE.width)).toBeGreaterThan(5);
+  expect(combing(before, width)).toBeGreaterThan(5);
 
   const { videoId, manifest, outcome } = await transcodeByTheRules(bench, path);
-  const rungs = [`360p ${size.width}x${size.height}`];
+  const rungs = [`360p ${width}x${height}`];
   expect(outcome).toMatchObject({ rungs, rate: 25, frames: 25 });
   expect(outcome.issues).toContain('interlaced');
   expect(manifest.source.frameRate).toBeCloseTo(25, 1);
   const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
-  const after = await greyPictures(delivered, size.width, size.height);
-  expect(combing(after, size.width)).toBeLessThan(1);
-  // None is shown twice.
-  expect(after.slice(1).every((picture, at) => unlike(picture, after[at]))).toBe(true);
+  const after = await greyPictures(delivered, width, height);
+  expect(combing(after, width)).toBeLessThan(1);
+  // The first of its fields is what a picture shows.
+  expect(after.filter((picture, at) => !shows(picture, 2 * at))).toEqual([]);
 }
 
 const INTERLACED = ['-flags', '+ildct+ilme'];
