@@ -109,7 +109,9 @@ async function startOurs(): Promise<Contestant> {
 
 /** Videos that are ready, a second apart, one of them with a rendition and its first segment stored. */
 async function fill(): Promise<void> {
-  const db = openDatabase(openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'error' })));
+  const db = openDatabase(
+    openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'error' })),
+  );
   await sql`
     insert into videos (id, workspace_id, environment, status, title, filename, content_key, variants, target_duration,
       attempt, duration, width, height, frame_rate, size, created_at)

@@ -71,7 +71,9 @@ async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page):
 }
 
 const database = await createTestDatabase();
-const db = openDatabase(openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })));
+const db = openDatabase(
+  openPatientPool(database.url, createLogger({ service: 'benchmark', level: 'silent' })),
+);
 try {
   await migrateToLatest(db);
   await fill(db, SMALL);
