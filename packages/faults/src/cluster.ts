@@ -5,6 +5,8 @@ import { freePorts } from '../../../infra/testing/free-ports.ts';
 import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
 import { FakeS3 } from '../../object-store/tests/support/fake-s3.ts';
 import { API_KEY, Api, WORKSPACE_ID } from './api.ts';
+import { Bucket } from './bucket.ts';
+import { MessageTap } from './message-tap.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -14,9 +16,6 @@ import { WebhookReceiver } from './webhook-receiver.ts';
 const SETTINGS = {
   SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
   CONTENT_KEY_SECRET: Buffer.alloc(32, 'fault suite').toString('base64'),
-  S3_BUCKET: 'bucket',
-  S3_ACCESS_KEY_ID: 'faults',
-  S3_SECRET_ACCESS_KEY: 'faults-faults-faults',
   BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
   BOOTSTRAP_API_KEY: API_KEY,
   UPLOAD_LEASE_SECONDS: '6',
@@ -34,11 +33,17 @@ const SETTINGS = {
 /** The doors between the parts, each of which can be shut. */
 export type Doors = Record<'database' | 'broker' | 'storage' | 'internal' | 'public' | 'uploads', TcpProxy>;
 
+/** The doors of one service alone; behind each is that of all. */
+type OwnDoors = Record<'broker' | 'internal', TcpProxy>;
+
 /** Control planes and engines as separate processes, with the systems behind them, all of this test's own. */
 export class Cluster {
   readonly postgres: PostgresServer;
   readonly rabbitmq: RabbitMqNode;
+  /** The S3 server that fails when it is told to; nobody uses it when the environment names another. */
   readonly storage: FakeS3;
+  readonly bucket: Bucket;
+  readonly tap: MessageTap;
   readonly doors: Doors;
   readonly controlPlanes: ServiceProcess[];
   readonly engines: ServiceProcess[];
@@ -46,9 +51,19 @@ export class Cluster {
   readonly api: Api;
   /** Where the engines work, one directory each. */
   readonly workDir: string;
+  /** In the order of the services. */
+  readonly #ownDoors: readonly OwnDoors[];
 
-  /** Starts it all, with a webhook for every event; resolves when uploads are taken. */
-  static async start({ controlPlanes = 2, engines = 2, env = {} } = {}): Promise<Cluster> {
+  /**
+   * Starts it all, with a webhook for every event; resolves when uploads are taken. With `anyStorage`, it uses the S3
+   * server at S3_TEST_ENDPOINT if there is one.
+   */
+  static async start({
+    controlPlanes = 2,
+    engines = 2,
+    env = {},
+    anyStorage = false,
+  } = {}): Promise<Cluster> {
     const [postgres, rabbitmq, storage, receiver, workDir] = await Promise.all([
       PostgresServer.start(),
       startRabbitMq(),
@@ -60,38 +75,58 @@ export class Cluster {
     const pair = (): [number, number] => [ports.pop() as number, ports.pop() as number];
     const controlPlanePorts = Array.from({ length: controlPlanes }, pair);
     const enginePorts = Array.from({ length: engines }, pair);
+    const bucket = (anyStorage ? await Bucket.create() : undefined) ?? Bucket.of(storage);
     const doors: Doors = {
       database: await TcpProxy.start(() => [addressOf(postgres.url)]),
       broker: await TcpProxy.start(() => [addressOf(rabbitmq.url)]),
-      storage: await TcpProxy.start(() => [addressOf(storage.endpoint)]),
+      storage: await TcpProxy.start(() => [addressOf(bucket.settings.S3_ENDPOINT)]),
       internal: await TcpProxy.start(() => controlPlanePorts.map(([, port]) => local(port))),
       public: await TcpProxy.start(() => controlPlanePorts.map(([port]) => local(port))),
       uploads: await TcpProxy.start(() => enginePorts.map(([port]) => local(port))),
     };
+    const ownDoors = await Promise.all(
+      [...controlPlanePorts, ...enginePorts].map(async () => ({
+        broker: await TcpProxy.start(() => [local(doors.broker.port)]),
+        internal: await TcpProxy.start(() => [local(doors.internal.port)]),
+      })),
+    );
     const common = {
       ...SETTINGS,
+      ...bucket.settings,
       DATABASE_URL: throughDoor(postgres.url, doors.database),
-      AMQP_URL: throughDoor(rabbitmq.url, doors.broker),
-      S3_ENDPOINT: throughDoor(storage.endpoint, doors.storage),
+      S3_ENDPOINT: throughDoor(bucket.settings.S3_ENDPOINT, doors.storage),
       PUBLIC_URL: `http://127.0.0.1:${doors.public.port}`,
       ENGINE_PUBLIC_URL: `http://127.0.0.1:${doors.uploads.port}`,
-      CONTROL_PLANE_INTERNAL_URL: `http://127.0.0.1:${doors.internal.port}`,
       ...env,
+    };
+    const throughOwnDoors = (index: number) => {
+      const { broker, internal } = ownDoors[index] as OwnDoors;
+      return {
+        AMQP_URL: throughDoor(rabbitmq.url, broker),
+        CONTROL_PLANE_INTERNAL_URL: `http://127.0.0.1:${internal.port}`,
+      };
     };
     const cluster = new Cluster({
       postgres,
       rabbitmq,
       storage,
+      bucket,
       receiver,
       workDir,
       doors,
+      ownDoors,
       controlPlanes: controlPlanePorts.map(
         ([port, internalPort], index) =>
           new ServiceProcess({
             name: `control plane ${index + 1}`,
             main: 'services/control-plane/src/main.ts',
             url: `http://127.0.0.1:${port}`,
-            env: { ...common, PORT: String(port), INTERNAL_PORT: String(internalPort) },
+            env: {
+              ...common,
+              ...throughOwnDoors(index),
+              PORT: String(port),
+              INTERNAL_PORT: String(internalPort),
+            },
           }),
       ),
       engines: enginePorts.map(
@@ -102,6 +137,7 @@ export class Cluster {
             url: `http://127.0.0.1:${port}`,
             env: {
               ...common,
+              ...throughOwnDoors(controlPlanes + index),
               ENGINE_PORT: String(port),
               ENGINE_INTERNAL_PORT: String(internalPort),
               ENGINE_WORK_DIR: join(workDir, String(index + 1)),
@@ -112,6 +148,7 @@ export class Cluster {
     });
     try {
       await Promise.all(cluster.services.map((service) => service.start()));
+      await cluster.tap.drain();
       await cluster.api.subscribe(receiver.url);
     } catch (error) {
       await cluster.stop();
@@ -124,7 +161,9 @@ export class Cluster {
     postgres: PostgresServer;
     rabbitmq: RabbitMqNode;
     storage: FakeS3;
+    bucket: Bucket;
     doors: Doors;
+    ownDoors: OwnDoors[];
     controlPlanes: ServiceProcess[];
     engines: ServiceProcess[];
     receiver: WebhookReceiver;
@@ -134,7 +173,10 @@ export class Cluster {
     this.postgres = parts.postgres;
     this.rabbitmq = parts.rabbitmq;
     this.storage = parts.storage;
+    this.bucket = parts.bucket;
+    this.tap = new MessageTap(parts.rabbitmq.url);
     this.doors = parts.doors;
+    this.#ownDoors = parts.ownDoors;
     this.controlPlanes = parts.controlPlanes;
     this.engines = parts.engines;
     this.receiver = parts.receiver;
@@ -146,6 +188,11 @@ export class Cluster {
     return [...this.controlPlanes, ...this.engines];
   }
 
+  /** The doors that this service alone goes through. */
+  doorsOf(service: ServiceProcess): OwnDoors {
+    return this.#ownDoors[this.services.indexOf(service)] as OwnDoors;
+  }
+
   /** Everything the services ever wrote. */
   get log(): string {
     return this.services.map(({ output }) => output.join('')).join('');
@@ -154,7 +201,9 @@ export class Cluster {
   /** Ends all of it and removes its files. */
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
-    await Promise.all(Object.values(this.doors).map((door) => door.stop()));
+    const doors = [this.doors, ...this.#ownDoors].flatMap((some) => Object.values(some));
+    await Promise.all(doors.map((door) => door.stop()));
+    await this.bucket.remove();
     await Promise.all([
       this.postgres.remove(),
       this.rabbitmq.remove(),

@@ -1,17 +1,19 @@
 import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
-/** 9: where a secret stands in clear: in a log, in a column of the database, in a webhook, in the name of an object. */
+/** 9: where a secret stands in clear: in a log, in a column of the database, in a message, in a webhook, in the name of an object. */
 export async function leaks(cluster: Cluster, videoIds: readonly string[]): Promise<string[]> {
   const keys = await Promise.all(videoIds.map((id) => cluster.api.contentKey(id)));
   const needles = [
     ...cluster.api.secrets,
     ...keys.flatMap((key) => [key.toString('hex'), key.toString('base64'), key.toString('base64url')]),
   ];
+  await cluster.tap.drain();
   const haystacks = new Map([
     ['the log', cluster.log],
     ['a webhook', cluster.receiver.bodies.join('\n')],
-    ['storage', [...cluster.storage.objects.keys()].join('\n')],
+    ['a message', cluster.tap.bodies.join('\n')],
+    ['storage', [...(await cluster.bucket.objects()).keys()].join('\n')],
     ...(await readTables(cluster.postgres.url)),
   ]);
   return [...haystacks].flatMap(([place, text]) =>

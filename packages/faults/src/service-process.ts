@@ -52,19 +52,23 @@ export class ServiceProcess {
     this.#child = child;
   }
 
+  /** Whether it says that it can serve. */
+  async isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.url}/readyz`);
+      await answer.body?.cancel();
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+
   /** Resolves when it says that it can serve. */
   async ready(): Promise<void> {
-    await until(
-      () =>
-        fetch(`${this.url}/readyz`).then(
-          async (answer) => {
-            await answer.body?.cancel();
-            return answer.ok;
-          },
-          () => false,
-        ),
-      { what: `${this.name} ready`, onGiveUp: () => this.output.join('').slice(-3000) },
-    );
+    await until(() => this.isReady(), {
+      what: `${this.name} ready`,
+      onGiveUp: () => this.output.join('').slice(-3000),
+    });
   }
 
   async start(): Promise<void> {

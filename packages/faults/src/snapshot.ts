@@ -27,11 +27,15 @@ type VideoState = {
 /** What there is after a fault, wherever it is kept. */
 export type Snapshot = {
   videos: VideoState[];
-  objects: string[];
+  /** Bytes of each object by its key. */
+  objects: ReadonlyMap<string, number>;
+  /** Their keys. */
   unfinishedUploads: string[];
   /** Events written, and what the receiver got. */
   events: { id: string; type: string; videoId: string }[];
   delivered: { id: string; type: string; videoId: string }[];
+  /** Ids under which the receiver got different things. */
+  reusedEventIds: string[];
   deliveriesOpen: number;
   /** Messages by queue, those of the dead letters under their queue's name. */
   messages: Record<string, number>;
@@ -39,18 +43,20 @@ export type Snapshot = {
   jobs: string[];
   ffmpegs: string[];
   jobDirectories: string[];
-  usage: { minutes: number; storageBytes: number };
-  /** Bytes of all objects. */
-  storedBytes: number;
+  usage: { minutes: number; storageBytes: number; bandwidthBytes: number };
+  /** All bytes that came from the public listeners. */
+  sentBytes: number;
   /** Services that ended although nobody ended them. */
   died: string[];
   serverErrors: string[];
 };
 
 export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
-  const [state, messages, ffmpegs, jobDirectories] = await Promise.all([
+  const [state, messages, objects, unfinishedUploads, ffmpegs, jobDirectories] = await Promise.all([
     readDatabase(cluster.postgres.url),
     readQueues(cluster.rabbitmq.url),
+    cluster.bucket.objects(),
+    cluster.bucket.unfinishedUploads(),
     processesUsing(cluster.workDir),
     readJobDirectories(cluster),
   ]);
@@ -59,18 +65,14 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
     messages,
     ffmpegs,
     jobDirectories,
-    objects: [...cluster.storage.objects.keys()].sort(),
-    storedBytes: storedBytes(cluster.storage),
-    unfinishedUploads: [...cluster.storage.uploads.values()].map(({ key }) => key),
+    objects,
+    unfinishedUploads,
+    sentBytes: cluster.doors.public.bytesBack,
     delivered: [...cluster.receiver.events.values()],
+    reusedEventIds: [...cluster.receiver.reusedIds],
     died: cluster.services.filter(({ ownDeaths }) => ownDeaths > 0).map(({ name }) => name),
     serverErrors: cluster.api.serverErrors,
   };
-}
-
-function storedBytes({ objects }: Cluster['storage']): number {
-  const blobs = [...objects.values()].flatMap((object) => object.blobs);
-  return blobs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 async function readDatabase(
@@ -100,7 +102,7 @@ async function readDatabase(
       events,
       deliveriesOpen: open?.count ?? 0,
       jobs: jobs.map(({ job }) => job),
-      usage: usage ?? { minutes: 0, storageBytes: 0 },
+      usage: usage ?? { minutes: 0, storageBytes: 0, bandwidthBytes: 0 },
     };
   } finally {
     await client.end();
@@ -119,6 +121,7 @@ const VIDEOS = `
 
 const USAGE = `
   select coalesce(sum(transcoded_ms), 0)::float8 / 60000 as minutes,
+    coalesce(sum(bandwidth_bytes), 0)::float8 as "bandwidthBytes",
     (select coalesce(sum(storage_bytes), 0)::float8 from videos where deleted_at is null) as "storageBytes"
   from usage_daily`;
 

@@ -3,6 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 type Address = { host: string; port: number };
 
+/** From who connects to who is connected to, and back. */
+type Way = 'there' | 'back';
+
 /**
  * A door between two programs: it hands every connection on to the first of its targets that takes it, and can be shut
  * in more than one way. Its own port stays, whatever happens behind it.
@@ -11,7 +14,10 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #targets: () => Address[];
   readonly #pairs = new Set<{ near: Socket; far: Socket }>();
-  #state: 'open' | 'cut' | 'silent' = 'open';
+  #isCut = false;
+  #silent: readonly Way[] = [];
+  /** Of connections that are over. */
+  #bytesBack = 0;
   #next = 0;
 
   static async start(targets: () => Address[]): Promise<TcpProxy> {
@@ -30,26 +36,30 @@ export class TcpProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Bytes that came from the targets so far. */
+  get bytesBack(): number {
+    return [...this.#pairs].reduce((sum, { far }) => sum + far.bytesRead, this.#bytesBack);
+  }
+
   /** As when a cable is pulled and the switch says so: everybody is disconnected, nobody gets in. */
   cut(): void {
-    this.#state = 'cut';
+    this.#isCut = true;
     this.#disconnectAll();
   }
 
-  /** As when packets get lost on the way: connections stay and nothing comes through. */
-  silence(): void {
-    this.#state = 'silent';
+  /** As when packets get lost on the way: connections stay and nothing comes through, or nothing in one direction. */
+  silence(ways: readonly Way[] = ['there', 'back']): void {
+    this.#silent = ways;
     for (const { near, far } of this.#pairs) {
-      near.unpipe(far);
-      far.unpipe(near);
-      near.pause();
-      far.pause();
+      if (ways.includes('there')) near.unpipe(far).pause();
+      if (ways.includes('back')) far.unpipe(near).pause();
     }
   }
 
   /** What is connected then is disconnected; from now on all is well. */
   heal(): void {
-    this.#state = 'open';
+    this.#isCut = false;
+    this.#silent = [];
     this.#disconnectAll();
   }
 
@@ -62,7 +72,7 @@ export class TcpProxy {
   async #accept(near: Socket): Promise<void> {
     // A peer that goes away is what this is about.
     near.on('error', () => {});
-    if (this.#state === 'cut') {
+    if (this.#isCut) {
       near.resetAndDestroy();
       return;
     }
@@ -79,8 +89,10 @@ export class TcpProxy {
     far.on('close', () => {
       near.destroy();
       this.#pairs.delete(pair);
+      this.#bytesBack += far.bytesRead;
     });
-    if (this.#state === 'open') near.pipe(far).pipe(near);
+    if (!this.#silent.includes('there')) near.pipe(far);
+    if (!this.#silent.includes('back')) far.pipe(near);
   }
 
   /** A connection to one of the targets, taken in turn. */

@@ -44,7 +44,7 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
 /** 2, 3, 4: in storage is what the database knows, of one attempt, and nothing else. */
 function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[] {
   const known = new Map(videos.map((video) => [video.id, video]));
-  const strays = objects.filter((key) => {
+  const strays = [...objects.keys()].filter((key) => {
     const [kind, workspaceId, videoId = '', ...rest] = key.split('/');
     const video = known.get(videoId);
     if (video === undefined || video.deleted || video.workspaceId !== workspaceId) return true;
@@ -53,17 +53,16 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
     if (video.status !== 'ready' || attempt !== `a${video.attempt}`) return true;
     return name.length === 2 && !video.segments.includes(name.join('/'));
   });
-  const present = new Set(objects);
   const missing = videos
     .filter(({ status, deleted }) => status === 'ready' && !deleted)
     .flatMap(({ id, workspaceId, attempt, segments }) =>
       segments.map((segment) => `hls/${workspaceId}/${id}/a${attempt}/${segment}`),
     )
-    .filter((key) => !present.has(key));
+    .filter((key) => !objects.has(key));
   const sources = videos.filter(({ uploaded, deleted }) => uploaded && !deleted);
   const sourceless = sources.filter(
     ({ id, workspaceId }) =>
-      objects.filter((key) => key.startsWith(`sources/${workspaceId}/${id}/`)).length !== 1,
+      [...objects.keys()].filter((key) => key.startsWith(`sources/${workspaceId}/${id}/`)).length !== 1,
   );
   return [
     ...strays.map((key) => `4: nobody knows of ${key}`),
@@ -81,7 +80,8 @@ function keptKeys({ videos }: Snapshot): string[] {
 }
 
 /** 5: one event for each end of a video, delivered, and none for what did not happen. */
-function wrongEvents({ videos, events, delivered, deliveriesOpen }: Snapshot): string[] {
+function wrongEvents(state: Snapshot): string[] {
+  const { videos, events, delivered, reusedEventIds, deliveriesOpen } = state;
   const count = (type: string, videoId: string) =>
     events.filter((event) => event.type === type && event.videoId === videoId).length;
   const wrong = videos.flatMap(({ id, status, deleted }) => [
@@ -100,6 +100,7 @@ function wrongEvents({ videos, events, delivered, deliveriesOpen }: Snapshot): s
     ...(deliveriesOpen > 0 ? [`5: ${deliveriesOpen} deliveries are still to come`] : []),
     ...events.filter(({ id }) => !got.has(id)).map(({ id, type }) => `5: ${type} ${id} was not received`),
     ...delivered.filter(({ id }) => !written.has(id)).map(({ id }) => `5: ${id} was made up`),
+    ...reusedEventIds.map((id) => `5: ${id} came again as something else`),
   ];
 }
 
@@ -126,17 +127,21 @@ function leftBehind({ ffmpegs, jobDirectories }: Snapshot): string[] {
 const MINUTES_APART = 0.0003;
 
 /** 8: minutes count once a video, bytes once an object. */
-function wrongUsage({ videos, usage, events, storedBytes }: Snapshot): string[] {
+function wrongUsage({ videos, usage, events, objects, sentBytes }: Snapshot): string[] {
   const ready = new Set(events.filter(({ type }) => type === 'video.ready').map(({ videoId }) => videoId));
   const minutes = videos
     .filter(({ id }) => ready.has(id))
     .reduce((sum, { duration }) => sum + (duration ?? 0) / 60, 0);
+  const storedBytes = [...objects.values()].reduce((sum, bytes) => sum + bytes, 0);
   return [
     ...(Math.abs(minutes - usage.minutes) > MINUTES_APART * Math.max(ready.size, 1)
       ? [`8: ${usage.minutes.toFixed(4)} minutes are counted for ${minutes.toFixed(4)}`]
       : []),
     ...(storedBytes !== usage.storageBytes
       ? [`8: ${usage.storageBytes} bytes are counted for ${storedBytes} stored`]
+      : []),
+    ...(usage.bandwidthBytes > sentBytes
+      ? [`8: ${usage.bandwidthBytes} bytes are counted for ${sentBytes} sent`]
       : []),
   ];
 }

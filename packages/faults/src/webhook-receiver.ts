@@ -12,10 +12,13 @@ export type Misbehaviour = (answer: ServerResponse) => void;
 /** Takes every webhook, or does worse, and remembers what it took; an event that came again counts once. */
 export class WebhookReceiver {
   readonly events = new Map<string, DeliveredEvent>();
+  /** Ids that came again with another body. */
+  readonly reusedIds = new Set<string>();
   /** The path of every request, taken or not. */
   readonly requests: string[] = [];
   /** The body of every request, taken or not. */
   readonly bodies: string[] = [];
+  readonly #bodyOf = new Map<string, string>();
   readonly #server: Server;
   #misbehaviour: Misbehaviour | undefined;
 
@@ -32,12 +35,14 @@ export class WebhookReceiver {
       this.requests.push(req.url ?? '');
       const body = await text(req);
       this.bodies.push(body);
+      const id = String(req.headers['webhook-id']);
+      if ((this.#bodyOf.get(id) ?? body) !== body) this.reusedIds.add(id);
+      this.#bodyOf.set(id, body);
       if (this.#misbehaviour !== undefined) {
         this.#misbehaviour(res);
         return;
       }
       const { type, data } = JSON.parse(body);
-      const id = String(req.headers['webhook-id']);
       this.events.set(id, { id, type, videoId: data.id });
       res.writeHead(204).end();
     });

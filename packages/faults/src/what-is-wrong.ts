@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { checkStream, complaints } from '@framelane/hls-conformance/check';
 import type { Cluster } from './cluster.ts';
 import { leaks } from './leaks.ts';
+import { logged } from './logged.ts';
+import { query } from './query.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
@@ -28,24 +30,60 @@ export async function whatIsWrong(cluster: Cluster, expected: Expected = {}): Pr
   }
 }
 
-/** What takes a closer look: streams that do not play, messages and files that are held on to, secrets in the open. */
-async function atRest(cluster: Cluster, { videos }: Snapshot): Promise<string[]> {
+/**
+ * What takes a closer look: streams that do not play or are not counted, messages and files that are held on to, secrets
+ * in the open, failures that nothing explains.
+ */
+async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): Promise<string[]> {
   const ready = videos.filter(({ status, deleted }) => status === 'ready' && !deleted);
-  const streams = ready.slice(-STREAMS_CHECKED).map(async ({ id, segments }) => {
+  const checked = ready.slice(-STREAMS_CHECKED);
+  const streams = checked.map(async ({ id, segments }) => {
     const facts = { storedSegments: segments };
     const { report } = await checkStream(cluster.api.playlistOf(id), { profile: 'framelane', facts });
     return complaints(report).map((complaint) => `2: ${id}: ${complaint}`);
   });
   const broken = (await Promise.all(streams)).flat();
+  const played = checked
+    .flatMap(({ id, workspaceId, attempt, segments }) =>
+      segments.map((segment) => objects.get(`hls/${workspaceId}/${id}/a${attempt}/${segment}`) ?? 0),
+    )
+    .reduce((sum, bytes) => sum + bytes, 0);
   return [
     ...broken,
+    ...(await uncountedBytes(cluster, usage.bandwidthBytes + played)),
     ...(await unsettledMessages(cluster)),
     ...(await openFiles(cluster)),
     ...(await leaks(
       cluster,
       ready.map(({ id }) => id),
     )),
+    ...internalErrors(cluster),
   ];
+}
+
+/** What was sent is written down every second. */
+const WRITE_LIMIT_MS = 15_000;
+
+/** 8: bytes of the streams just fetched that were not counted. */
+async function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string[]> {
+  const deadline = Date.now() + WRITE_LIMIT_MS;
+  for (;;) {
+    const [counted] = await query<{ bytes: number }>(
+      cluster,
+      'select coalesce(sum(bandwidth_bytes), 0)::float8 as bytes from usage_daily',
+    );
+    const bytes = counted?.bytes ?? 0;
+    if (bytes >= atLeast) return [];
+    if (Date.now() > deadline) return [`8: ${bytes} bytes are counted for at least ${atLeast} sent`];
+    await pause(250);
+  }
+}
+
+/** 10: answers that no fault explains, because they say that nobody foresaw what happened. */
+function internalErrors({ services }: Cluster): string[] {
+  return logged(services, 'request.failed')
+    .filter(({ status }) => status === 500)
+    .map((line) => `10: ${JSON.stringify(line)}`);
 }
 
 /** The broker counts what consumers hold every five seconds. */

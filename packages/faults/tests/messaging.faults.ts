@@ -1,15 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { upload } from '@framelane/client/node';
+import { newId } from '@framelane/contracts/ids';
 import { createMessage, type Message } from '@framelane/contracts/messages';
 import { EXCHANGE } from '@framelane/contracts/topology';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { connect } from 'amqplib';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type ConfirmChannel, connect } from 'amqplib';
 import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import type { Ticket } from '../src/api.ts';
+import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, sendRaw } from '../src/raw-upload.ts';
+import type { TcpProxy } from '../src/tcp-proxy.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
@@ -21,7 +25,7 @@ let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -38,15 +42,21 @@ async function statusOf(id: string): Promise<string | undefined> {
   return (await cluster.api.video(id))?.status;
 }
 
-/** Puts messages into the exchange as they are, in this order. */
-async function publish(messages: { type: string; body: string }[]): Promise<void> {
+async function withChannel(work: (channel: ConfirmChannel) => unknown): Promise<void> {
   const connection = await connect(cluster.rabbitmq.url);
   const channel = await connection.createConfirmChannel();
-  for (const { type, body } of messages) {
-    channel.publish(EXCHANGE, type, Buffer.from(body), { persistent: true });
-  }
+  await work(channel);
   await channel.waitForConfirms();
   await connection.close();
+}
+
+/** Puts messages into the exchange as they are, in this order. */
+async function publish(messages: { type: string; body: string }[]): Promise<void> {
+  await withChannel((channel) => {
+    for (const { type, body } of messages) {
+      channel.publish(EXCHANGE, type, Buffer.from(body), { persistent: true });
+    }
+  });
 }
 
 function asSent(message: Message): { type: string; body: string } {
@@ -88,6 +98,35 @@ test('messages that come twice, too late or out of order change nothing', async 
   expect(await cluster.api.video(videoId)).toEqual(video);
 });
 
+/** What the engines reported of a video so far. */
+async function reportsOn(videoId: string): Promise<Message[]> {
+  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type !== 'transcode');
+}
+
+test('reports that come again count once, and one that comes before its time counts for nothing', async () => {
+  const [first, second] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
+  await upload(clips.short, first);
+  const begun = await reportsOn(first.videoId);
+  expect(begun.map(({ type }) => type)).toContain('upload.completed');
+  await publish(begun.map(asSent));
+  const video = await cluster.api.client.waitUntilReady(first.videoId);
+
+  const all = await reportsOn(first.videoId);
+  const completed = all.find(({ type }) => type === 'transcode.completed');
+  if (completed?.type !== 'transcode.completed') throw new Error('Nobody reported that it was done');
+  await publish([...all, ...all.map((report) => ({ ...report, id: newId('msg') }))].map(asSent));
+  const early = createMessage('transcode.completed', { ...completed.data, videoId: second.videoId });
+  await publish([asSent(early)]);
+
+  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await cluster.api.video(first.videoId)).toEqual(video);
+  expect(await outcomesOf(cluster, first.videoId)).toEqual(['completed']);
+  expect(await statusOf(second.videoId)).toBe('uploading');
+  await upload(clips.short, second);
+  await cluster.api.client.waitUntilReady(second.videoId);
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+
 test('a message that nobody can read is put away and told of; the next one is handled', async () => {
   await publish([
     { type: 'upload.completed', body: '{"id":"msg_broken"' },
@@ -102,14 +141,107 @@ test('a message that nobody can read is put away and told of; the next one is ha
   expect(await whatIsWrong(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
   expect(cluster.log).toContain('message.unreadable');
 
-  const connection = await connect(cluster.rabbitmq.url);
-  const channel = await connection.createChannel();
-  await channel.purgeQueue(DEAD_EVENTS);
-  await connection.close();
+  await withChannel((channel) => channel.purgeQueue(DEAD_EVENTS));
 });
 
-test('a broker short of memory holds uploads up and loses none', async () => {
-  await cluster.rabbitmq.control('set_vm_memory_high_watermark', '0.00001');
+/** Sends a video whose command the broker takes and loses. */
+async function sendInVain(): Promise<string> {
+  await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'transcode'));
+  const videoId = await send(clips.short);
+  await until(async () => (await commandsFor(videoId)) === 1 && !(await isSending(videoId)));
+  await withChannel((channel) => channel.bindQueue('engine.commands', EXCHANGE, 'transcode'));
+  expect(await statusOf(videoId)).toBe('processing');
+  return videoId;
+}
+
+/** How many have left. */
+async function commandsFor(videoId: string): Promise<number> {
+  return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type === 'transcode').length;
+}
+
+/** Whether it is committed that a command has to leave, and somebody is at it. */
+async function isSending(videoId: string): Promise<boolean> {
+  const jobs = await query(
+    cluster,
+    'select from graphile_worker.jobs where key = $1 and locked_at is not null',
+    [`transcode:${videoId}`],
+  );
+  return jobs.length > 0;
+}
+
+/** Lets as much time pass as a command may go unanswered. */
+async function missCommand(videoId: string): Promise<void> {
+  await query(
+    cluster,
+    `update videos set command_issued_at = command_issued_at - interval '16 minutes' where id = $1`,
+    [videoId],
+  );
+}
+
+test('a command that got lost is sent again', async () => {
+  const videoId = await sendInVain();
+  await missCommand(videoId);
+  await cluster.api.client.waitUntilReady(videoId);
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+
+describe('control planes killed after a commit and before its command is confirmed', () => {
+  test('send what never left', async () => {
+    const ticket = await cluster.api.ticket();
+    for (const door of brokerDoors()) door.silence(['there']);
+    await upload(clips.short, ticket);
+    await until(() => isSending(ticket.videoId));
+    expect(await commandsFor(ticket.videoId)).toBe(0);
+
+    await replaceControlPlanes();
+
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+    expect(await whatIsWrong(cluster)).toEqual([]);
+  });
+
+  test('send again what did leave, and it is done once', async () => {
+    const videoId = await sendInVain();
+    for (const door of brokerDoors()) door.silence(['back']);
+    await missCommand(videoId);
+    await until(async () => (await commandsFor(videoId)) === 2);
+    expect(await isSending(videoId)).toBe(true);
+
+    await replaceControlPlanes();
+
+    await until(async () => (await commandsFor(videoId)) === 3);
+    await cluster.api.client.waitUntilReady(videoId);
+    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
+  });
+
+  function brokerDoors(): TcpProxy[] {
+    return cluster.controlPlanes.map((controlPlane) => cluster.doorsOf(controlPlane).broker);
+  }
+
+  /** Kills them, lets their jobs be missed, and starts them again with the way to the broker open. */
+  async function replaceControlPlanes(): Promise<void> {
+    await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
+    const ago = "- interval '1 minute'";
+    await query(cluster, `update job_workers set seen_at = seen_at ${ago}`);
+    await query(cluster, `update graphile_worker._private_jobs set locked_at = locked_at ${ago}`);
+    for (const door of brokerDoors()) door.heal();
+    await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
+  }
+});
+
+const SHORTAGES = {
+  memory: {
+    begin: ['set_vm_memory_high_watermark', '0.00001'],
+    end: ['set_vm_memory_high_watermark', '0.4'],
+  },
+  disk: { begin: ['set_disk_free_limit', '1000000GB'], end: ['set_disk_free_limit', '50MB'] },
+};
+
+test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and loses none', async (what) => {
+  const running = await send(clips.long);
+  await until(async () => ((await cluster.api.video(running))?.progress ?? 0) > 0);
+
+  await cluster.rabbitmq.control(...SHORTAGES[what].begin);
   const ticket = await cluster.api.ticket();
   let answered = false;
   const uploading = upload(clips.short, ticket)
@@ -117,37 +249,24 @@ test('a broker short of memory holds uploads up and loses none', async () => {
     .finally(() => {
       answered = true;
     });
-  await until(async () => !(await Promise.all(cluster.engines.map(isReady))).includes(true));
+  await until(async () => {
+    const ready = await Promise.all(cluster.engines.map((engine) => engine.isReady()));
+    return !ready.includes(true);
+  });
   expect(answered).toBe(false);
+  expect(await statusOf(ticket.videoId)).toBe('uploading');
+  expect(await statusOf(running)).toBe('processing');
+  await cluster.api.ticket();
 
-  await cluster.rabbitmq.control('set_vm_memory_high_watermark', '0.4');
+  await cluster.rabbitmq.control(...SHORTAGES[what].end);
 
   await uploading.catch((error: { code?: string }) => expect(error.code).toBe('upload_token_used'));
-  await cluster.api.client.waitUntilReady(ticket.videoId);
-  expect(await whatIsWrong(cluster)).toEqual([]);
-});
-
-async function isReady({ url }: { url: string }): Promise<boolean> {
-  const answer = await fetch(`${url}/readyz`);
-  await answer.body?.cancel();
-  return answer.ok;
-}
-
-test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is lost', async (fault) => {
-  const videoIds = [await send(clips.long), await send(clips.short)];
-  await until(async () => ((await cluster.api.video(videoIds[0] as string))?.progress ?? 0) > 0);
-
-  cluster.doors.broker[fault]();
-  await until(async () => !(await Promise.all(cluster.services.map(isReady))).includes(true));
-  cluster.doors.broker.heal();
-
-  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+  for (const id of [running, ticket.videoId]) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
 function timesEncoded(videoId: string): number {
-  const lines = cluster.log.split('\n');
-  return lines.filter((line) => line.includes('"transcode.encoded"') && line.includes(videoId)).length;
+  return logged(cluster.engines, 'transcode.encoded').filter((line) => line.videoId === videoId).length;
 }
 
 test('the control planes may be away while an engine works', async () => {
@@ -198,6 +317,7 @@ test('a video that is deleted is gone, whatever was done with it', async () => {
 
   expect(await Promise.all(all.map(statusOf))).toEqual(all.map(() => undefined));
   expect(await whatIsWrong(cluster)).toEqual([]);
-  const left = [...cluster.storage.objects.keys()].filter((key) => all.some((id) => key.includes(id)));
+  const objects = await cluster.bucket.objects();
+  const left = [...objects.keys()].filter((key) => all.some((id) => key.includes(id)));
   expect(left).toEqual([]);
 });

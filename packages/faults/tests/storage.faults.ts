@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import type { Fault, Operation } from '../../object-store/tests/support/fake-s3.ts';
 import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
+import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
@@ -59,16 +59,6 @@ function storedOf(kind: 'sources' | 'hls', videoId: string): string[] {
   return [...cluster.storage.objects.keys()].filter((key) =>
     key.startsWith(`${kind}/${WORKSPACE_ID}/${videoId}/`),
   );
-}
-
-/** Attempts at a video that ended, by their outcome. */
-async function outcomes(videoId: string): Promise<string[]> {
-  const rows = await query<{ outcome: string }>(
-    cluster,
-    'select outcome from attempts where video_id = $1 and outcome is not null order by number',
-    [videoId],
-  );
-  return rows.map(({ outcome }) => outcome);
 }
 
 describe('an upload', () => {
@@ -162,10 +152,10 @@ describe('a transcode', () => {
   test('from which the storage is cut off begins again', async () => {
     const videoId = await beginTranscode();
     cluster.doors.storage.cut();
-    await until(async () => (await outcomes(videoId)).length > 0);
+    await until(async () => (await outcomesOf(cluster, videoId)).some((outcome) => outcome !== null));
     cluster.doors.storage.heal();
     await cluster.api.client.waitUntilReady(videoId);
-    expect((await outcomes(videoId)).at(-1)).toBe('completed');
+    expect((await outcomesOf(cluster, videoId)).at(-1)).toBe('completed');
   });
 
   test('whose storage falls silent waits for it', async () => {
@@ -175,7 +165,7 @@ describe('a transcode', () => {
     await timeout(10_000);
     cluster.doors.storage.heal();
     await cluster.api.client.waitUntilReady(videoId);
-    expect(await outcomes(videoId)).toEqual(['completed']);
+    expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   });
 
   test('that cannot store anything ends with the reason, and can be had again', async () => {
@@ -185,7 +175,7 @@ describe('a transcode', () => {
     await expect(cluster.api.client.waitUntilReady(ticket.videoId)).rejects.toMatchObject({
       code: 'storage_failed',
     });
-    expect(await outcomes(ticket.videoId)).toEqual(['failed', 'failed', 'failed']);
+    expect(await outcomesOf(cluster, ticket.videoId)).toEqual(['failed', 'failed', 'failed']);
     cluster.storage.heal();
     const params = { path: { id: ticket.videoId } };
     await unwrap(cluster.api.client.POST('/videos/{id}/retry', { params }));

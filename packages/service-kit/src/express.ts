@@ -48,6 +48,7 @@ export function problemHandler(
         requestId: req.id,
         method: req.method,
         path: req.path,
+        status: problem.status,
         error: problem.cause ?? problem,
       });
     }
