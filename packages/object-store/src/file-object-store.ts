@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   type ByteRange,
+  ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
@@ -36,14 +37,15 @@ export class FileObjectStore implements ObjectStore {
   async putStream(
     key: string,
     body: Readable,
-    options: { contentType: string; signal?: AbortSignal },
+    options: { contentType: string; signal?: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
     const path = this.#path(key);
     const temporary = this.#temporaryPath();
-    const { signal } = options;
+    const { signal, ifAbsent = false } = options;
     await writeNewFile(body, temporary, { flush: true, ...(signal && { signal }) });
     try {
       const { size } = await stat(temporary);
+      if (ifAbsent && (await this.head(key))) throw new ObjectExistsError(key);
       await moveDurably(temporary, path);
       return { bytes: size };
     } catch (error) {

@@ -22,6 +22,14 @@ export class ObjectNotFoundError extends Error {
   }
 }
 
+/** There is an object under this key already, from somebody else. */
+export class ObjectExistsError extends Error {
+  override name = 'ObjectExistsError';
+  constructor(key: string) {
+    super(`There is an object at ${key} already`);
+  }
+}
+
 /**
  * Where sources and segments rest. An object is there whole or not at all: no reader ever sees half of one.
  * Keys are those of object-keys.ts; any other is a TypeError. Every adapter passes tests/object-store.contract.ts.
@@ -33,12 +41,13 @@ export interface ObjectStore {
    * Stores a stream of unknown length with bounded memory and resolves with its size once it is durable. When the
    * stream fails or `signal` aborts, nothing is stored, nothing is left behind, and the promise rejects. An abort after
    * the last byte has been read may come too late: when the promise resolves, the object is there. `body` is used up
-   * or destroyed in every case.
+   * or destroyed in every case. With `ifAbsent` it replaces nothing: it throws ObjectExistsError where there is an object
+   * already, as far as the store can tell; of two writers at once, some stores let the later one win.
    */
   putStream(
     key: string,
     body: Readable,
-    options: { contentType: string; signal: AbortSignal },
+    options: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }>;
   /**
    * Opens an object, or a range of it; the facts are those of the whole object, and a range may end beyond it. Throws

@@ -15,6 +15,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import {
   type ByteRange,
+  ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
@@ -88,12 +89,16 @@ export class S3ObjectStore implements ObjectStore {
 
   /**
    * An abort ends the stream. Too late to abort is when the last byte has been read; the promise then tells what became
-   * of the object.
+   * of the object. `ifAbsent` is a condition of the write itself, for servers that know such: the others write all the same.
    */
   async putStream(
     key: string,
     body: Readable,
-    { contentType, signal }: { contentType: string; signal: AbortSignal },
+    {
+      contentType,
+      signal,
+      ifAbsent = false,
+    }: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
     assertKey(key);
     // Until somebody reads it, a failing stream would be an uncaught exception; reading it reports the error.
@@ -105,12 +110,14 @@ export class S3ObjectStore implements ObjectStore {
       place: this.#at(key),
       facts: { ContentType: contentType, Metadata: { [WRITE_ID]: writeId } },
       shared: this.#buffers,
+      ifAbsent,
     });
     try {
       await upload.run(body);
     } catch (error) {
       const onlyTheAnswerWasLost = body.readableEnded && (await this.#isFrom(writeId, key));
-      if (!onlyTheAnswerWasLost) throw error;
+      if (!onlyTheAnswerWasLost)
+        throw isError(error, 'PreconditionFailed') ? new ObjectExistsError(key) : error;
     } finally {
       body.destroy();
     }

@@ -6,6 +6,7 @@ import {
   CreateMultipartUploadCommand,
   PutObjectCommand,
   type S3Client,
+  S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 
@@ -57,6 +58,8 @@ type S3UploadOptions = {
   place: { Bucket: string; Key: string };
   facts: { ContentType: string; Metadata: Record<string, string> };
   shared: SharedBuffers;
+  /** Whether the object must be a new one. */
+  ifAbsent: boolean;
 };
 
 /** Stores one stream of unknown length: whole if it fits into one part, else as a multipart upload. */
@@ -150,7 +153,9 @@ export class S3Upload {
   async #storeWhole({ buffer, filled }: Part): Promise<void> {
     const { client, place, facts } = this.#options;
     const Body = buffer.subarray(0, filled);
-    const { ETag } = await client.send(new PutObjectCommand({ ...place, ...facts, Body }));
+    const { ETag } = await this.#conditionally((condition) =>
+      client.send(new PutObjectCommand({ ...place, ...facts, ...condition, Body })),
+    );
     this.#assertConfirmed(ETag);
     this.#giveBack(buffer, { reusable: true });
   }
@@ -194,10 +199,23 @@ export class S3Upload {
     await Promise.all(this.#running);
     if (this.#failure) throw this.#failure;
     const Parts = this.#stored.sort((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0));
-    const { ETag } = await client.send(
-      new CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }),
+    const { ETag } = await this.#conditionally((condition) =>
+      client.send(
+        new CompleteMultipartUploadCommand({ ...place, ...condition, UploadId, MultipartUpload: { Parts } }),
+      ),
     );
     this.#assertConfirmed(ETag);
+  }
+
+  /** Makes the object appear, on condition that it is new where that is wanted and the server knows how (RFC 9110 §13.1.2). */
+  async #conditionally<T>(write: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
+    if (!this.#options.ifAbsent) return write({});
+    try {
+      return await write({ IfNoneMatch: '*' });
+    } catch (error) {
+      if (!(error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501)) throw error;
+      return write({});
+    }
   }
 
   /** What cannot be removed now is left to `abortStaleUploads`. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
+import { ObjectExistsError, ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
 import { collect } from './support/collect.ts';
 import { until } from './support/until.ts';
 
@@ -228,6 +228,22 @@ export function objectStoreContract(
         body.destroy(new Error('the client is gone'));
         await storing;
         expect(String(await read('a/b'))).toBe('before');
+      });
+
+      test.each([1, 9 * MIB])('of %d bytes that must be new replace nothing', async (size) => {
+        const storeNew = () =>
+          store.putStream('a/b', Readable.from(slices(randomBytes(size))), {
+            contentType: 'video/mp4',
+            signal: never,
+            ifAbsent: true,
+          });
+        expect(await storeNew()).toEqual({ bytes: size });
+        const first = await store.head('a/b');
+
+        await expect(storeNew()).rejects.toThrow(ObjectExistsError);
+
+        expect(await store.head('a/b')).toEqual(first);
+        expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
       });
 
       test('begun too long ago are aborted, younger ones are left alone', async () => {

@@ -105,10 +105,11 @@ describe('S3ObjectStore on a server that fails', () => {
 
   afterAll(() => store.close());
 
-  const putStream = (size: number) =>
+  const putStream = (size: number, condition: { ifAbsent?: boolean } = {}) =>
     store.putStream('a/b', Readable.from([Buffer.alloc(size, 7)]), {
       contentType: 'video/mp4',
       signal: never,
+      ...condition,
     });
 
   test.each<[Operation, Fault]>([
@@ -191,6 +192,23 @@ describe('S3ObjectStore on a server that fails', () => {
     expect((await settled).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
     expect(fake.uploads.size).toBe(0);
   });
+
+  test.each([100, 20 * MIB])(
+    'stores %d bytes that must be new though every answer but the last was lost',
+    async (size) => {
+      for (const operation of ['PutObject', 'CompleteUpload'] as const)
+        fake.inject(operation, 'cut-after', 1);
+      expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
+    },
+  );
+
+  test.each([100, 20 * MIB])(
+    'stores %d bytes that must be new where the server knows no conditions',
+    async (size) => {
+      fake.knowsConditions = false;
+      expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
+    },
+  );
 
   test('knows its own object when every answer to a completion was lost', async () => {
     fake.inject('CompleteUpload', 'cut-after');

@@ -70,6 +70,8 @@ export class FakeS3 {
   readonly undeletable = new Set<string>();
   /** Entries in one page of a list. */
   pageSize = 1000;
+  /** Whether it knows writes on condition that the object is new. */
+  knowsConditions = true;
   readonly #directory: string;
   readonly #server: Server;
   #faults: { operation: Operation; fault: Fault; times: number }[] = [];
@@ -119,6 +121,7 @@ export class FakeS3 {
     this.undeletable.clear();
     this.log.length = 0;
     this.pageSize = 1000;
+    this.knowsConditions = true;
     this.heal();
   }
 
@@ -193,6 +196,8 @@ export class FakeS3 {
 
   async #putObject({ key, message }: Request): Promise<Answer> {
     const blob = await this.#save(message);
+    const refusal = this.#refusalToReplace(key, message);
+    if (refusal) return refusal;
     const etag = `"${blob.md5}"`;
     this.objects.set(key, { blobs: [blob], etag, headers: factsOf(message), modifiedAt: new Date() });
     return { status: 200, headers: { ETag: etag } };
@@ -277,6 +282,8 @@ export class FakeS3 {
     const body = (await text(message)).replaceAll('&quot;', '"');
     const upload = this.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return failure(404, 'NoSuchUpload');
+    const refusal = this.#refusalToReplace(key, message);
+    if (refusal) return refusal;
     const blobs: Blob[] = [];
     let last = 0;
     for (const [part] of body.matchAll(/<Part>.*?<\/Part>/g)) {
@@ -296,6 +303,12 @@ export class FakeS3 {
     return xml(
       `<CompleteMultipartUploadResult><Key>${key}</Key><ETag>${etag}</ETag></CompleteMultipartUploadResult>`,
     );
+  }
+
+  #refusalToReplace(key: string, { headers }: IncomingMessage): Answer | undefined {
+    if (headers['if-none-match'] === undefined) return undefined;
+    if (!this.knowsConditions) return failure(501, 'NotImplemented');
+    return this.objects.has(key) ? failure(412, 'PreconditionFailed') : undefined;
   }
 
   #listUploads({ query }: Request): Answer {

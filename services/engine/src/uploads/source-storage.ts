@@ -75,6 +75,8 @@ export class SourceStorage implements StorageEngine {
       await this.#objects.putStream(this.#key, meter, {
         contentType: 'application/octet-stream',
         signal: this.#signal,
+        // Every transfer has a key of its own; whatever goes wrong with that must cost nobody his file.
+        ifAbsent: true,
       });
     } catch (error) {
       throw storageFailed(error);
