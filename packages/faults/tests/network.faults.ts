@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises';
+import { upload } from '@framelane/client/node';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { formWith } from '../../../services/engine/tests/support/multipart.ts';
+import { API_KEY, type Ticket, WORKSPACE_ID } from '../src/api.ts';
+import { outcomesOf } from '../src/attempts.ts';
+import { type Clips, makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { logged } from '../src/logged.ts';
+import { query } from '../src/query.ts';
+import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
+import type { ServiceProcess } from '../src/service-process.ts';
+import { until } from '../src/until.ts';
+import { whatIsWrong } from '../src/what-is-wrong.ts';
+
+jest.setTimeout(150_000);
+
+const TAKEN = { status: 202, code: undefined };
+const UNAVAILABLE = { status: 503, code: 'unavailable' };
+
+/** Longer than anybody should wait for an answer that says to come again. */
+const PATIENCE_MS = 25_000;
+
+let cluster: Cluster;
+let clips: Clips;
+
+beforeAll(async () => {
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
+});
+afterEach(async () => {
+  expect(await whatIsWrong(cluster)).toEqual([]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await clips?.remove();
+});
+
+async function send(path: string): Promise<string> {
+  const ticket = await cluster.api.ticket();
+  await upload(path, ticket);
+  return ticket.videoId;
+}
+
+async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {
+  const body = formWith(await readFile(clips.short));
+  return sendRaw(cluster.doors.uploads.port, { token: uploadToken, body });
+}
+
+async function progressing(videoId: string): Promise<void> {
+  await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
+}
+
+async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
+  await until(async () => !(await Promise.all(services.map((service) => service.isReady()))).includes(true));
+}
+
+test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is lost', async (fault) => {
+  const videoIds = [await send(clips.long), await send(clips.short)];
+  await progressing(videoIds[0] as string);
+
+  cluster.doors.broker[fault]();
+  await noneReady(cluster.services);
+  cluster.doors.broker.heal();
+
+  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+});
+
+describe('an engine that is cut off alone', () => {
+  /** Has an engine begin with a video, and resolves with both. */
+  async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
+    const videoId = await send(clips.long);
+    await progressing(videoId);
+    const engine = cluster.engines.find((each) => said(each, 'transcode.started', videoId));
+    if (engine === undefined) throw new Error(`No engine began with ${videoId}`);
+    return { videoId, engine };
+  }
+
+  function said(service: ServiceProcess, event: string, videoId: string): boolean {
+    return logged([service], event).some((line) => line.videoId === videoId);
+  }
+
+  test('from the broker gives up what is no longer its own, and nothing of it is left', async () => {
+    const { videoId, engine } = await begin();
+
+    cluster.doorsOf(engine).broker.cut();
+    // It shall not be done before it hears of it.
+    await holdTools(engine);
+    await until(() => said(engine, 'transcode.abandoned', videoId));
+    cluster.doorsOf(engine).broker.heal();
+
+    await cluster.api.client.waitUntilReady(videoId);
+    await engine.ready();
+    expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
+  });
+
+  /** Has whatever an engine runs stand still. */
+  async function holdTools({ pid }: ServiceProcess): Promise<void> {
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    // Each leads a group of its own.
+    for (const child of children.split(' ').filter(Boolean)) process.kill(-Number(child), 'SIGSTOP');
+  }
+
+  test('from everything but the storage comes too late with its result', async () => {
+    const { videoId, engine } = await begin();
+    const doors = Object.values(cluster.doorsOf(engine));
+
+    for (const door of doors) door.cut();
+    await until(() => said(engine, 'transcode.encoded', videoId));
+    const video = await cluster.api.client.waitUntilReady(videoId);
+    for (const door of doors) door.heal();
+    await until(() =>
+      logged(cluster.controlPlanes, 'attempt.result_ignored').some((line) => line.videoId === videoId),
+    );
+
+    expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
+    expect(await cluster.api.video(videoId)).toEqual(video);
+  });
+});
+
+test.each(['cut', 'silence'] as const)(
+  'with PostgreSQL behind a %s everybody is told to come again, and what is under way goes on afterwards',
+  async (fault) => {
+    const ready = await send(clips.short);
+    await cluster.api.client.waitUntilReady(ready);
+    const ticket = await cluster.api.ticket();
+    const running = await send(clips.long);
+    await progressing(running);
+
+    cluster.doors.database[fault]();
+    const answers = cluster.controlPlanes.flatMap(({ url }) => [
+      statusOf(`${url}/v1/videos`),
+      statusOf(`${url}/v1/videos/upload-ticket`, { filename: 'late.mp4' }),
+      statusOf(`${url}/v1/hls/${WORKSPACE_ID}/${ready}/master.m3u8`),
+    ]);
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([503]));
+    expect(await sendOnce(ticket)).toEqual(UNAVAILABLE);
+    await noneReady(cluster.controlPlanes);
+    cluster.doors.database.heal();
+
+    await Promise.all(cluster.services.map((service) => service.ready()));
+    expect(await sendOnce(ticket)).toEqual(TAKEN);
+    for (const id of [ticket.videoId, running]) await cluster.api.client.waitUntilReady(id);
+  },
+);
+
+/** What a request of the API is answered, within the time that a client has. */
+async function statusOf(url: string, body?: object): Promise<number> {
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'x-svc-workspace': WORKSPACE_ID,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+test.each(['cut', 'silence'] as const)(
+  'with the internal listeners behind a %s what has begun goes on, and what has not waits',
+  async (fault) => {
+    const running = await send(clips.long);
+    await progressing(running);
+    const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
+    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+      token: begun.uploadToken,
+      file: await readFile(clips.short),
+    });
+    await held.sendUntil(0.5);
+    await until(() => isLeased(begun));
+
+    cluster.doors.internal[fault]();
+    await held.sendUntil(1);
+    expect(await outcomeOf(held.client)).toEqual(TAKEN);
+    expect(await sendOnce(late)).toEqual(UNAVAILABLE);
+    await cluster.api.client.waitUntilReady(running);
+    await until(() =>
+      logged(cluster.engines, 'transcode.claim_unanswered').some((line) => line.videoId === begun.videoId),
+    );
+    cluster.doors.internal.heal();
+
+    expect(await sendOnce(late)).toEqual(TAKEN);
+    for (const { videoId } of [begun, late]) await cluster.api.client.waitUntilReady(videoId);
+  },
+);
+
+/** Whether an engine has begun to take the file. */
+async function isLeased({ videoId }: Ticket): Promise<boolean> {
+  const rows = await query(
+    cluster,
+    'select from upload_tickets where video_id = $1 and transfer_id is not null',
+    [videoId],
+  );
+  return rows.length > 0;
+}
