@@ -1,17 +1,25 @@
+import { readFile } from 'node:fs/promises';
 import { upload } from '@framelane/client/node';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { formWith } from '../../../services/engine/tests/support/multipart.ts';
+import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
+import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
+import type { ServiceProcess } from '../src/service-process.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 jest.setTimeout(300_000);
 
+const TAKEN = { status: 202, code: undefined };
+
 let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -37,6 +45,67 @@ test('engines that are asked to stop hand back what they have, and end well', as
 
   for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
+});
+
+describe('files on their way to an engine that is asked to stop', () => {
+  test('arrive, or are sent to another one in time', async () => {
+    const [engine, other] = cluster.engines as [ServiceProcess, ServiceProcess];
+    const [swift, slow] = await Promise.all([hold(engine), hold(engine)]);
+
+    const ended = engine.end('SIGTERM');
+    await until(async () => !(await engine.isReady()));
+    await swift.upload.sendUntil(1);
+    expect(await outcomeOf(swift.upload.client)).toEqual(TAKEN);
+    expect(await outcomeOf(slow.upload.client)).toEqual({ status: 503, code: 'unavailable' });
+    expect(await sendTo(other, slow.ticket)).toEqual(TAKEN);
+    expect(await ended).toBe(0);
+    await engine.start();
+
+    for (const { ticket } of [swift, slow]) await cluster.api.client.waitUntilReady(ticket.videoId);
+    expect(await whatIsWrong(cluster)).toEqual([]);
+  });
+
+  test('are left where they are at a second signal, and may be sent again', async () => {
+    const [engine, other] = cluster.engines as [ServiceProcess, ServiceProcess];
+    const { ticket, upload } = await hold(engine);
+
+    const ended = engine.end('SIGTERM');
+    await until(() => {
+      // What comes within a second counts as the first.
+      if (engine.pid !== undefined) process.kill(engine.pid, 'SIGTERM');
+      return engine.pid === undefined;
+    });
+    expect(await ended).toBe(1);
+    await until(() => upload.client.closed);
+    expect(upload.client.received).toBe('');
+    await engine.start();
+    await until(async () => (await sendTo(other, ticket)).status === TAKEN.status);
+
+    await cluster.api.client.waitUntilReady(ticket.videoId);
+    expect(await whatIsWrong(cluster)).toEqual([]);
+  });
+
+  /** An upload that an engine has begun to take, and that has stopped halfway. */
+  async function hold(engine: ServiceProcess): Promise<{ ticket: Ticket; upload: HeldUpload }> {
+    const ticket = await cluster.api.ticket();
+    const file = await readFile(clips.short);
+    const upload = await HeldUpload.begin(portOf(engine), { token: ticket.uploadToken, file });
+    await upload.sendUntil(0.5);
+    await until(async () => {
+      const leased = 'select from upload_tickets where video_id = $1 and transfer_id is not null';
+      return (await query(cluster, leased, [ticket.videoId])).length > 0;
+    });
+    return { ticket, upload };
+  }
+
+  async function sendTo(engine: ServiceProcess, { uploadToken }: Ticket): Promise<Outcome> {
+    const body = formWith(await readFile(clips.short));
+    return sendRaw(portOf(engine), { token: uploadToken, body });
+  }
+
+  function portOf({ url }: ServiceProcess): number {
+    return Number(new URL(url).port);
+  }
 });
 
 test('control planes that are asked to stop one after another are not missed', async () => {
