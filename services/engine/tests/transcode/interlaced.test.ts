@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ffmpeg, greyPictures, makeClip } from '../support/media.ts';
@@ -23,13 +23,15 @@ const PIXELS_A_FIELD = 4;
 const BAR = 32;
 const luma = (x: number, field: number) => ((x - PIXELS_A_FIELD * field + 1600) % (2 * BAR) < BAR ? 200 : 50);
 
-/** The bars at 25 pictures a second for one second, upper or lower lines first. */
-function bars(first: 'tff' | 'bff'): string {
+/** The bars of fifty fields a second. */
+function movingBars(seconds: number): string {
   const moving = String.raw`if(lt(mod(X-${PIXELS_A_FIELD}*N+1600\,${2 * BAR})\,${BAR})\,200\,50)`;
-  return (
-    `color=s=${SIZE.width}x${SIZE.height}:r=50:d=1,format=yuv420p,geq=lum=${moving}:cb=128:cr=128,` +
-    `interlace=scan=${first}:lowpass=off`
-  );
+  return `color=s=${SIZE.width}x${SIZE.height}:r=50:d=${seconds},format=yuv420p,geq=lum=${moving}:cb=128:cr=128`;
+}
+
+/** One second of the bars, interlaced, upper or lower lines first. */
+function bars(first: 'tff' | 'bff'): string {
+  return `${movingBars(1)},interlace=scan=${first}:lowpass=off`;
 }
 
 /** How unlike neighbouring lines are, averaged over all pixels of all pictures. */
@@ -103,3 +105,18 @@ test.each([
     await expectProgressive(inBench(file));
   },
 );
+
+test('a recording that gets interlaced on the way is made progressive from there on', async () => {
+  const options = ['-c:v', 'mpeg2video', '-q:v', '2'];
+  const film = await makeClip(inBench('film.ts'), { video: `${movingBars(6)},fps=25`, options });
+  const news = await makeClip(inBench('news.ts'), {
+    video: bars('tff'),
+    options: [...options, ...INTERLACED, ...UPPER],
+  });
+  await writeFile(inBench('evening.ts'), Buffer.concat([await readFile(film), await readFile(news)]));
+  const { videoId, manifest, outcome } = await transcodeByTheRules(bench, inBench('evening.ts'));
+  expect(outcome).toMatchObject({ rate: 25, frames: 175 });
+  const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
+  const pictures = await greyPictures(delivered, SIZE.width, SIZE.height);
+  expect(combing(pictures.slice(-20), SIZE.width)).toBeLessThan(1);
+});
