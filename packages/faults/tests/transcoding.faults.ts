@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,9 +8,10 @@ import { upload } from '@framelane/client/node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
 import { mutated } from '../../../services/engine/tests/transcode/support/mutations.ts';
+import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { query } from '../src/query.ts';
+import { logged } from '../src/logged.ts';
 import { Random } from '../src/random.ts';
 import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
@@ -26,8 +27,9 @@ jest.setTimeout(LOOPS * 300_000);
 
 const run = promisify(execFile);
 
-/** Too small for any job. */
-const SMALL_DISK = (path: string) => ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', path];
+/** A disk too small for any job, and one with some room besides what an engine keeps free. */
+const SMALL_DISK = '16m';
+const ROOMY_DISK = '1200m';
 const CAN_MOUNT = await canMount();
 
 let directory: string;
@@ -56,7 +58,7 @@ afterAll(async () => {
 async function canMount(): Promise<boolean> {
   const path = await mkdtemp(join(tmpdir(), 'framelane-faults-mount-'));
   try {
-    await run('mount', SMALL_DISK(path));
+    await mount(path, SMALL_DISK);
     await run('umount', [path]);
     return true;
   } catch {
@@ -64,6 +66,10 @@ async function canMount(): Promise<boolean> {
   } finally {
     await rm(path, { recursive: true });
   }
+}
+
+async function mount(path: string, size: string): Promise<void> {
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);
 }
 
 /** An ffmpeg that does nothing for ever and does not listen, as long as there is a file `hang` beside it. */
@@ -198,28 +204,63 @@ describe('files', () => {
 
 describe('a disk that is full', () => {
   (CAN_MOUNT ? test : test.skip)('keeps its engine from taking what another one can have', async () => {
-    const [sick, well] = cluster.engines as [Cluster['engines'][0], Cluster['engines'][0]];
-    await Promise.all([sick.end('SIGTERM'), well.end('SIGTERM')]);
-    const disk = join(cluster.workDir, '1');
-    await run('mount', SMALL_DISK(disk));
-    try {
+    await withDisk(SMALL_DISK, async (sick, well) => {
       await sick.start();
       const videoIds = await Promise.all([send(clips.short), send(clips.short), send(clips.short)]);
-      await until(() => sick.output.join('').includes('transcode.paused'));
+      await until(() => logged([sick], 'transcode.paused').length > 0);
       await well.start();
       for (const id of videoIds) expect(await endOf(id)).toBe('ready');
-      const wasted = await query(
-        cluster,
-        "select from attempts where video_id = any($1) and outcome <> 'completed'",
-        [videoIds],
-      );
-      expect(wasted).toEqual([]);
+      const outcomes = await Promise.all(videoIds.map((id) => outcomesOf(cluster, id)));
+      expect(outcomes).toEqual(videoIds.map(() => ['completed']));
+    });
+  });
+
+  (CAN_MOUNT ? test : test.skip)(
+    'in the middle of a transcode ends that; another engine has it',
+    async () => {
+      await withDisk(ROOMY_DISK, async (sick, well, disk) => {
+        await sick.start();
+        const videoId = await send(clips.long);
+        await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
+        await until(async () => {
+          await fill(disk);
+          return (await outcomesOf(cluster, videoId))[0] === 'failed';
+        });
+        await well.start();
+        expect(await endOf(videoId)).toBe('ready');
+        expect(await outcomesOf(cluster, videoId)).toEqual(['failed', 'completed']);
+        expect(JSON.stringify(logged([sick], 'transcode.failed').at(-1))).toContain('ran out of disk space');
+      });
+    },
+  );
+
+  type Engine = Cluster['engines'][number];
+
+  /** Stops the engines, gives the first one a disk of that size alone, and puts everything right afterwards. */
+  async function withDisk(
+    size: string,
+    work: (sick: Engine, well: Engine, disk: string) => Promise<void>,
+  ): Promise<void> {
+    const [sick, well] = cluster.engines as [Engine, Engine];
+    await Promise.all([sick.end('SIGTERM'), well.end('SIGTERM')]);
+    const disk = join(cluster.workDir, '1');
+    await mount(disk, size);
+    try {
+      await work(sick, well, disk);
     } finally {
       await sick.end('SIGTERM');
       await run('umount', [disk]);
       await sick.start();
     }
-  });
+  }
+
+  /** Makes it no larger than what is on it now. Does nothing when more comes meanwhile. */
+  async function fill(disk: string): Promise<void> {
+    const { blocks, bfree, bsize } = await statfs(disk);
+    // A size of nothing would be no limit.
+    const size = Math.max((blocks - bfree) * bsize, 65_536);
+    await run('mount', ['-o', `remount,size=${size}`, disk]).catch(() => {});
+  }
 });
 
 describe('an ffmpeg that hangs and does not listen', () => {

@@ -3,6 +3,7 @@ import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { freeDiskBytes } from './disk-space.ts';
 import { encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
 import { refusal, TranscodeFailure } from './transcode-failure.ts';
@@ -37,6 +38,8 @@ type SegmentUploadsOptions = {
 const UPLOADS_AT_ONCE = 4;
 /** Finished segments that may wait on disk, of all renditions together. */
 const MAX_WAITING = 30;
+/** With less of the disk free, a segment may be missing its end: several times what a segment has in all renditions. */
+const LEAST_FREE_BYTES = 64 * 1024 ** 2;
 /** How far apart the beginnings of one segment in two renditions may be (HLS authoring specification 8.22). */
 const ALIGNED_SECONDS = 0.001;
 
@@ -111,6 +114,7 @@ export class SegmentUploads {
 
   async #store(file: SegmentFile): Promise<void> {
     const path = join(this.#options.folder, file.name);
+    await this.#assertWhole();
     const head = await readSegmentHead(path, file.rendition === AUDIO_RENDITION ? 'audio' : 'video');
     if (file.rendition !== AUDIO_RENDITION) this.#assertAligned(file.sequence, head.start);
     const bytes = await this.#upload(path, file);
@@ -118,6 +122,12 @@ export class SegmentUploads {
     segments[file.sequence] = { ...head, bytes };
     this.#stored.set(file.rendition, segments);
     await unlink(path);
+  }
+
+  /** ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. */
+  async #assertWhole(): Promise<void> {
+    if ((await freeDiskBytes(this.#options.folder)) >= LEAST_FREE_BYTES) return;
+    throw new TranscodeFailure('internal_error', 'The engine ran out of disk space.', { retryable: true });
   }
 
   #assertAligned(sequence: number, start: number): void {
