@@ -16,6 +16,7 @@ import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { Random } from '../src/random.ts';
 import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '../src/raw-upload.ts';
@@ -27,7 +28,7 @@ const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 /** Also those that take minutes by their nature. */
 const LONG = process.env.LONG === 'yes';
 
-const CLIENTS_GONE = 50;
+const CLIENTS_GONE = LOOPS * 50;
 const MAX_UPLOAD_BYTES = 30_000_000;
 /** More than one part of a multipart upload, so that a broken one leaves something to clean up. */
 const LARGE_BYTES = 20_000_000;
@@ -327,22 +328,30 @@ describe('clients', () => {
   test(`a client that is gone at 60 %, ${CLIENTS_GONE} times, leaves nothing`, async () => {
     const { port } = cluster.doors.uploads;
     const given = await tickets(5);
+    /** Bytes that an engine had of a file when its client was gone, each time. */
+    const brokenOff = ({ videoId }: Ticket) =>
+      logged(cluster.engines, 'upload.broken')
+        .filter((line) => line.videoId === videoId && line.code === 'upload_interrupted')
+        .map(({ bytes }) => Number(bytes));
     const comeAndGo = async (ticket: Ticket, file: Buffer) => {
-      // Its token is free again as soon as the engine has noticed.
-      await until(async () => {
-        const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
-        await held.sendUntil(0.6);
-        const refused = held.client.received !== '';
-        held.client.vanish();
-        return !refused;
-      });
+      const before = brokenOff(ticket).length;
+      const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
+      await held.sendUntil(0.6);
+      await leased(ticket);
+      held.client.vanish();
+      await until(() => brokenOff(ticket).length > before);
     };
     await Promise.all(
       given.map(async (ticket) => {
-        for (let times = 0; times < CLIENTS_GONE / given.length; times += 1) {
+        const inTheMiddle = () => brokenOff(ticket).filter((bytes) => bytes > 0).length;
+        for (let times = 0; inTheMiddle() < CLIENTS_GONE / given.length; times += 1) {
           await comeAndGo(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
         }
       }),
+    );
+    const bytes = given.flatMap(brokenOff).filter((each) => each > 0);
+    process.stdout.write(
+      `${bytes.length} clients were gone after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
     );
     for (const ticket of given) await sendPatiently(ticket);
     await expectReady(given);
@@ -433,7 +442,13 @@ describe('an engine', () => {
       await restarted;
       all.push(...given);
     }
-    await expectReady(all);
+    await Promise.allSettled(all.map((ticket) => expectReady([ticket])));
+    const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
+    const lost = states.filter((video) => video?.status !== 'ready');
+    process.stdout.write(
+      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+    );
+    expect(lost).toEqual([]);
   });
 
   test('killed between the last byte and its report: the file is sent again, and stored once', async () => {
