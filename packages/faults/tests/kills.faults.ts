@@ -20,7 +20,7 @@ let cluster: Cluster;
 let clips: Clips;
 
 beforeAll(async () => {
-  [cluster, clips] = await Promise.all([Cluster.start(), makeClips()]);
+  [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
 afterAll(async () => {
   await cluster?.stop();
