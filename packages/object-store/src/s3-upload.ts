@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
@@ -22,6 +23,10 @@ const MOST_SHARED_BUFFERS = 32;
 /** How long parts under way may take to settle once the upload has failed. */
 const SETTLE_MS = 5_000;
 
+/** A write that conflicts with another is tried so often, with this long between. */
+const CONFLICT_TRIES = 4;
+const CONFLICT_DELAY_MS = 500;
+
 /** Buffers kept for the next stream. */
 const MOST_IDLE = 10;
 
@@ -32,22 +37,29 @@ const MOST_IDLE = 10;
  * streams down, and not stop them.
  */
 export class SharedBuffers {
-  /** Parts on their way; they settle, but never reject. */
-  readonly underWay = new Set<Promise<void>>();
   readonly #idle: Buffer[] = [];
+  /** How to tell streams that wait for a buffer that they may ask again. */
+  readonly #waiting = new Set<() => void>();
   #shared = 0;
 
-  /** A buffer for a stream that has so many already; undefined when it has to wait for one. */
-  take(held: number): Buffer | undefined {
-    if (held > 0 && this.#shared >= MOST_SHARED_BUFFERS) return undefined;
+  /** A buffer for a stream that has so many already; undefined when it has to wait until it is told of one. */
+  take(held: number, tell: () => void): Buffer | undefined {
+    if (held > 0 && this.#shared >= MOST_SHARED_BUFFERS) {
+      this.#waiting.add(tell);
+      return undefined;
+    }
     if (held > 0) this.#shared += 1;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
   /** A stream that had so many lets go of one; `reusable` says that nobody looks at it any more. */
   giveBack(buffer: Buffer, held: number, reusable: boolean): void {
-    if (held > 1) this.#shared -= 1;
     if (reusable && this.#idle.length < MOST_IDLE) this.#idle.push(buffer);
+    if (held <= 1) return;
+    this.#shared -= 1;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const tell of waiting) tell();
   }
 }
 
@@ -70,8 +82,12 @@ export class S3Upload {
   readonly #held = new Set<Buffer>();
   /** Parts on their way; they settle, but never reject. */
   readonly #running = new Set<Promise<void>>();
-  /** Resolves when the stream fails. */
-  readonly #broken = Promise.withResolvers<void>();
+  /** Resolves at the next event that somebody may wait for. */
+  #event = Promise.withResolvers<void>();
+  readonly #wake = () => {
+    this.#event.resolve();
+    this.#event = Promise.withResolvers();
+  };
   readonly #stored: CompletedPart[] = [];
   #parts = 0;
   #bytes = 0;
@@ -92,7 +108,7 @@ export class S3Upload {
    * an end first, in a few seconds, and the multipart upload is removed.
    */
   async run(body: Readable): Promise<void> {
-    body.once('error', () => this.#broken.resolve());
+    body.once('error', this.#wake);
     try {
       let part = await this.#nextPart(body);
       for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -125,12 +141,12 @@ export class S3Upload {
   async #nextPart(body: Readable): Promise<Part> {
     const { shared } = this.#options;
     for (;;) {
-      const buffer = shared.take(this.#held.size);
+      const buffer = shared.take(this.#held.size, this.#wake);
       if (buffer !== undefined) {
         this.#held.add(buffer);
         return { buffer, filled: 0 };
       }
-      await this.#oneOf([...this.#running, ...shared.underWay], body);
+      await this.#nextEvent(body);
     }
   }
 
@@ -139,9 +155,9 @@ export class S3Upload {
     this.#held.delete(buffer);
   }
 
-  /** Waits for one of these parts. Throws when the stream has ended before its time. */
-  async #oneOf(parts: Iterable<Promise<void>>, body: Readable): Promise<void> {
-    await Promise.race([...parts, this.#broken.promise]);
+  /** Waits until a part has settled or a buffer may be had. Throws when the stream has ended before its time. */
+  async #nextEvent(body: Readable): Promise<void> {
+    await this.#event.promise;
     this.#assertGoingOn(body);
   }
 
@@ -162,13 +178,13 @@ export class S3Upload {
 
   /** Sends a part once there are not too many under way. A failure ends the stream. */
   async #send({ buffer, filled }: Part, body: Readable): Promise<void> {
-    const { client, place, facts, shared } = this.#options;
+    const { client, place, facts } = this.#options;
     if (this.#uploadId === undefined) {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...place, ...facts }));
       if (UploadId === undefined) throw new Error(`The server began no upload of ${place.Key}`);
       this.#uploadId = UploadId;
     }
-    while (this.#running.size >= PARTS_AT_ONCE) await this.#oneOf(this.#running, body);
+    while (this.#running.size >= PARTS_AT_ONCE) await this.#nextEvent(body);
     this.#assertGoingOn(body);
     this.#parts += 1;
     const [PartNumber, UploadId] = [this.#parts, this.#uploadId];
@@ -188,10 +204,9 @@ export class S3Upload {
       })
       .finally(() => {
         this.#running.delete(sending);
-        shared.underWay.delete(sending);
+        this.#wake();
       });
     this.#running.add(sending);
-    shared.underWay.add(sending);
   }
 
   async #complete(UploadId: string): Promise<void> {
@@ -210,11 +225,16 @@ export class S3Upload {
   /** Makes the object appear, on condition that it is new where that is wanted and the server knows how (RFC 9110 §13.1.2). */
   async #conditionally<T>(write: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
     if (!this.#options.ifAbsent) return write({});
-    try {
-      return await write({ IfNoneMatch: '*' });
-    } catch (error) {
-      if (!(error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501)) throw error;
-      return write({});
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await write({ IfNoneMatch: '*' });
+      } catch (error) {
+        const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
+        if (status === 501) return write({});
+        // Another write is not decided yet, be it an earlier try of this one whose answer was lost.
+        if (status !== 409 || tries === CONFLICT_TRIES) throw error;
+        await delay(CONFLICT_DELAY_MS);
+      }
     }
   }
 

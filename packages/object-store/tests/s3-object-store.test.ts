@@ -202,6 +202,11 @@ describe('S3ObjectStore on a server that fails', () => {
     },
   );
 
+  test.each([100, 20 * MIB])('stores %d bytes that must be new after a conflict', async (size) => {
+    for (const operation of ['PutObject', 'CompleteUpload'] as const) fake.inject(operation, 'conflict', 1);
+    expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
+  });
+
   test.each([100, 20 * MIB])(
     'stores %d bytes that must be new where the server knows no conditions',
     async (size) => {
