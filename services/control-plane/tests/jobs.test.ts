@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { addJob } from '../src/db/jobs.ts';
+import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { until } from './support/until.ts';
 
@@ -93,24 +93,26 @@ test('what failed often is tried again soon; what is for later, or was given up,
     await addJob(trx, 'purge-objects', later, { key: 'given up' });
     await sql`
       update graphile_worker._private_jobs set run_at = now() + interval '6 hours',
-        attempts = case key when 'failing' then 12 when 'given up' then max_attempts else 0 end`.execute(trx);
+        attempts = case key when 'failing' then 12 when 'given up' then max_attempts else 0 end,
+        max_attempts = case key when 'failing' then 25 else max_attempts end`.execute(trx);
   });
 
   await addJob(plane.db, 'reconcile', {});
 
-  const pauses = async () => {
-    const { rows } = await sql<{ key: string; pause: number }>`
-      select key, extract(epoch from run_at - now())::float8 as pause from graphile_worker.jobs
-      where task_identifier = 'purge-objects'`.execute(plane.db);
-    return Object.fromEntries(rows.map(({ key, pause }) => [key, pause]));
+  const jobs = async () => {
+    const { rows } = await sql<{ key: string; pause: number; tries: number }>`
+      select key, extract(epoch from run_at - now())::float8 as pause, max_attempts as tries
+      from graphile_worker.jobs where task_identifier = 'purge-objects'`.execute(plane.db);
+    return Object.fromEntries(rows.map(({ key, ...job }) => [key, job]));
   };
   const { failing } = await until(async () => {
-    const found = await pauses();
-    return found.failing !== undefined && found.failing < 3600 && found;
+    const found = await jobs();
+    return found.failing !== undefined && found.failing.pause < 3600 && { failing: found.failing };
   });
-  expect(failing).toBeLessThanOrEqual(30);
-  expect(await pauses()).toMatchObject({
-    later: expect.closeTo(21_600, -3),
-    'given up': expect.closeTo(21_600, -3),
+  expect(failing.pause).toBeLessThanOrEqual(30);
+  expect(failing.tries).toBe(MAX_TRIES);
+  expect(await jobs()).toMatchObject({
+    later: { pause: expect.closeTo(21_600, -3) },
+    'given up': { pause: expect.closeTo(21_600, -3) },
   });
 });

@@ -10,7 +10,7 @@ import {
   type WorkerEvents,
 } from 'graphile-worker';
 import type pg from 'pg';
-import type { JobName, JobPayloads } from '../db/jobs.ts';
+import { type JobName, type JobPayloads, MAX_TRIES } from '../db/jobs.ts';
 
 /** A task does one job; when it throws, the job is tried again later. */
 export type Tasks = { [N in JobName]: (payload: JobPayloads[N]) => Promise<void> };
@@ -76,7 +76,8 @@ export class JobRunner {
 
   /**
    * Has jobs that failed tried again soon. Most fail because something is away, and graphile-worker's pauses grow with each
-   * try up to six hours: so much longer would what waits in them be away, too.
+   * try up to six hours: so much longer would what waits in them be away, too. Tries come faster then, so each gets as many
+   * as a job of today has, also one that was added by an older version.
    */
   async hastenRetries(): Promise<void> {
     await this.#pgPool.query(
@@ -84,8 +85,8 @@ export class JobRunner {
         select from latest, graphile_worker.reschedule_jobs(
           array(select id from graphile_worker.jobs
             where locked_at is null and attempts between 1 and max_attempts - 1 and jobs.run_at > latest.run_at),
-          run_at => latest.run_at)`,
-      [LONGEST_PAUSE_SECONDS],
+          run_at => latest.run_at, max_attempts => $2)`,
+      [LONGEST_PAUSE_SECONDS, MAX_TRIES],
     );
   }
 
