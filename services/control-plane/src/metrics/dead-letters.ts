@@ -23,14 +23,18 @@ export class DeadLetterMetrics {
 
   /** Asks the broker. Never rejects, and never takes long. */
   async refresh(): Promise<void> {
-    this.#count.reset();
-    for (const queue of Object.keys(QUEUES) as QueueName[]) {
-      try {
-        this.#count.set({ queue: deadLetterQueue(queue) }, await inTime(this.#bus.countDeadLetters(queue)));
-      } catch (error) {
-        this.#logger.warn('metrics.dead_letters_not_read', { queue, error });
-        return;
-      }
+    const queues = Object.keys(QUEUES) as QueueName[];
+    try {
+      const counts = await Promise.all(
+        queues.map(async (queue) => ({
+          queue: deadLetterQueue(queue),
+          count: await inTime(this.#bus.countDeadLetters(queue)),
+        })),
+      );
+      for (const { queue, count } of counts) this.#count.set({ queue }, count);
+    } catch (error) {
+      this.#count.reset();
+      this.#logger.warn('metrics.dead_letters_not_read', { error });
     }
   }
 }
