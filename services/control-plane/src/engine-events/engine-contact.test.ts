@@ -31,7 +31,7 @@ test('begins anew after a break', async () => {
   contact.start();
   await after(2 * LEASE);
   check = () => Promise.reject(new Error('away'));
-  await after(LEASE / 4);
+  await after(LEASE * 0.75);
   expect(contact.hasLasted(0)).toBe(false);
   check = async () => {};
   await after(LEASE / 4);
@@ -39,6 +39,26 @@ test('begins anew after a break', async () => {
   expect(contact.hasLasted(LEASE)).toBe(false);
   await after(LEASE);
   expect(contact.hasLasted(LEASE)).toBe(true);
+});
+
+test('outlasts a single look that failed', async () => {
+  contact.start();
+  await after(2 * LEASE);
+  check = () => Promise.reject(new Error('too slow'));
+  await after(LEASE / 4);
+  check = async () => {};
+  await after(LEASE / 4);
+  expect(contact.hasLasted(LEASE)).toBe(true);
+});
+
+test('begins anew after the machine was suspended', async () => {
+  contact.start();
+  await after(2 * LEASE);
+  jest.setSystemTime(Date.now() + 10 * LEASE * 1000);
+  expect(contact.hasLasted(0)).toBe(false);
+  await after(LEASE / 4);
+  expect(contact.hasLasted(0)).toBe(true);
+  expect(contact.hasLasted(LEASE)).toBe(false);
 });
 
 test('begins anew after a silence, also when the answer comes in the end', async () => {

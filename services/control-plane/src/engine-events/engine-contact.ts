@@ -1,7 +1,8 @@
 /**
  * Since when engines could be heard without a break: by this control plane, with its database and its queue at hand. A lease
  * that ran out is held against its holder only after that has lasted for as long as the lease does. Before, nobody could
- * have renewed it, and what would have may wait in the queue.
+ * have renewed it, and what would have may wait in the queue. It goes by the wall clock, as leases do: another may stand
+ * still with a machine that is suspended.
  */
 export class EngineContact {
   readonly #check: () => Promise<unknown>;
@@ -35,7 +36,7 @@ export class EngineContact {
 
   /** Whether it has lasted for so long by now. */
   hasLasted(seconds: number): boolean {
-    const now = performance.now();
+    const now = Date.now();
     return now - this.#last <= this.#breakMs && now - this.#since >= seconds * 1000;
   }
 
@@ -45,11 +46,12 @@ export class EngineContact {
     this.#looking = true;
     try {
       await this.#check();
-      const now = performance.now();
-      if (now - this.#last > this.#breakMs) this.#since = now;
+      const now = Date.now();
+      // Also when the clock was put back.
+      if (Math.abs(now - this.#last) > this.#breakMs) this.#since = now;
       this.#last = now;
     } catch {
-      this.#last = Number.NEGATIVE_INFINITY;
+      // A break begins when nothing was heard for long enough to be one.
     } finally {
       this.#looking = false;
     }
