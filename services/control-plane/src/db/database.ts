@@ -13,10 +13,16 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
 };
 
-/** What the server may take for a statement, its wait for locks included. All of ours take milliseconds. */
+/**
+ * What the server may take for a statement, its wait for locks included. All of ours take milliseconds, or are pieces of
+ * something larger; one that always took longer could never be done.
+ */
 const STATEMENT_MS = 5_000;
 
-/** When an answer is overdue. A server that is there would have given the statement up by then, and said so. */
+/**
+ * When an answer is overdue. A server that is there would have given the statement up by then, and said so; behind a
+ * PgBouncer it does if its role has the same limit.
+ */
 const ANSWER_MS = 6_000;
 
 const CONNECT_MS = 5_000;
@@ -63,9 +69,19 @@ export function openPool(
   );
 }
 
-/** A pool for changes of the schema, which take as long as they take, also for the locks of somebody else's. */
+/**
+ * A pool for changes of the schema, which take as long as they take, also for the locks of somebody else's and where the
+ * role has a limit.
+ */
 export function openPatientPool(connectionString: string, logger: Logger): pg.Pool {
-  return watched(new pg.Pool({ ...common(connectionString), max: 3 }), logger);
+  return watched(
+    new pg.Pool({
+      ...common(connectionString),
+      max: 3,
+      onConnect: (client) => client.query('set statement_timeout = 0'),
+    }),
+    logger,
+  );
 }
 
 function common(connectionString: string): pg.PoolConfig {
