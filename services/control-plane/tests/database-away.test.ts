@@ -4,8 +4,8 @@ import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { type Database, openDatabase, openPool } from '../src/db/database.ts';
-import { isDatabaseAway } from '../src/db/database-away.ts';
+import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
+import { isDatabaseAway, isTooSlow } from '../src/db/database-away.ts';
 import { createTestDatabase } from './support/database.ts';
 import { DatabaseLink } from './support/database-link.ts';
 import { until } from './support/until.ts';
@@ -86,9 +86,16 @@ test('a server that falls silent; what gets through to it late harms nobody', as
 test('a statement that takes too long', async () => {
   const pool = openPool(`${database.url}?statement_timeout=50`, logger);
   const slow = openDatabase(pool);
-  expect(isDatabaseAway(await failureOf(sql`select pg_sleep(5)`.execute(slow)))).toBe(true);
+  const failure = await failureOf(sql`select pg_sleep(5)`.execute(slow));
+  expect([isTooSlow(failure), isDatabaseAway(failure)]).toEqual([true, false]);
   expect(pool.totalCount).toBe(1);
   await slow.destroy();
+});
+
+test('a change of the schema may take longer than the role lets others', async () => {
+  const patient = openDatabase(openPatientPool(`${database.url}?statement_timeout=50`, logger));
+  await sql`select pg_sleep(0.2)`.execute(patient);
+  await patient.destroy();
 });
 
 test('not an error of the query itself', async () => {

@@ -24,6 +24,20 @@ test('keeps a message until the database is back', async () => {
   expect(calls).toBe(4);
 });
 
+test('gives a message back that the database is too slow for again and again', async () => {
+  let calls = 0;
+  const handler = waitForDatabase(
+    async () => {
+      calls += 1;
+      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    },
+    { logger, stopping: new AbortController().signal, pauseMs: 1 },
+  );
+
+  await expect(handler(event, { redelivered: false })).rejects.toThrow('statement timeout');
+  expect(calls).toBe(5);
+});
+
 test('hands on every other failure at once', async () => {
   let calls = 0;
   const handler = waitForDatabase(

@@ -1,13 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MessageHandler } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
-import { isDatabaseAway } from '../db/database-away.ts';
+import { isDatabaseAway, isTooSlow } from '../db/database-away.ts';
 
 const PAUSE_MS = 1000;
 
+/** Tries of a message the database is too slow for. It may be the message that asks for too much. */
+const SLOW_TRIES = 5;
+
 /**
  * The handler, but a message that finds no database is kept in hand until there is one: going back to the queue would
- * count as a failed delivery, and after a few of those it would be put away. `stopping` ends the wait; then it goes back.
+ * count as a failed delivery, and after a few of those it would be put away. One that the database is too slow for is
+ * kept for some tries. `stopping` ends the wait; then it goes back.
  */
 export function waitForDatabase(
   handler: MessageHandler,
@@ -18,10 +22,14 @@ export function waitForDatabase(
       try {
         return await handler(message, delivery);
       } catch (error) {
-        if (!isDatabaseAway(error) || stopping.aborted) throw error;
+        if (!mayPass(error, tries) || stopping.aborted) throw error;
         if (tries === 1) logger.warn('event.waits_for_database', { messageId: message.id, error });
         await pause(pauseMs, undefined, { signal: stopping }).catch(() => {});
       }
     }
   };
+}
+
+function mayPass(error: unknown, tries: number): boolean {
+  return isDatabaseAway(error) || (isTooSlow(error) && tries < SLOW_TRIES);
 }

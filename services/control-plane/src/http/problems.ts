@@ -1,7 +1,7 @@
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
-import { isDatabaseAway } from '../db/database-away.ts';
+import { isDatabaseAway, isTooSlow } from '../db/database-away.ts';
 import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './field-errors.ts';
 
 /** An input that breaks the contract; `field` as in the OpenAPI document, e.g. `query/limit` or `body/filename`. */
@@ -29,6 +29,7 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   }
   if (isDatabaseAway(error))
     return unavailable('The service cannot reach its database. Try again soon.', error);
+  if (isTooSlow(error)) return unavailable('The database takes too long. Try again soon.', error);
   return translateBodyParserError(error);
 }
 
