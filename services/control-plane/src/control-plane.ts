@@ -33,7 +33,7 @@ import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
-import { CRONTAB, createDeliveryTasks, createTasks } from './jobs/tasks.ts';
+import { CRONTAB, createDeliveryTasks, createPurgeTasks, createTasks } from './jobs/tasks.ts';
 import { DatabaseMetrics } from './metrics/database-metrics.ts';
 import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -60,8 +60,9 @@ import { WebhooksService } from './webhooks/webhooks.service.ts';
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
 
-/** Background jobs one control plane works on at once, and webhooks it delivers to at once. */
+/** Background jobs one control plane works on at once, videos it purges at once, and webhooks it delivers to at once. */
 const JOBS_AT_ONCE = 4;
+const PURGES_AT_ONCE = 4;
 const WEBHOOKS_AT_ONCE = 16;
 
 /** What lives outside the service and is handed in. */
@@ -81,6 +82,7 @@ export class ControlPlane {
   readonly #deps: ControlPlaneDeps;
   readonly #db: Database;
   readonly #jobs: JobRunner;
+  readonly #purgeJobs: JobRunner;
   readonly #webhookJobs: JobRunner;
   readonly #contact: EngineContact;
   readonly #tickets: UploadTicketsService;
@@ -221,6 +223,7 @@ export class ControlPlane {
     this.#deps = deps;
     this.#db = db;
     this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
+    this.#purgeJobs = new JobRunner({ pgPool: pool, logger, concurrency: PURGES_AT_ONCE });
     this.#webhookJobs = new JobRunner({ pgPool: pool, logger, concurrency: WEBHOOKS_AT_ONCE });
     this.#contact = contact;
     this.#tickets = tickets;
@@ -281,6 +284,7 @@ export class ControlPlane {
         idempotency: this.#idempotency,
       }),
     );
+    await this.#purgeJobs.start(createPurgeTasks(this.#videos));
     await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));
     this.#bandwidth.start();
     this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
@@ -330,7 +334,13 @@ export class ControlPlane {
           run: () => closeServer(this.#internalServer, 2000),
         },
         { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#stopDelivering() },
-        { name: 'jobs', limitMs: STOP_LIMITS_MS.jobs, run: () => this.#jobs.stop() },
+        {
+          name: 'jobs',
+          limitMs: STOP_LIMITS_MS.jobs,
+          run: async () => {
+            await Promise.all([this.#jobs.stop(), this.#purgeJobs.stop()]);
+          },
+        },
         { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#bandwidth.stop() },
         { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#db.destroy() },
       ],

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -44,6 +44,28 @@ test('jobs go on after every connection to the database was lost', async () => {
   await until(purged);
   const answer = await fetch(`${plane.url}/readyz`);
   expect(answer.status).toBe(200);
+});
+
+test('a storage that does not answer holds up purges and no other job', async () => {
+  const silence = Promise.withResolvers<void>();
+  const deleting = jest.spyOn(plane.objects, 'deletePrefix').mockReturnValue(silence.promise);
+  for (let n = 0; n < 8; n++) {
+    await addJob(plane.db, 'purge-objects', { videoId: `vid_${n}`, workspaceId: plane.workspaceId, look: 3 });
+  }
+  await until(async () => deleting.mock.calls.length >= 4);
+
+  await addJob(plane.db, 'prune-idempotency-keys', {});
+
+  const left = async (task: string) => {
+    const { rows } = await sql`select from graphile_worker.jobs where task_identifier = ${task}`.execute(
+      plane.db,
+    );
+    return rows.length;
+  };
+  await until(async () => (await left('prune-idempotency-keys')) === 0);
+  expect(await left('purge-objects')).toBe(8);
+  silence.resolve();
+  await until(async () => (await left('purge-objects')) === 0);
 });
 
 test('a control plane that starts alone takes up the jobs of one that died', async () => {

@@ -20,7 +20,7 @@ export type JobPayloads = {
 };
 export type JobName = keyof JobPayloads;
 
-/** Lower ones go first. What finds lost work must not wait behind a long purge, nor must a video. */
+/** Lower ones go first. What finds lost work must not wait behind much that is to be pruned, nor must a video. */
 const PRIORITIES: Partial<Record<JobName, number>> = { reconcile: -20, 'publish-transcode': -10 };
 
 /** Tries before a job is given up and somebody has to look: one every half minute, for days. */
