@@ -14,6 +14,8 @@ test.each([
   ['fields alone in America', 59.94, 60_000 / 1001, 30_000 / 1001],
   ['fields and frames', 37, 50, 25],
   ['few fields', 27, 50, 25],
+  ['fields and frames that declare whole pictures', 45, 29.97, 29.97],
+  ['few fields that declare whole pictures', 27.5, 25, 25],
   ['frames that declare their fields', 24.99, 50, 24.99],
   ['frames', 29.97, 30_000 / 1001, 29.97],
   ['film of which fields are shown twice', 23.976, 60_000 / 1001, 23.976],

@@ -18,11 +18,13 @@ export function wholePictures(timeline: Timeline, { codec, interlaced, declaredR
   return { ...timeline, frames: Math.round((timeline.duration - timeline.start) * rate), averageRate: rate };
 }
 
-/** Where fields are declared, pictures come at half their rate, if that many can be in so many packets. */
+/**
+ * Tracks declare the rate of their pictures or that of their fields. Pictures come at what is declared of them, if that many
+ * can be in so many packets.
+ */
 function pictureRate(packetRate: number, declared: number): number {
   const isUsual = (rate: number) => rate <= HIGHEST_INTERLACED_RATE * (1 + TOLERANCE);
-  const half = declared / 2;
-  const areFields = !isUsual(declared) && isUsual(half);
-  if (areFields && half <= packetRate && packetRate <= declared * (1 + TOLERANCE)) return half;
+  const whole = isUsual(declared) ? declared : declared / 2;
+  if (isUsual(whole) && whole <= packetRate && packetRate <= 2 * whole * (1 + TOLERANCE)) return whole;
   return isUsual(packetRate) ? packetRate : packetRate / 2;
 }
