@@ -17,9 +17,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** As many finished segments as ffmpeg would have written. */
-async function finish(count: number): Promise<void> {
-  for (let at = 0; at < count; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
+/** The segments from one number up to another, finished as ffmpeg would have written them. */
+async function finish(from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
 }
 
 /** Uploads of a rung of at most so many segments to a store that waits for its gate, and what they failed with. */
@@ -42,22 +42,23 @@ function uploadsTo(gate: Promise<void>, maxSegments: number) {
 
 test('more segments than the length allows end the job', async () => {
   const { uploads, failures } = uploadsTo(Promise.resolve(), 3);
-  await finish(3);
+  await finish(0, 3);
   await uploads.collect();
   expect(failures).toEqual([]);
-  await finish(5);
+  await finish(3, 5);
   await uploads.collect();
-  expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false }]);
+  const message = expect.stringContaining('more segments than its length allows');
+  expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false, message }]);
   await expect(uploads.finish()).rejects.toBe(failures[0]);
 });
 
 test('many segments that the storage has not taken yet are told of until it has', async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { uploads, failures } = uploadsTo(gate, 100);
-  await finish(34);
+  await finish(0, 34);
   await uploads.collect();
   expect(uploads.isBehind).toBe(false);
-  await finish(35);
+  await finish(34, 35);
   await uploads.collect();
   expect(uploads.isBehind).toBe(true);
   open();
