@@ -232,7 +232,10 @@ describe('disabling', () => {
       disabledReason: 'gone',
       lastDelivery: { status: 'failed', error: { code: 'gone' }, responseStatus: 410 },
     });
-    const [gone, waiting] = await webhooks.deliveries(id);
+    const [gone, waiting] = await until(async () => {
+      const deliveries = await webhooks.deliveries(id);
+      return deliveries.every(({ nextAttemptAt }) => nextAttemptAt === null) && deliveries;
+    });
     expect(gone).toMatchObject({ status: 'failed', error: { code: 'gone' }, attempts: 1 });
     expect(waiting).toMatchObject({ status: 'failed', error: { code: 'webhook_disabled' }, attempts: 1 });
     await deleteSomeVideo();
@@ -443,6 +446,29 @@ describe('crashes', () => {
     await giveUpRun();
     expect((await webhooks.settled(id)).status).toBe('succeeded');
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test('what waits at a webhook whose disabling was broken off is given up, and nothing elsewhere', async () => {
+    const later: Respond = (res) => res.writeHead(429, { 'Retry-After': '3600' }).end();
+    const [broken, whole] = [await register(later), await register(later)];
+    for (const { id } of [broken, whole]) {
+      await webhooks.test(id);
+      await webhooks.settled(id);
+    }
+    await plane.db
+      .updateTable('webhook_deliveries')
+      .set({ status: 'retrying', next_attempt_at: new Date(Date.now() + 3_600_000) })
+      .execute();
+    await plane.db
+      .updateTable('webhook_endpoints')
+      .set({ enabled: false, disabled_reason: 'manual' })
+      .where('id', '=', broken.id)
+      .execute();
+
+    await addJob(plane.db, 'reconcile', {});
+
+    expect(await webhooks.settled(broken.id)).toMatchObject({ error: { code: 'webhook_disabled' } });
+    expect((await webhooks.deliveries(whole.id))[0]?.nextAttemptAt).not.toBeNull();
   });
 
   test('an attempt that was made twice counts once', async () => {

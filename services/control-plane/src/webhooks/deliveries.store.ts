@@ -16,8 +16,8 @@ export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKi
 /** A delivery that is due, with what is to be sent. */
 export type DueDelivery = DeliveryWithType & { payload: string };
 
-/** Rows changed by one statement, so that it stays within its time however many there are. */
-const PIECE = 10_000;
+/** Rows changed by one statement, so that it stays far within its time however many there are. */
+const PIECE = 1000;
 
 /** Adds an event; its payload is kept as it is, so that every attempt sends the same bytes. */
 export async function insertEvent(
@@ -108,6 +108,25 @@ export async function findOverdueEndpoints(
   return rows.map(({ id }) => id);
 }
 
+/** Disabled endpoints with deliveries that should have been given up by whoever disabled them. */
+export async function findUnsettledEndpoints(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('enabled', '=', false)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('webhook_deliveries')
+          .select('webhook_deliveries.id')
+          .whereRef('endpoint_id', '=', 'webhook_endpoints.id')
+          .where('next_attempt_at', 'is not', null),
+      ),
+    )
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** A delivery of this endpoint. */
 export async function findDelivery(
   db: Database,
@@ -193,7 +212,10 @@ export async function insertAttempt(db: Database, attempt: NewWebhookAttempt): P
   await db.insertInto('webhook_attempts').values(attempt).execute();
 }
 
-/** Gives up every delivery of an endpoint that is still to be attempted. */
+/**
+ * Gives up every delivery of an endpoint that is still to be attempted, as long as it is disabled. Not for a transaction:
+ * there may be many, and their locks are for a moment only.
+ */
 export async function giveUpDeliveries(db: Database, endpointId: string): Promise<void> {
   await inPieces(async () => {
     const result = await db
@@ -203,7 +225,13 @@ export async function giveUpDeliveries(db: Database, endpointId: string): Promis
         eb
           .selectFrom('webhook_deliveries')
           .select('id')
-          .where('endpoint_id', '=', endpointId)
+          .where('endpoint_id', 'in', (of) =>
+            of
+              .selectFrom('webhook_endpoints')
+              .select('webhook_endpoints.id')
+              .where('webhook_endpoints.id', '=', endpointId)
+              .where('enabled', '=', false),
+          )
           .where('next_attempt_at', 'is not', null)
           .limit(PIECE),
       )
@@ -212,7 +240,7 @@ export async function giveUpDeliveries(db: Database, endpointId: string): Promis
   });
 }
 
-/** Deletes every delivery of an endpoint with its attempts. */
+/** Deletes every delivery of an endpoint with its attempts. Not for a transaction either. */
 export async function deleteDeliveries(db: Database, endpointId: string): Promise<void> {
   await inPieces(async () => {
     const result = await db

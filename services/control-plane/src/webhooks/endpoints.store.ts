@@ -1,7 +1,13 @@
 import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
-import type { NewWebhookEndpoint, Schema, WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
+import type {
+  DisabledReason,
+  NewWebhookEndpoint,
+  Schema,
+  WebhookEndpointRow,
+  WebhookEventType,
+} from '../db/schema.ts';
 
 /** Lets one transaction at a time add to the webhooks of a workspace. */
 export async function lockWebhooksOf(trx: Database, workspaceId: string): Promise<void> {
@@ -91,7 +97,16 @@ export async function updateEndpoint(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes an endpoint. */
+/** Disables an endpoint. What it has not received yet has to be given up once that is committed. */
+export async function disableEndpoint(
+  trx: Database,
+  id: string,
+  reason: DisabledReason,
+): Promise<WebhookEndpointRow> {
+  return updateEndpoint(trx, id, { enabled: false, disabled_reason: reason, updated_at: sql`now()` });
+}
+
+/** Deletes an endpoint, and the deliveries it still has. */
 export async function deleteEndpoint(db: Database, id: string): Promise<void> {
   await db.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
 }

@@ -12,12 +12,14 @@ import {
   findBacklog,
   findDueDeliveries,
   findOverdueEndpoints,
+  findUnsettledEndpoints,
+  giveUpDeliveries,
   inSeconds,
   insertAttempt,
   secondsToNextAttempt,
 } from './deliveries.store.ts';
-import { disableEndpoint } from './disable-endpoint.ts';
 import {
+  disableEndpoint,
   type LeasedEndpoint,
   leaseEndpoint,
   lockEndpoint,
@@ -101,10 +103,13 @@ export class WebhookDeliveriesService {
     this.#sender.interrupt();
   }
 
-  /** Calls to look where a call got lost with the process that had it. Safe on several instances. */
+  /** Calls to look where a call got lost with the process that had it, or gives up what it did not. Safe on several instances. */
   async reconcile(): Promise<void> {
     for (const endpointId of await findOverdueEndpoints(this.#db, OVERDUE_SECONDS, BATCH)) {
       await addJob(this.#db, 'deliver-webhooks', { endpointId }, { key: `webhooks:${endpointId}` });
+    }
+    for (const endpointId of await findUnsettledEndpoints(this.#db, BATCH)) {
+      await giveUpDeliveries(this.#db, endpointId);
     }
   }
 
@@ -120,7 +125,7 @@ export class WebhookDeliveriesService {
     while (removed === BATCH);
   }
 
-  /** Notes how an attempt went and has what follows from it done, all or nothing. */
+  /** Notes how an attempt went and has what follows from it done. */
   async #note(endpoint: LeasedEndpoint, delivery: DueDelivery, attempt: Attempt): Promise<void> {
     const noted = await this.#db.transaction().execute(async (trx) => {
       const current = await lockEndpoint(trx, endpoint.id);
@@ -151,6 +156,7 @@ export class WebhookDeliveriesService {
     if (noted.disable !== null) {
       this.#metrics.webhookDisabled(noted.disable);
       this.#logger.warn('webhook.disabled', { webhookId: endpoint.id, reason: noted.disable });
+      await giveUpDeliveries(this.#db, endpoint.id);
     }
   }
 

@@ -13,15 +13,16 @@ import {
   findAttempts,
   findDelivery,
   findLastDeliveries,
+  giveUpDeliveries,
   insertDelivery,
   insertEvent,
   listDeliveries,
   renewDelivery,
 } from './deliveries.store.ts';
-import { disableEndpoint } from './disable-endpoint.ts';
 import {
   countEndpoints,
   deleteEndpoint,
+  disableEndpoint,
   findEndpoint,
   insertEndpoint,
   listEndpoints,
@@ -129,7 +130,7 @@ export class WebhooksService {
   async update(workspaceId: string, id: string, patch: Partial<NewWebhook>): Promise<WebhookRecord> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
     if (patch.url !== undefined) await this.#requireReceiver(patch.url);
-    return this.#db.transaction().execute(async (trx) => {
+    const changed = await this.#db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
       const { enabled = before.enabled, ...values } = patch;
       const afresh = (enabled && !before.enabled) || (patch.url ?? before.url) !== before.url;
@@ -139,18 +140,23 @@ export class WebhooksService {
         ...(afresh && { consecutive_failures: 0, failing_since: null, last_attempt_at: null }),
         updated_at: sql`now()`,
       });
-      if (enabled || !before.enabled) return this.#record(trx, row);
-      return this.#record(trx, await disableEndpoint(trx, id, 'manual'));
+      return before.enabled && !enabled ? disableEndpoint(trx, id, 'manual') : row;
     });
+    if (!changed.enabled) await giveUpDeliveries(this.#db, id);
+    return this.#record(this.#db, changed);
   }
 
-  /** Deletes a webhook with its deliveries. Throws 404 `webhook_not_found`. */
+  /**
+   * Deletes a webhook with its deliveries. It is disabled first and deleted last, so that no event waits for it meanwhile;
+   * one whose deletion breaks off stays disabled. Throws 404 `webhook_not_found`.
+   */
   async delete(workspaceId: string, id: string): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
-      await lockOwn(trx, workspaceId, id);
-      await deleteDeliveries(trx, id);
-      await deleteEndpoint(trx, id);
+      const { enabled } = await lockOwn(trx, workspaceId, id);
+      if (enabled) await disableEndpoint(trx, id, 'manual');
     });
+    await deleteDeliveries(this.#db, id);
+    await deleteEndpoint(this.#db, id);
   }
 
   /**
