@@ -40,7 +40,7 @@ export async function writeConfinedProgram(
     ...['nice', '-n', '10'],
     ...['prlimit', `--as=${limits.memoryBytes}`, `--cpu=${limits.cpuSeconds}`],
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
-    ...(sandbox === 'bubblewrap' ? bubblewrap(await realpath(program), filterPath !== null) : []),
+    ...(sandbox === 'bubblewrap' ? bubblewrap([program, await realpath(program)], filterPath !== null) : []),
     quoted(program),
     '"$@"',
     ...(filterPath ? [`${FILTER_DESCRIPTOR}<${quoted(filterPath)}`] : []),
@@ -50,10 +50,11 @@ export async function writeConfinedProgram(
 
 const FILTER_DESCRIPTOR = 9;
 
-function bubblewrap(program: string, hasFilter: boolean): string[] {
+/** @param programPaths the program's path as it is called, and without links */
+function bubblewrap(programPaths: readonly string[], hasFilter: boolean): string[] {
   const readOnly = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts'];
   // Whole applications and their settings may be there.
-  if (program.startsWith('/opt/')) readOnly.push('/opt');
+  if (programPaths.some((path) => path.startsWith('/opt/'))) readOnly.push('/opt');
   const links = ['bin', 'sbin', 'lib', 'lib64'].map((name) => `--symlink usr/${name} /${name}`);
   return [
     ...['bwrap', '--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', ...links],

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -124,6 +124,16 @@ describe.each(sandboxes)('a program confined with sandbox %s', (sandbox) => {
 test('a program without the sandbox leads its own process group', async () => {
   const [pid, , , , group] = (await perl('none', `${READ} print read_file("/proc/self/stat")`)).split(' ');
   expect(group).toBe(pid);
+});
+
+test.each([
+  ['/usr/bin/perl', false],
+  // As for a link in /opt to a program elsewhere.
+  ['/opt/../usr/bin/perl', true],
+])('of a program called as %s, whether the sandbox has /opt is %s', async (program, isThere) => {
+  const script = join(directory, 'script');
+  await writeConfinedProgram(script, program, 'bubblewrap', LIMITS);
+  expect((await readFile(script, 'utf8')).includes(' /opt /opt ')).toBe(isThere);
 });
 
 inBubblewrap('bubblewrap', () => {
