@@ -4,18 +4,25 @@ import { keepsAnything, planEncoding } from './encode-plan.ts';
 import type { Gop, GopFlaw } from './gop-scan.ts';
 import type { VideoTrack } from './media-source.ts';
 
-type Packets = { gops?: Gop[] | GopFlaw; frames?: number; start?: number; end?: number; declared?: number };
+type Packets = {
+  gops?: Gop[] | GopFlaw;
+  frames?: number;
+  start?: number;
+  end?: number;
+  declared?: number;
+  container?: string;
+};
 
 const plan = (
   duration: number,
   video: Partial<VideoTrack> = {},
   channels = 2,
-  { gops = 'irregular', frames = 0, start = 0, end = duration, declared }: Packets = {},
+  { gops = 'irregular', frames = 0, start = 0, end = duration, declared, container = 'mp4' }: Packets = {},
   mayKeep = true,
 ) =>
   planEncoding(
     {
-      container: 'mp4',
+      container,
       video: videoTrack(video),
       audio: audioTrack({ channels }),
       timeline: { frames: duration * 25, start, duration, averageRate: 25 },
@@ -76,6 +83,16 @@ describe('an encode plan', () => {
       { coded: { width: 853, height: 480 } },
     ];
     for (const changes of others) expect(plan(1, changes).pixelsFit).toBe(false);
+  });
+
+  test.each([
+    ['interlaced', 'h264', 'mp4', true, true],
+    ['progressive', 'h264', 'mp4', false, false],
+    ['of television, which may get interlaced', 'h264', 'mpegts', false, true],
+    ['single fields of HEVC', 'hevc', 'mpegts', false, false],
+  ])('deinterlaces pictures that are %s only if they may show two fields', (...facts) => {
+    const [, codec, container, interlaced, deinterlace] = facts;
+    expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({ deinterlace });
   });
 
   test('assumes the matrix of its size for untagged video only', () => {

@@ -22,6 +22,8 @@ const LONGEST_LEAD_SECONDS = 0.1;
 
 /** Recordings in these change to interlaced pictures and back on the way. Others pass unchanged, at no cost (measured). */
 const TELEVISION_CONTAINERS = ['mpegts', 'mpeg'];
+/** Its fields are pictures of their own, with no other between their lines; the decoder calls each of them interlaced. */
+const CODEC_OF_SINGLE_FIELDS = 'hevc';
 
 /** A file that lacks more than this part of the time it declares was cut off. */
 const TRUNCATED_PART = 0.05;
@@ -104,7 +106,7 @@ export function planEncoding(
     duration,
     coded: video.coded,
     turn: video.turn,
-    deinterlace: video.interlaced || TELEVISION_CONTAINERS.includes(container),
+    deinterlace: mayShowFields(container, video),
     dynamicRange: video.dynamicRange,
     pixelsFit: pixelsFit(video),
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
@@ -116,6 +118,11 @@ export function planEncoding(
 /** Whether anything of the source is delivered as it is. */
 export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
   return keepsTop || (audio !== null && 'keep' in audio.make);
+}
+
+function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
+  if (codec === CODEC_OF_SINGLE_FIELDS) return false;
+  return interlaced || TELEVISION_CONTAINERS.includes(container);
 }
 
 /** Where frames of a constant rate are put by what is nearest, the first must not be in between. */
