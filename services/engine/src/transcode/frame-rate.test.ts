@@ -13,6 +13,13 @@ describe('the frame rate delivered', () => {
     ['the usual rate, when interlaced video declares its fields', 25, whole(50), '25/1'],
     ['23.976 and not 24, which are close', 23.976, null, '24000/1001'],
     ['24 and not 23.976', 24, null, '24/1'],
+    ['the next step up, when what it declares is a guess', 26.4, { numerator: 85, denominator: 3 }, '30/1'],
+    [
+      'the usual rate it is near to, when it declares a guess',
+      27.5,
+      { numerator: 359, denominator: 12 },
+      '30000/1001',
+    ],
     ['the next step up, when it varies', 17.3, whole(60), '25/1'],
     ['half of it above 60', 119.88, { numerator: 120000, denominator: 1001 }, '120000/2002'],
     ['a third of 144', 144, whole(144), '144/3'],

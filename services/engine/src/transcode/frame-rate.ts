@@ -48,16 +48,26 @@ export function deliveryFrameRate(average: number, declared: FrameRate | null): 
 }
 
 function naturalRate(average: number, declared: FrameRate | null): FrameRate {
-  if (declared && toNumber(declared) <= MAX_RATE && isAlmost(toNumber(declared), average)) return declared;
-  const [nearest] = COMMON_RATES.filter((rate) => isNear(toNumber(rate), average)).sort(
-    (a, b) => Math.abs(toNumber(a) - average) - Math.abs(toNumber(b) - average),
+  if (declared && toNumber(declared) <= MAX_RATE && isNear(toNumber(declared), average)) return declared;
+  // Only what cameras and editors use: of a variable rate, ffprobe guesses some fraction that is close to it.
+  const usual = declared && commonRate(toNumber(declared));
+  if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
+  return (
+    commonRate(average) ?? { numerator: STEPS.find((step) => step >= average) ?? MAX_RATE, denominator: 1 }
   );
-  return nearest ?? { numerator: STEPS.find((step) => step >= average) ?? MAX_RATE, denominator: 1 };
 }
 
-/** Whether a rate is that of a track but for frames that are missing. */
-function isAlmost(rate: number, average: number): boolean {
-  return isNear(rate, average) || (average < rate && average >= rate * (1 - MISSING_PART));
+/** The one of the common rates that a measured rate is. */
+function commonRate(measured: number): FrameRate | undefined {
+  const [nearest] = COMMON_RATES.filter((rate) => isNear(toNumber(rate), measured)).sort(
+    (a, b) => Math.abs(toNumber(a) - measured) - Math.abs(toNumber(b) - measured),
+  );
+  return nearest;
+}
+
+/** Whether an average is that of a track of so constant a rate, but for frames that are missing. */
+function isNotFarBelow(average: number, rate: number): boolean {
+  return average < rate && average >= rate * (1 - MISSING_PART);
 }
 
 function isNear(rate: number, average: number): boolean {
