@@ -41,6 +41,14 @@ describe('a timeline', () => {
     expect(measure(packets)).toMatchObject({ duration: expect.closeTo(1), averageRate: expect.closeTo(25) });
   });
 
+  test('has the rate of all frames though the last is hardly shown', () => {
+    const packets = steady(25).map(([pts, dts], at): Packet => [pts, dts, at === 24 ? 0.00001 : 0.04]);
+    expect(measure(packets)).toMatchObject({
+      duration: expect.closeTo(0.96),
+      averageRate: expect.closeTo(25),
+    });
+  });
+
   test('ends with the last frame also where only the first says when it is shown', () => {
     const packets = steady(25).map(([, dts], at): Packet => [at === 0 ? 0.04 : Number.NaN, dts, 0.04]);
     expect(measure(packets, { startTime: 0.04 })).toEqual({
@@ -49,6 +57,19 @@ describe('a timeline', () => {
       duration: expect.closeTo(1),
       averageRate: expect.closeTo(25),
     });
+  });
+
+  test('ends with the last frame also where a program stream does not say when that is shown', () => {
+    const packets: Packet[] = [
+      [0.04, 0, 0.04],
+      [0.16, 0.04, 0.04],
+      [0.08, 0.08, 0.04],
+      [0.12, 0.12, 0.04],
+      [Number.NaN, 0.16, 0.04],
+      [0.2, 0.2, 0.04],
+      [0.24, 0.24, 0.04],
+    ];
+    expect(measure(packets)).toMatchObject({ start: 0.04, duration: expect.closeTo(0.32) });
   });
 
   test.each([

@@ -24,12 +24,13 @@ export class PacketTimeline {
   readonly #clockMayBreak: boolean;
   #frames = 0;
   #first = Number.POSITIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
   #end = Number.NEGATIVE_INFINITY;
   #longestFrame = 0;
   #expected: number | undefined;
   #shift = 0;
-  /** Seconds by which the first packet is decoded before it is shown, and so is the last. */
-  #delay: number | undefined;
+  /** Most seconds by which a packet is decoded before it is shown: those that do not say so are shown late, too. */
+  #delay = 0;
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
@@ -47,23 +48,25 @@ export class PacketTimeline {
     this.#longestFrame = Math.max(this.#longestFrame, length);
     const time = this.#mended(Number.isNaN(dts) ? pts : dts, length);
     if (Number.isNaN(time)) return;
-    if (!Number.isNaN(pts)) this.#delay ??= pts + this.#shift - time;
-    const shown = Number.isNaN(pts) ? time + (this.#delay ?? 0) : pts + this.#shift;
+    const shown = Number.isNaN(pts) ? time + this.#delay : pts + this.#shift;
+    this.#delay = Math.max(this.#delay, shown - time);
     this.#first = Math.min(this.#first, shown);
+    this.#last = Math.max(this.#last, shown);
     this.#end = Math.max(this.#end, shown + length);
   }
 
   /** Null when no packet had a time. */
   result(): Timeline | null {
     if (this.#frames === 0 || this.#end === Number.NEGATIVE_INFINITY) return null;
+    const frameSeconds = (this.#last - this.#first) / Math.max(1, this.#frames - 1);
     // Without durations the last frame is as long as the others are on average.
-    const gaps = Math.max(1, this.#frames - 1);
-    const end = this.#longestFrame > 0 ? this.#end : this.#end + (this.#end - this.#first) / gaps;
+    const end = this.#longestFrame > 0 ? this.#end : this.#end + frameSeconds;
     return {
       frames: this.#frames,
       start: this.#first - this.#startTime,
       duration: end - this.#startTime,
-      averageRate: this.#frames / (end - this.#first),
+      // Where times tremble, MP4 may give the last frame next to no duration, which says nothing of the others.
+      averageRate: 1 / Math.max(frameSeconds, (end - this.#first) / this.#frames),
     };
   }
 

@@ -143,10 +143,11 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     'a clock that trembles, as in telephones',
     'trembling.mp4',
     {
-      video: `${SMALL}:r=30:d=5,setpts=PTS+random(0)*0.008/TB`,
+      video: `${SMALL}:r=30:d=6,settb=1/90000,setpts=PTS+(random(0)-0.5)*0.02/TB`,
       options: ['-vsync', 'passthrough', '-enc_time_base', '1:90000', '-video_track_timescale', '90000'],
     },
-    { rate: 30, frames: 150 },
+    // Its last frame is hardly shown.
+    { rate: 30, frames: 179 },
   ],
   [
     'a fifth of a second',
@@ -170,6 +171,13 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     },
     { rate: 25, frames: 200, sound: true },
     { container: 'mpegts' },
+  ],
+  [
+    'a program stream with B-frames, of which the last does not say when it is shown',
+    'b-frames.mpg',
+    { video: `${SMALL}:r=25:d=4`, options: ['-c:v', 'mpeg2video', '-bf', '2'] },
+    { rate: 25, frames: 100 },
+    { container: 'mpeg' },
   ],
 
   // Colours.
