@@ -215,7 +215,7 @@ test('ffmpeg is held while the storage cannot keep up, and goes on when it can',
     const { promise, resolve: takeSegments } = Promise.withResolvers<void>();
     bench.takesSegments = promise;
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
-      video: 'testsrc2=s=64x36:r=10:d=600',
+      video: 'testsrc2=s=64x36:r=10:d=1800',
       options: ['-c:v', 'mpeg4'],
     });
     const videoId = await bench.submit(clip);
@@ -228,7 +228,7 @@ test('ffmpeg is held while the storage cannot keep up, and goes on when it can',
     takeSegments();
     const manifest = await bench.manifest(videoId);
     await expectHlsRules(bench, videoId, manifest);
-    expect(manifest.duration).toBe(600);
+    expect(manifest.duration).toBe(1800);
   } finally {
     await bench.stop();
   }
