@@ -17,6 +17,9 @@ import { declareTopology } from './rabbitmq-topology.ts';
 const DEFAULT_PUBLISH_LIMIT_MS = 20_000;
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
+/** How long the broker may take for a message that goes nowhere. Who asks for readiness waits for three seconds. */
+const CHECK_LIMIT_MS = 2_000;
+
 /** Wait before a message that was not confirmed is sent again. */
 const REPUBLISH_DELAY_MS = 200;
 
@@ -138,6 +141,14 @@ export class RabbitMqBus implements MessageBus {
     this.#assertOpen();
     this.#publishing.assertUsable();
     this.#consuming.assertUsable();
+    // That it is short of memory or disk the broker tells only those who publish, and takes no more from them.
+    const signal = AbortSignal.timeout(CHECK_LIMIT_MS);
+    try {
+      const publisher = await unlessAborted(this.#publisher.promise, signal);
+      await unlessAborted(publisher.probe(), signal);
+    } catch (cause) {
+      throw new Error('The message broker takes no messages', { cause });
+    }
   }
 
   async close(): Promise<void> {

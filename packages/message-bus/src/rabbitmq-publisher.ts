@@ -1,6 +1,10 @@
 import { EXCHANGE } from '@framelane/contracts/topology';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 
+/** The exchange that leads to each queue by its name, and a name no queue has. */
+const DEFAULT_EXCHANGE = '';
+const NO_QUEUE = 'framelane.nowhere';
+
 /** Publishes on one channel, each message persistent, mandatory and confirmed. */
 export class RabbitMqPublisher {
   readonly #channel: ConfirmChannel;
@@ -20,6 +24,14 @@ export class RabbitMqPublisher {
     channel.on('return', ({ properties }) => void this.#returned.add(properties.messageId));
     // "close" follows.
     channel.on('error', () => {});
+  }
+
+  /** Sends a message to nobody. Resolves once the broker confirms that it took it. */
+  async probe(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onConfirm = (error: unknown) => (error ? reject(error) : resolve());
+    this.#channel.publish(DEFAULT_EXCHANGE, NO_QUEUE, Buffer.alloc(0), {}, onConfirm);
+    await promise;
   }
 
   /** Resolves once the queue has it safe. Rejects when it was refused, or the channel ended before it was confirmed. */
