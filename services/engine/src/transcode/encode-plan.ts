@@ -21,7 +21,7 @@ const SEGMENT_SECONDS = 6;
 const LONGEST_LEAD_SECONDS = 0.1;
 
 /** Recordings in these change to interlaced pictures and back on the way. Others pass unchanged, at no cost (measured). */
-const TELEVISION_CONTAINERS = ['mpegts', 'mpeg'];
+const TELEVISION_CONTAINERS = ['mpegts', 'mpeg', 'matroska'];
 /** Its fields are pictures of their own, with no other between their lines; the decoder calls each of them interlaced. */
 const CODEC_OF_SINGLE_FIELDS = 'hevc';
 
