@@ -46,6 +46,11 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     .input(commandLine.input)
     .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
+  // It would run ffmpeg for lists of its formats and encoders first, where no limit and no signal reaches that.
+  Object.assign(command, {
+    _checkCapabilities: (done: () => void) => done(),
+    availableEncoders: (done: (error: null, encoders: object) => void) => done(null, {}),
+  });
 
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
