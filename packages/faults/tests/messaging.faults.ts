@@ -257,6 +257,9 @@ test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and l
   expect(await statusOf(ticket.videoId)).toBe('uploading');
   expect(await statusOf(running)).toBe('processing');
   await cluster.api.ticket();
+  // Nobody could be heard meanwhile, so nobody is judged, though the reconcilers have looked.
+  await until(async () => (await secondsOverdue(running)) > 3);
+  expect(await outcomesOf(cluster, running)).toEqual([null]);
 
   await cluster.rabbitmq.control(...SHORTAGES[what].end);
 
@@ -264,6 +267,17 @@ test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and l
   for (const id of [running, ticket.videoId]) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
+
+/** How long the lease of the open attempt at a video has been over. */
+async function secondsOverdue(videoId: string): Promise<number> {
+  const [attempt] = await query<{ seconds: number }>(
+    cluster,
+    `select extract(epoch from now() - lease_expires_at)::float8 as seconds
+    from attempts where video_id = $1 and outcome is null`,
+    [videoId],
+  );
+  return attempt?.seconds ?? Number.NaN;
+}
 
 function timesEncoded(videoId: string): number {
   return logged(cluster.engines, 'transcode.encoded').filter((line) => line.videoId === videoId).length;

@@ -15,6 +15,7 @@ export function reportText({ address, profile, results, notes }: Report): string
     ...(notes.length > 0 ? ['', 'Not looked at:', ...notes.map((note) => `  ${note}`)] : []),
     '',
     summary(results),
+    ...advice(profile, results),
     '',
   ].join('\n');
 }
@@ -33,6 +34,14 @@ function resultLines(result: RuleResult): string[] {
       return [head, ...shown, ...(left > 0 ? [`    and ${left} more`] : [])];
     }
   }
+}
+
+/** What Framelane leaves out on purpose is a fault by Apple's rules alone. */
+function advice(profile: Report['profile'], results: readonly RuleResult[]): string[] {
+  const isFaulty = results.some(({ outcome }) => outcome === 'failed');
+  return profile !== 'framelane' && isFaulty
+    ? ['A stream of Framelane is checked with --profile framelane.']
+    : [];
 }
 
 function summary(results: readonly RuleResult[]): string {

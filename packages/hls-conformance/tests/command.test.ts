@@ -128,6 +128,9 @@ test('the profile framelane adds what only Framelane promises, and takes its dev
   };
   expect(await failed()).toEqual(['master.i-frame-playlists']);
   expect(await failed('--profile', 'framelane')).toEqual(['master.closed-captions']);
+  const advice = 'checked with --profile framelane';
+  expect((await run(server.url)).text).toContain(advice);
+  expect((await run(server.url, '--profile', 'framelane')).text).not.toContain(advice);
 });
 
 test('the standards alone cost one request for each resource', async () => {

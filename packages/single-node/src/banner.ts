@@ -14,7 +14,7 @@ export function banner(facts: BannerFacts): string {
   const { baseUrl, engineUrl, workspaceId, apiKey, dataDir } = facts;
   const key =
     apiKey === null
-      ? 'shown at the first start. Lost it? npm run admin -- key create --name Another'
+      ? `shown at the first start. Lost it? npm run admin -- key create --workspace ${workspaceId} --name Another`
       : `${apiKey}   (keep it: it is shown only this once)`;
   return `
 Framelane is ready.

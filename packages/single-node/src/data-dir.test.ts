@@ -1,8 +1,9 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { lockDataDir } from './data-dir.ts';
+import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { readSingleNodeSettings } from './settings.ts';
 
 describe('the lock of a data directory', () => {
   let root: string;
@@ -23,4 +24,16 @@ describe('the lock of a data directory', () => {
     const unlockAgain = await lockDataDir(link);
     await unlockAgain();
   });
+});
+
+test('a data directory that cannot be made is named', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'framelane-data-'));
+  try {
+    const file = join(root, 'file');
+    await writeFile(file, '');
+    const { dataDir } = readSingleNodeSettings({ DATA_DIR: join(file, 'data') });
+    await expect(makeDataDir(dataDir)).rejects.toThrow(/^DATA_DIR: no directory can be made there \(ENOTDIR/);
+  } finally {
+    await rm(root, { recursive: true });
+  }
 });

@@ -5,11 +5,18 @@ import { createServer } from 'node:net';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { DataDir } from './settings.ts';
 
-/** Makes the directories. Root's own PostgreSQL user has to get through the first; the others are for us alone. */
+/**
+ * Makes the directories. Root's own PostgreSQL user has to get through the first; the others are for us alone. Throws a
+ * SettingsError where none can be made.
+ */
 export async function makeDataDir(dataDir: DataDir): Promise<void> {
-  await mkdir(dataDir.root, { recursive: true, mode: 0o711 });
-  await mkdir(dataDir.objects, { recursive: true, mode: 0o700 });
-  await mkdir(dataDir.work, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(dataDir.root, { recursive: true, mode: 0o711 });
+    await mkdir(dataDir.objects, { recursive: true, mode: 0o700 });
+    await mkdir(dataDir.work, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new SettingsError(`DATA_DIR: no directory can be made there (${(error as Error).message})`);
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { assertReachable } from './postgres/assert-reachable.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { DATABASE, ensureDatabase } from './postgres/ensure-database.ts';
 import { makeSampleVideo } from './sample-video.ts';
@@ -155,7 +156,10 @@ async function provideDatabase(
   password: string,
   toStop: StopPhase[],
 ): Promise<{ url: string; broken: Promise<never> }> {
-  if (databaseUrl !== undefined) return { url: databaseUrl, broken: new Promise(() => {}) };
+  if (databaseUrl !== undefined) {
+    await assertReachable(databaseUrl);
+    return { url: databaseUrl, broken: new Promise(() => {}) };
+  }
   const postgres = await startEmbeddedPostgres({ directory: dataDir.postgres, password, durable: true });
   toStop.unshift({ name: 'PostgreSQL', limitMs: 30_000, run: () => postgres.stop() });
   await ensureDatabase(postgres.url('postgres'), DATABASE);

@@ -85,6 +85,14 @@ describe('a single node', () => {
     expect(node.fact('API key')).toMatch(/^svc_live_/);
   });
 
+  test('names the variable of a database that is not there', async () => {
+    const said = await refusal({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/framelane' });
+    expect(said).toMatch(
+      /Framelane stopped: DATABASE_URL: no connection to this database \(.*ECONNREFUSED.*\)\n$/,
+    );
+    expect(said).not.toContain('hush');
+  });
+
   test('does not share its data directory, and serves on when another one tries', async () => {
     const node = await start();
     expect(await refusal({})).toMatch(/Another Framelane is running .* set DATA_DIR/);

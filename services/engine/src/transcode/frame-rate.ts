@@ -70,7 +70,8 @@ function isNotFarBelow(average: number, rate: number): boolean {
   return average < rate && average >= rate * (1 - MISSING_PART);
 }
 
-function isNear(rate: number, average: number): boolean {
+/** Whether a rate is what was measured but for the coarse clocks of containers. */
+export function isNear(rate: number, average: number): boolean {
   return Math.abs(rate - average) <= average * TOLERANCE;
 }
 

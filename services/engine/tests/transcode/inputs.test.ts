@@ -96,7 +96,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     'film.mkv',
     { video: `${SMALL}:r=24000/1001:d=7`, audio: 'sine=d=11', options: ['-c:a', 'libopus'] },
     { rate: 23.976, frames: 168, sound: true },
-    { container: 'matroska', audioCodec: 'opus' },
+    { container: 'matroska', audioCodec: 'opus', frameRate: 23.976 },
   ],
   [
     '8 frames a second',
