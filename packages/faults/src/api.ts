@@ -1,4 +1,5 @@
 import { createClient, type FramelaneClient, unwrap } from '@framelane/client';
+import { upload } from '@framelane/client/node';
 
 /** The first workspace and its key, made by the control plane at its start. */
 export const WORKSPACE_ID = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
@@ -35,6 +36,13 @@ export class Api {
     const ticket = await unwrap(this.client.POST('/videos/upload-ticket', { body: { filename } }));
     this.secrets.push(ticket.uploadToken);
     return ticket;
+  }
+
+  /** Uploads a file as a new video and resolves with its id. */
+  async send(path: string): Promise<string> {
+    const ticket = await this.ticket();
+    await upload(path, ticket);
+    return ticket.videoId;
   }
 
   /** Has all events of the workspace sent there; resolves with the id of the webhook. */

@@ -32,12 +32,6 @@ afterAll(async () => {
   await clips?.remove();
 });
 
-async function send(path: string): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(path, ticket);
-  return ticket.videoId;
-}
-
 async function statusOf(id: string): Promise<string | undefined> {
   return (await cluster.api.video(id))?.status;
 }
@@ -64,7 +58,7 @@ function asSent(message: Message): { type: string; body: string } {
 }
 
 test('messages that come twice, too late or out of order change nothing', async () => {
-  const videoId = await send(clips.short);
+  const videoId = await cluster.api.send(clips.short);
   const video = await cluster.api.client.waitUntilReady(videoId);
   const stale = [
     createMessage('transcode', { videoId, workspaceId: video.workspaceId, sourceKey: 'sources/none' }),
@@ -135,7 +129,7 @@ test('a message that nobody can read is put away and told of; the next one is ha
       body: JSON.stringify({ id: 'msg_other', type: 'transcode.progress', version: 99 }),
     },
   ]);
-  const videoId = await send(clips.short);
+  const videoId = await cluster.api.send(clips.short);
   await cluster.api.client.waitUntilReady(videoId);
 
   expect(await whatIsWrong(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
@@ -147,7 +141,7 @@ test('a message that nobody can read is put away and told of; the next one is ha
 /** Sends a video whose command the broker takes and loses. */
 async function sendInVain(): Promise<string> {
   await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'transcode'));
-  const videoId = await send(clips.short);
+  const videoId = await cluster.api.send(clips.short);
   await until(async () => (await commandsFor(videoId)) === 1 && !(await isSending(videoId)));
   await withChannel((channel) => channel.bindQueue('engine.commands', EXCHANGE, 'transcode'));
   expect(await statusOf(videoId)).toBe('processing');
@@ -238,7 +232,7 @@ const SHORTAGES = {
 };
 
 test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and loses none', async (what) => {
-  const running = await send(clips.long);
+  const running = await cluster.api.send(clips.long);
   await until(async () => ((await cluster.api.video(running))?.progress ?? 0) > 0);
 
   await cluster.rabbitmq.control(...SHORTAGES[what].begin);
@@ -284,7 +278,7 @@ function timesEncoded(videoId: string): number {
 }
 
 test('the control planes may be away while an engine works', async () => {
-  const videoId = await send(clips.long);
+  const videoId = await cluster.api.send(clips.long);
   await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
 
   await Promise.all(cluster.controlPlanes.map((service) => service.end('SIGKILL')));
@@ -311,10 +305,10 @@ test('a video that is deleted is gone, whatever was done with it', async () => {
   const failed = await cluster.api.ticket();
   await sendRaw(cluster.doors.uploads.port, { token: failed.uploadToken, body: formWith('no video') });
   await until(async () => (await statusOf(failed.videoId)) === 'failed');
-  const ready = await send(clips.short);
+  const ready = await cluster.api.send(clips.short);
   await cluster.api.client.waitUntilReady(ready);
-  const running = await send(clips.long);
-  const waiting = await Promise.all([send(clips.long), send(clips.long)]);
+  const running = await cluster.api.send(clips.long);
+  const waiting = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   const half = await cluster.api.ticket();
   const held = await HeldUpload.begin(cluster.doors.uploads.port, {
     token: half.uploadToken,

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { upload } from '@framelane/client/node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import { API_KEY, type Ticket, WORKSPACE_ID } from '../src/api.ts';
@@ -35,12 +34,6 @@ afterAll(async () => {
   await clips?.remove();
 });
 
-async function send(path: string): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(path, ticket);
-  return ticket.videoId;
-}
-
 async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {
   const body = formWith(await readFile(clips.short));
   return sendRaw(cluster.doors.uploads.port, { token: uploadToken, body });
@@ -55,7 +48,7 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
 }
 
 test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is lost', async (fault) => {
-  const videoIds = [await send(clips.long), await send(clips.short)];
+  const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
   await progressing(videoIds[0] as string);
 
   cluster.doors.broker[fault]();
@@ -68,7 +61,7 @@ test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is l
 describe('an engine that is cut off alone', () => {
   /** Has an engine begin with a video, and resolves with both. */
   async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
-    const videoId = await send(clips.long);
+    const videoId = await cluster.api.send(clips.long);
     await progressing(videoId);
     const engine = cluster.engines.find((each) => said(each, 'transcode.started', videoId));
     if (engine === undefined) throw new Error(`No engine began with ${videoId}`);
@@ -120,10 +113,10 @@ describe('an engine that is cut off alone', () => {
 test.each(['cut', 'silence'] as const)(
   'with PostgreSQL behind a %s everybody is told to come again, and what is under way goes on afterwards',
   async (fault) => {
-    const ready = await send(clips.short);
+    const ready = await cluster.api.send(clips.short);
     await cluster.api.client.waitUntilReady(ready);
     const ticket = await cluster.api.ticket();
-    const running = await send(clips.long);
+    const running = await cluster.api.send(clips.long);
     await progressing(running);
 
     cluster.doors.database[fault]();
@@ -162,7 +155,7 @@ async function statusOf(url: string, body?: object): Promise<number> {
 test.each(['cut', 'silence'] as const)(
   'with the internal listeners behind a %s what has begun goes on, and what has not waits',
   async (fault) => {
-    const running = await send(clips.long);
+    const running = await cluster.api.send(clips.long);
     await progressing(running);
     const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
     const held = await HeldUpload.begin(cluster.doors.uploads.port, {

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { upload } from '@framelane/client/node';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import type { Ticket } from '../src/api.ts';
@@ -26,14 +25,8 @@ afterAll(async () => {
   await clips?.remove();
 });
 
-async function send(path: string): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(path, ticket);
-  return ticket.videoId;
-}
-
 test('engines that are asked to stop hand back what they have, and end well', async () => {
-  const videoIds = await Promise.all([send(clips.long), send(clips.long)]);
+  const videoIds = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   await until(async () => {
     const videos = await Promise.all(videoIds.map((id) => cluster.api.video(id)));
     return videos.every((video) => (video?.progress ?? 0) > 0);
@@ -111,9 +104,9 @@ describe('files on their way to an engine that is asked to stop', () => {
 test('control planes that are asked to stop one after another are not missed', async () => {
   const videoIds: string[] = [];
   for (const controlPlane of cluster.controlPlanes) {
-    videoIds.push(...(await Promise.all([send(clips.short), send(clips.short)])));
+    videoIds.push(...(await Promise.all([cluster.api.send(clips.short), cluster.api.send(clips.short)])));
     expect(await controlPlane.end('SIGTERM')).toBe(0);
-    videoIds.push(await send(clips.short));
+    videoIds.push(await cluster.api.send(clips.short));
     await controlPlane.start();
   }
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
-import { upload } from '@framelane/client/node';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
 import { mutated } from '../../../services/engine/tests/transcode/support/mutations.ts';
@@ -104,16 +103,10 @@ async function hanging(count: number): Promise<void> {
   });
 }
 
-async function send(path: string): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(path, ticket);
-  return ticket.videoId;
-}
-
 async function sendBytes(name: string, bytes: Buffer | string): Promise<string> {
   const path = join(directory, name);
   await writeFile(path, bytes);
-  return send(path);
+  return cluster.api.send(path);
 }
 
 /** How a video ended: `ready`, or the code of its failure. */
@@ -152,11 +145,11 @@ describe('files', () => {
         sendBytes('list.mp4', `ffconcat version 1.0\nfile '${prize}'\n`),
         sendBytes('random.mp4', randomOf(100_000)),
         sendBytes('half.mp4', half),
-        send(made('picture.png')),
-        send(bomb),
-        send(sound),
-        send(exotic),
-        send(clips.short),
+        cluster.api.send(made('picture.png')),
+        cluster.api.send(bomb),
+        cluster.api.send(sound),
+        cluster.api.send(exotic),
+        cluster.api.send(clips.short),
       ].map(async (sent) => endOf(await sent)),
     );
     expect(ends).toEqual([
@@ -206,7 +199,11 @@ describe('a disk that is full', () => {
   (CAN_MOUNT ? test : test.skip)('keeps its engine from taking what another one can have', async () => {
     await withDisk(SMALL_DISK, async (sick, well) => {
       await sick.start();
-      const videoIds = await Promise.all([send(clips.short), send(clips.short), send(clips.short)]);
+      const videoIds = await Promise.all([
+        cluster.api.send(clips.short),
+        cluster.api.send(clips.short),
+        cluster.api.send(clips.short),
+      ]);
       await until(() => logged([sick], 'transcode.paused').length > 0);
       await well.start();
       for (const id of videoIds) expect(await endOf(id)).toBe('ready');
@@ -220,7 +217,7 @@ describe('a disk that is full', () => {
     async () => {
       await withDisk(ROOMY_DISK, async (sick, well, disk) => {
         await sick.start();
-        const videoId = await send(clips.long);
+        const videoId = await cluster.api.send(clips.long);
         await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
         await until(async () => {
           await fill(disk);
@@ -266,7 +263,7 @@ describe('a disk that is full', () => {
 describe('an ffmpeg that hangs and does not listen', () => {
   test('is gone with its video', async () => {
     await letFfmpegHang();
-    const videoId = await send(clips.short);
+    const videoId = await cluster.api.send(clips.short);
     await hanging(1);
     await cluster.api.delete(videoId);
     expect(await whatIsWrong(cluster)).toEqual([]);
@@ -274,7 +271,7 @@ describe('an ffmpeg that hangs and does not listen', () => {
 
   test('is gone with its engine, whether that stops or is killed, and another one has the video', async () => {
     await letFfmpegHang();
-    const videoIds = await Promise.all([send(clips.short), send(clips.short)]);
+    const videoIds = await Promise.all([cluster.api.send(clips.short), cluster.api.send(clips.short)]);
     await hanging(2);
     const [stopped, killed] = cluster.engines as [Cluster['engines'][0], Cluster['engines'][0]];
     const codes = await Promise.all([stopped.end('SIGTERM'), killed.end('SIGKILL')]);
@@ -286,7 +283,7 @@ describe('an ffmpeg that hangs and does not listen', () => {
 
   (LONG ? test : test.skip)('is given up in the end', async () => {
     await letFfmpegHang();
-    const videoId = await send(clips.short);
+    const videoId = await cluster.api.send(clips.short);
     await hanging(1);
     await letFfmpegRun();
     expect(await endOf(videoId)).toBe('ready');

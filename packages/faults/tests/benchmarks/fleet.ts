@@ -11,7 +11,6 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
-import { upload } from '@framelane/client/node';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { makeClips } from '../../src/clips.ts';
 import { Cluster } from '../../src/cluster.ts';
@@ -60,7 +59,9 @@ async function measure(size: (typeof SIZES)[number]): Promise<Run> {
   for (const engine of cluster.engines) await engine.end('SIGTERM');
   for (const [index, engine] of engines.entries()) await startOn(index, engine);
   const before = await cpuSeconds(engines);
-  const ids = await Promise.all(Array.from({ length: size * Number(options.videos) }, send));
+  const ids = await Promise.all(
+    Array.from({ length: size * Number(options.videos) }, () => cluster.api.send(clips.long)),
+  );
   for (const id of ids) await cluster.api.client.waitUntilReady(id);
   const busy = (await cpuSeconds(engines)) - before;
   // From the first claim to the last result, as the database has them.
@@ -72,12 +73,6 @@ async function measure(size: (typeof SIZES)[number]): Promise<Run> {
   );
   const seconds = times?.seconds ?? Number.NaN;
   return { perMinute: (ids.length / seconds) * 60, processorsGot: busy / seconds };
-}
-
-async function send(): Promise<string> {
-  const ticket = await cluster.api.ticket();
-  await upload(clips.long, ticket);
-  return ticket.videoId;
 }
 
 /** What it starts later inherits the processor. */
