@@ -1,6 +1,9 @@
-/** The middle one; of an even count, the higher of the two. NaN of none. */
+/** The middle one; of an even count, the mean of the two. NaN of none. */
 export function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return (low + high) / 2;
 }
 
 /** A line of a table: what is measured, and its figures. */

@@ -56,13 +56,15 @@ export class Cluster {
 
   /**
    * Starts it all, with a webhook for every event; resolves when uploads are taken. With `anyStorage`, it uses the S3
-   * server at S3_TEST_ENDPOINT if there is one.
+   * server at S3_TEST_ENDPOINT if there is one. Without `innerDoors`, all talk to each other directly, and only the
+   * public doors can be shut: for measuring, as this process carries every byte through a door.
    */
   static async start({
     controlPlanes = 2,
     engines = 2,
     env = {},
     anyStorage = false,
+    innerDoors = true,
   } = {}): Promise<Cluster> {
     const [postgres, rabbitmq, storage, receiver, workDir] = await Promise.all([
       PostgresServer.start(),
@@ -90,11 +92,12 @@ export class Cluster {
         internal: await TcpProxy.start(() => [local(doors.internal.port)]),
       })),
     );
+    const reached = (address: string, door: TcpProxy) => (innerDoors ? throughDoor(address, door) : address);
     const common = {
       ...SETTINGS,
       ...bucket.settings,
-      DATABASE_URL: throughDoor(postgres.url, doors.database),
-      S3_ENDPOINT: throughDoor(bucket.settings.S3_ENDPOINT, doors.storage),
+      DATABASE_URL: reached(postgres.url, doors.database),
+      S3_ENDPOINT: reached(bucket.settings.S3_ENDPOINT, doors.storage),
       PUBLIC_URL: `http://127.0.0.1:${doors.public.port}`,
       ENGINE_PUBLIC_URL: `http://127.0.0.1:${doors.uploads.port}`,
       ...env,
@@ -102,8 +105,8 @@ export class Cluster {
     const throughOwnDoors = (index: number) => {
       const { broker, internal } = ownDoors[index] as OwnDoors;
       return {
-        AMQP_URL: throughDoor(rabbitmq.url, broker),
-        CONTROL_PLANE_INTERNAL_URL: `http://127.0.0.1:${internal.port}`,
+        AMQP_URL: reached(rabbitmq.url, broker),
+        CONTROL_PLANE_INTERNAL_URL: reached(`http://127.0.0.1:${controlPlanePorts[0]?.[1]}`, internal),
       };
     };
     const cluster = new Cluster({
