@@ -1,9 +1,10 @@
 import type { Compilable, CompiledQuery } from 'kysely';
 import type { Database } from './database.ts';
+import { nameStatement } from './statement-names.ts';
 
 /**
- * A query that is asked so often that building it anew would be felt: it is built and compiled with its first call, and
- * run with other parameters each time. `build` may only put its parameters in as values; it never sees real ones.
+ * A query that is asked so often that building it anew would be felt: it is built and compiled with its first call, each
+ * connection prepares it once, and it is run with other parameters each time. `build` may only put its parameters in as values; it never sees real ones.
  */
 export function compileOnce<Parameters extends readonly unknown[], Row>(
   build: (db: Database, ...parameters: Parameters) => Compilable<Row>,
@@ -13,6 +14,7 @@ export function compileOnce<Parameters extends readonly unknown[], Row>(
   const compile = (db: Database, count: number) => {
     const placeholders = Array.from({ length: count }, () => ({}));
     const query = build(db, ...(placeholders as unknown as Parameters)).compile();
+    nameStatement(query.sql);
     const places = query.parameters.map((parameter) => placeholders.indexOf(parameter as object));
     return { query, places };
   };

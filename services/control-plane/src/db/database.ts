@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { isOverdue } from './database-away.ts';
 import type { Schema } from './schema.ts';
+import { nameOfStatement } from './statement-names.ts';
 
 /** A connection or a transaction: every store function takes either. */
 export type Database = Kysely<Schema>;
@@ -34,19 +35,33 @@ const KEEP_ALIVE_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
 /**
- * A connection that is given up when an answer is overdue, as when packets get lost on the way. pg itself gives up the
- * query alone: whoever had the connection next would wait behind it or, if it was a `begin` that still got through, be in
- * a transaction that nobody ends.
+ * A connection that prepares the statements which have a name, and is given up when an answer is overdue, as when packets
+ * get lost on the way. pg itself gives up the query alone: whoever had the connection next would wait behind it or, if it
+ * was a `begin` that still got through, be in a transaction that nobody ends.
  */
 class Connection extends pg.Client {
+  /** Prepared before a change of the schema that changed their columns: a newer version may run beside this one. */
+  readonly #outdated = new Set<string>();
+
   override query(...args: never[]): never {
-    const answer: unknown = Reflect.apply(super.query, this, args);
+    const answer: unknown = this.#queryPrepared(args) ?? Reflect.apply(super.query, this, args);
     if (answer instanceof Promise) {
       answer.catch((error) => {
         if (isOverdue(error)) void this.end();
       });
     }
     return answer as never;
+  }
+
+  #queryPrepared([text, values]: readonly unknown[]): Promise<pg.QueryResult> | undefined {
+    if (typeof text !== 'string' || !Array.isArray(values)) return undefined;
+    const name = nameOfStatement(text);
+    if (name === undefined || this.#outdated.has(name)) return undefined;
+    return super.query({ name, text, values }).catch((error) => {
+      if (!isPlanOutdated(error)) throw error;
+      this.#outdated.add(name);
+      return super.query(text, values);
+    });
   }
 }
 
@@ -106,6 +121,11 @@ function watched(pool: pg.Pool, logger: Logger): pg.Pool {
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));
   return pool;
+}
+
+/** "cached plan must not change result type" */
+function isPlanOutdated(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000';
 }
 
 /** Kysely over a pool. Destroying it ends the pool. */
