@@ -10,11 +10,7 @@ const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prl
 const WELCOME = { bwrap: 'bubblewrap', curl: 'curl' };
 
 /** What the tests run besides. */
-const FOR_TESTS = {
-  curl: 'curl',
-  // Not with a broker of one's own.
-  ...(process.env.AMQP_URL ? {} : { 'rabbitmq-server': 'rabbitmq-server' }),
-};
+const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
 /** What some tests are left out without. */
 const WELCOME_FOR_TESTS = { chromium: 'chromium' };

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClip } from '../../packages/acceptance/src/clips.ts';
-import { freePort } from '../../packages/acceptance/src/free-port.ts';
 import { runProgram } from '../../packages/acceptance/src/run-program.ts';
 import { until } from '../../packages/acceptance/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
+import { freePorts } from '../testing/free-ports.ts';
 import { Customer } from './customer.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
@@ -37,7 +37,8 @@ try {
 }
 
 async function check(folder, signal) {
-  const ports = { api: await freePort(), uploads: await freePort(), management: await freePort() };
+  const [api, uploads, management] = await freePorts(3);
+  const ports = { api, uploads, management };
   const target = {
     baseUrl: `http://localhost:${ports.api}/v1`,
     engineUrl: `http://localhost:${ports.uploads}`,

@@ -10,6 +10,8 @@ The last line says how many passed and failed. Set TEST_DATABASE_URL to run the
 integration tests on a PostgreSQL of your own (a superuser's address). Set
 S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY and
 S3_TEST_REGION to run those of the object store on an S3 server of your own.
+Set AMQP_URL to run those of the RabbitMQ adapter on a broker of your own, in a
+virtual host that nothing else uses: they delete its queues.
 Set COMPOSE_COMMAND="docker compose" to have docker-compose.yml tried out.
 `;
 

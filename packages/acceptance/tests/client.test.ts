@@ -6,11 +6,11 @@ import { type UploadTicket, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
+import { freePorts } from '../../../infra/testing/free-ports.ts';
 import { installPackedClient } from '../../client/tests/support/packed-client.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
 import { makeClip } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { freePort } from '../src/free-port.ts';
 import { runProgram } from '../src/run-program.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
@@ -85,7 +85,7 @@ describe('the README', () => {
 
   whereLoopbackIsReached('takes events that are signed, and no others', async () => {
     await writeFile(join(directory, 'receiver.mjs'), examples[3] ?? '');
-    const port = await freePort();
+    const [port] = await freePorts(1);
     const url = `http://localhost:${port}/`;
     const { id, secret = '' } = await unwrap(client.api.POST('/webhooks', { body: { url } }));
     const receiver = new StartedProgram(directory, 'receiver.mjs', {
@@ -225,7 +225,8 @@ inABrowser('a web page', () => {
   });
 
   test('is told that nobody answered', async () => {
-    expect(await refusal(`http://localhost:${await freePort()}/upload`, 1000)).toMatchObject({
+    const [port] = await freePorts(1);
+    expect(await refusal(`http://localhost:${port}/upload`, 1000)).toMatchObject({
       ours: true,
       code: 'connection_failed',
       status: null,

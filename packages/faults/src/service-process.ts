@@ -34,10 +34,11 @@ export class ServiceProcess {
     return this.#child?.pid;
   }
 
-  /** Starts it; does not wait for it. */
-  launch(): void {
+  /** Starts it, by a program such as taskset if one is named; does not wait for it. */
+  launch(by: readonly string[] = []): void {
     this.#expectedToEnd = false;
-    const child = spawn(process.execPath, [this.#main], {
+    const [program = process.execPath, ...args] = [...by, process.execPath, this.#main];
+    const child = spawn(program, args, {
       cwd: ROOT,
       env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning', ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -31,6 +31,7 @@ beforeAll(async () => {
     url = node.url;
   }
   admin = await openAdmin();
+  await refuseBrokerInUse();
 });
 
 afterAll(async () => {
@@ -43,6 +44,22 @@ afterAll(async () => {
 async function openAdmin(): Promise<ChannelModel> {
   const connection = await connect(url);
   return connection.on('error', () => {});
+}
+
+/** These tests delete the queues that the services have, too. */
+async function refuseBrokerInUse(): Promise<void> {
+  for (const queue of queues) {
+    const channel = (await admin.createChannel()).on('error', () => {});
+    // A queue that is not there closes the channel.
+    const found = await channel.checkQueue(queue).catch(() => undefined);
+    if (found === undefined) continue;
+    await channel.close();
+    if (found.consumerCount + found.messageCount > 0) {
+      throw new Error(
+        `The broker of AMQP_URL is in use: ${queue} is. Name another, or a virtual host of its own.`,
+      );
+    }
+  }
 }
 
 const queues = Object.keys(QUEUES) as QueueName[];

@@ -27,8 +27,8 @@ const SETTLE_MS = 5_000;
 const CONFLICT_TRIES = 4;
 const CONFLICT_DELAY_MS = 500;
 
-/** Buffers kept for the next stream. */
-const MOST_IDLE = 10;
+/** Buffers kept for the next stream when no other is under way. */
+const IDLE_AT_REST = 10;
 
 /**
  * What the streams of one store share: buffers of one part each, used again and again. With new ones for each part, a third
@@ -41,6 +41,7 @@ export class SharedBuffers {
   /** How to tell streams that wait for a buffer that they may ask again. */
   readonly #waiting = new Set<() => void>();
   #shared = 0;
+  #held = 0;
 
   /** A buffer for a stream that has so many already; undefined when it has to wait until it is told of one. */
   take(held: number, tell: () => void): Buffer | undefined {
@@ -49,12 +50,17 @@ export class SharedBuffers {
       return undefined;
     }
     if (held > 0) this.#shared += 1;
+    this.#held += 1;
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
   /** A stream that had so many lets go of one; `reusable` says that nobody looks at it any more. */
   giveBack(buffer: Buffer, held: number, reusable: boolean): void {
-    if (reusable && this.#idle.length < MOST_IDLE) this.#idle.push(buffer);
+    this.#held -= 1;
+    if (reusable) this.#idle.push(buffer);
+    // Those of many streams that go on side by side come back together, and are wanted again at once.
+    const kept = Math.max(IDLE_AT_REST, this.#held);
+    if (this.#idle.length > kept) this.#idle.length = kept;
     if (held <= 1) return;
     this.#shared -= 1;
     const waiting = [...this.#waiting];

@@ -35,6 +35,15 @@ test('a statement that is compiled once is prepared once, and answers each time 
   });
 });
 
+test('in a transaction, where it could not be sent again, it is not prepared', async () => {
+  await db.connection().execute(async (connection) => {
+    await parcels(connection, 1);
+    await sql`alter table parcels add column weight integer default 7`.execute(db);
+    const rows = await connection.transaction().execute((transaction) => parcels(transaction, 1));
+    expect(rows).toEqual([{ id: 1, label: 'first', weight: 7 }]);
+  });
+});
+
 test('it still answers when somebody adds a column', async () => {
   await db.connection().execute(async (connection) => {
     await parcels(connection, 1);

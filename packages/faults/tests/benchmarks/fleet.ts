@@ -1,13 +1,12 @@
 /**
- * What a second engine brings: `pnpm bench:fleet [--videos=1] [--rounds=5]`. A cluster of processes transcodes `videos`
+ * What a second engine brings: `pnpm bench:fleet [--videos=2] [--rounds=5]`. A cluster of processes transcodes `videos`
  * videos an engine: with one engine on one processor, with two on two, and with one on the other processor. An engine is
  * bound to its processor with all that it starts. A round compares two engines with the mean of one on either, as no two
  * processors of a machine that is shared are alike. In the same round an ffmpeg without any engine does so: it shows what
  * a second processor of this machine is worth. Medians of the rounds are printed, as a table and as JSON.
  *
  * Everything else runs on the same processors: control plane, PostgreSQL, RabbitMQ and this program, which plays the
- * object store. Videos and preset are such that ffmpeg is nearly all of the work. What other programs take shows in the
- * column "got": the part of their processors the engines had.
+ * object store. Videos and preset are such that ffmpeg is nearly all of the work.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -29,13 +28,21 @@ const TICKS_PER_SECOND = 100;
 
 const LIMIT_SECONDS = 3600;
 
-/** `got` is the part of their processors that the engines had, `bare` what ffmpeg alone makes on the same processors. */
-type Run = { perMinute: number; got: number; bare: number };
+type Run = {
+  /** Videos, from the first claim to the last result of all. */
+  perMinute: number;
+  /** The same, with each engine in its own time: they end at different times, after which one has nothing to do. */
+  whileBusy: number;
+  /** Processor time of the engines and their ffmpeg. */
+  cpuSecondsEach: number;
+  /** How often ffmpeg alone encodes the clip on the same processors. */
+  bare: number;
+};
 type Attempt = { video_id: string; started_at: Date; finished_at: Date };
 type Round = { one: Run; two: Run };
 
 const { values: options } = parseArgs({
-  options: { videos: { type: 'string', default: '1' }, rounds: { type: 'string', default: '5' } },
+  options: { videos: { type: 'string', default: '2' }, rounds: { type: 'string', default: '5' } },
 });
 if (availableParallelism() < 2) throw new Error('Two engines need two processors');
 
@@ -65,12 +72,8 @@ try {
     const first = await measure([0]);
     const two = await measure([0, 1]);
     const second = await measure([1]);
-    const one = {
-      perMinute: (first.perMinute + second.perMinute) / 2,
-      got: (first.got + second.got) / 2,
-      bare: (first.bare + second.bare) / 2,
-    };
-    rounds.push({ one, two });
+    rounds.push({ one: mean(first, second), two });
+    const { one } = rounds.at(-1) as Round;
     process.stderr.write(`round ${rounds.length}: ${(two.perMinute / one.perMinute).toFixed(2)}\n`);
   }
   report(rounds);
@@ -92,35 +95,44 @@ async function measure(processors: readonly number[]): Promise<Run> {
   const busy = (await cpuSeconds(engines)) - before;
   const attempts = await query<Attempt>(
     cluster,
-    'select video_id, started_at, finished_at from attempts where video_id = any($1)',
+    `select video_id, started_at, finished_at from attempts where video_id = any($1) and outcome = 'completed'`,
     [ids],
   );
   const shares = engines.map((engine) => {
     const done = new Set(logged([engine], 'transcode.completed').map(({ videoId }) => videoId));
     return attempts.filter(({ video_id }) => done.has(video_id));
   });
-  // Engines end at different times, after which one has nothing to do: each has made so many in its own time.
-  const rates = shares.map((share) => share.length / secondsOf(share));
+  if (shares.some((share) => share.length === 0)) throw new Error('An engine got no video; send more');
   return {
-    perMinute: sum(rates) * 60,
-    got: busy / sum(shares.map(secondsOf)),
-    bare: sum(await Promise.all(processors.map(bareRate))) * 60,
+    perMinute: perMinute(attempts),
+    whileBusy: sum(shares.map(perMinute)),
+    cpuSecondsEach: busy / ids.length,
+    bare: sum(await Promise.all(processors.map(bareRate))),
+  };
+}
+
+function mean(one: Run, other: Run): Run {
+  return {
+    perMinute: (one.perMinute + other.perMinute) / 2,
+    whileBusy: (one.whileBusy + other.whileBusy) / 2,
+    cpuSecondsEach: (one.cpuSecondsEach + other.cpuSecondsEach) / 2,
+    bare: (one.bare + other.bare) / 2,
   };
 }
 
 /** From the first claim to the last result, as the database has them. */
-function secondsOf(share: readonly Attempt[]): number {
-  const first = Math.min(...share.map(({ started_at }) => started_at.getTime()));
-  const last = Math.max(...share.map(({ finished_at }) => finished_at.getTime()));
-  return (last - first) / 1000;
+function perMinute(attempts: readonly Attempt[]): number {
+  const first = Math.min(...attempts.map(({ started_at }) => started_at.getTime()));
+  const last = Math.max(...attempts.map(({ finished_at }) => finished_at.getTime()));
+  return (60_000 * attempts.length) / (last - first);
 }
 
-/** How many times a second ffmpeg alone encodes the clip, as it is. */
+/** How many times a minute ffmpeg alone encodes the clip, as it is. */
 async function bareRate(processor: number): Promise<number> {
   const begin = performance.now();
   const encode = ['-v', 'error', '-i', clip, '-c:v', 'libx264', '-preset', 'medium', '-f', 'null', '-'];
   await run('taskset', ['--cpu-list', String(processor), 'ffmpeg', ...encode]);
-  return 1000 / (performance.now() - begin);
+  return 60_000 / (performance.now() - begin);
 }
 
 /** As webhooks tell it, which costs the control plane less than to be asked. */
@@ -133,8 +145,7 @@ function areReady(ids: readonly string[]): boolean {
 
 /** What it starts later inherits the processor. */
 async function startOn(processor: number, engine: ServiceProcess): Promise<void> {
-  engine.launch();
-  await run('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(engine.pid)]);
+  engine.launch(['taskset', '--cpu-list', String(processor)]);
   await engine.ready();
 }
 
@@ -157,22 +168,20 @@ function sum(numbers: readonly number[]): number {
 
 function report(rounds: readonly Round[]): void {
   const middle = (value: (round: Round) => number) => median(rounds.map(value));
-  const rows = (['one', 'two'] as const).map((size) => ({
-    engines: size,
-    perMinute: middle((round) => round[size].perMinute),
-    got: middle((round) => round[size].got),
-    bare: middle((round) => round[size].bare),
-  }));
-  const ratios = rounds.map(({ one, two }) => two.perMinute / one.perMinute);
-  const [ratio, lowest, highest] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];
-  const bareRatio = middle(({ one, two }) => two.bare / one.bare);
-  print(line(['engines', 'videos/min', 'got', 'ffmpeg']));
-  for (const { engines, perMinute, got, bare } of rows) {
-    print(line([engines, perMinute.toFixed(2), `${(got * 100).toFixed(0)} %`, bare.toFixed(2)]));
+  const row = (value: (run: Run) => number) => ({
+    one: middle(({ one }) => value(one)),
+    two: middle(({ two }) => value(two)),
+    ratio: middle(({ one, two }) => value(two) / value(one)),
+  });
+  const rows = {
+    'videos/min': row(({ perMinute }) => perMinute),
+    'videos/min while busy': row(({ whileBusy }) => whileBusy),
+    'CPU s a video': row(({ cpuSecondsEach }) => cpuSecondsEach),
+    'ffmpeg alone, runs/min': row(({ bare }) => bare),
+  };
+  print(line(['', 'one engine', 'two', 'ratio']));
+  for (const [name, { one, two, ratio }] of Object.entries(rows)) {
+    print(line([name, one.toFixed(2), two.toFixed(2), ratio.toFixed(2)]));
   }
-  print(
-    `two engines make ${ratio.toFixed(2)} times what one makes (${lowest.toFixed(2)} to ${highest.toFixed(2)})`,
-  );
-  print(`ffmpeg alone makes ${bareRatio.toFixed(2)} times as much on two processors as on one`);
-  print(JSON.stringify({ rounds: rounds.length, rows, ratios, ratio, bareRatio }));
+  print(JSON.stringify({ rounds, rows }));
 }

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '../../../../infra/testing/free-ports.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
@@ -24,7 +23,8 @@ export class SingleNodeProcess {
 
   /** Starts one; it need not become ready. It dies with us. */
   static async spawn(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
-    const ports = { PORT: String(await freePort()), ENGINE_PORT: String(await freePort()), ...env };
+    const [port, enginePort] = await freePorts(2);
+    const ports = { PORT: String(port), ENGINE_PORT: String(enginePort), ...env };
     return new SingleNodeProcess(dataDir, ports);
   }
 
@@ -94,14 +94,4 @@ export async function processesUsing(directory: string): Promise<string[]> {
     }),
   );
   return commands.filter((command) => command !== '');
-}
-
-/** A loopback port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -4,7 +4,8 @@ import { nameStatement } from './statement-names.ts';
 
 /**
  * A query that is asked so often that building it anew would be felt: it is built and compiled with its first call, each
- * connection prepares it once, and it is run with other parameters each time. `build` may only put its parameters in as values; it never sees real ones.
+ * connection prepares it once, and it is run with other parameters each time. `build` may only put its parameters in as
+ * values; it never sees real ones.
  */
 export function compileOnce<Parameters extends readonly unknown[], Row>(
   build: (db: Database, ...parameters: Parameters) => Compilable<Row>,

@@ -53,10 +53,15 @@ class Connection extends pg.Client {
     return answer as never;
   }
 
-  #queryPrepared([text, values]: readonly unknown[]): Promise<pg.QueryResult> | undefined {
-    if (typeof text !== 'string' || !Array.isArray(values)) return undefined;
+  /**
+   * Undefined for what is not prepared: also a query with a callback, which is none of ours, and any in a transaction,
+   * where what fails cannot be sent again.
+   */
+  #queryPrepared([text, values, callback]: readonly unknown[]): Promise<pg.QueryResult> | undefined {
+    if (typeof text !== 'string' || !Array.isArray(values) || callback !== undefined) return undefined;
     const name = nameOfStatement(text);
-    if (name === undefined || this.#outdated.has(name)) return undefined;
+    if (name === undefined || this.#outdated.has(name) || this.getTransactionStatus() !== 'I')
+      return undefined;
     return super.query({ name, text, values }).catch((error) => {
       if (!isPlanOutdated(error)) throw error;
       this.#outdated.add(name);

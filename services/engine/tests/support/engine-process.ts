@@ -1,16 +1,21 @@
-/** An engine in a process of its own: sends its port to the parent, and its peak memory whenever it is asked. */
+/**
+ * An engine in a process of its own: sends its port to the parent, and its peak memory whenever it is asked. It keeps its
+ * objects in the bucket that its third argument tells of, as JSON, or in files.
+ */
 import { join } from 'node:path';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { Engine } from '../../src/engine.ts';
 import { quietLogger, testConfig } from './test-engine.ts';
 
-const [controlPlaneUrl = '', folder = ''] = process.argv.slice(2);
+const [controlPlaneUrl = '', folder = '', bucket] = process.argv.slice(2);
 
 const logger = quietLogger();
 const bus = new InProcessBus({ logger });
 await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
-const objects = new FileObjectStore(join(folder, 'objects'));
+const objects =
+  bucket === undefined ? new FileObjectStore(join(folder, 'objects')) : new S3ObjectStore(JSON.parse(bucket));
 const engine = Engine.create(testConfig(controlPlaneUrl, join(folder, 'work')), { bus, objects, logger });
 const { port } = await engine.start();
 
