@@ -13,6 +13,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { IndependentRetries } from './independent-retries.ts';
 import {
   type ByteRange,
   ObjectExistsError,
@@ -73,6 +74,7 @@ export class S3ObjectStore implements ObjectStore {
       responseChecksumValidation: 'WHEN_REQUIRED',
       // With it, every part would open a connection of its own.
       expectContinueHeader: false,
+      retryStrategy: new IndependentRetries(),
       requestHandler: {
         connectionTimeout: CONNECT_TIMEOUT_MS,
         socketTimeout: IDLE_TIMEOUT_MS,

@@ -155,6 +155,18 @@ describe('S3ObjectStore on a server that fails', () => {
     expect(fake.uploads.size).toBe(0);
   });
 
+  test('tries each of many streams again when all connections are cut at once', async () => {
+    const keys = Array.from({ length: 100 }, (_, index) => `many/${index}`);
+    fake.inject('PutObject', 'cut', keys.length);
+    const put = (key: string) =>
+      store.putStream(key, Readable.from([Buffer.from(key)]), {
+        contentType: 'text/plain',
+        signal: never,
+      });
+    await Promise.all(keys.map(put));
+    expect([...fake.objects.keys()].sort()).toEqual(keys.sort());
+  });
+
   test('takes no more of a stream whose parts are refused', async () => {
     fake.inject('UploadPart', 'forbidden');
     let taken = 0;

@@ -16,33 +16,32 @@ let folder: string;
 let controlPlane: FakeControlPlane;
 let engine: ChildProcess;
 let port: number;
-/** The object store, where it is another process. */
-let storage: ChildProcess | undefined;
+/** Every process that a test started; each ends by itself when we let go of it. */
+let children: ChildProcess[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'framelane-upload-memory-'));
+  children = [];
   controlPlane = await FakeControlPlane.start();
 }, 30_000);
 afterEach(async () => {
-  await ended(engine);
-  if (storage !== undefined) await ended(storage);
-  storage = undefined;
+  for (const child of children.reverse()) {
+    child.disconnect();
+    if (child.exitCode === null) await once(child, 'exit');
+  }
   await controlPlane.stop();
   await rm(folder, { recursive: true, force: true });
 }, 30_000);
 
-/** It ends by itself when we let go of it. */
-async function ended(child: ChildProcess): Promise<void> {
-  child.disconnect();
-  if (child.exitCode === null) await once(child, 'exit');
+/** Starts a program of these tests. */
+function start(path: string, ...settings: string[]): ChildProcess {
+  const child = fork(join(import.meta.dirname, path), settings);
+  children.push(child);
+  return child;
 }
 
-async function startEngine(...settings: string[]): Promise<void> {
-  engine = fork(join(import.meta.dirname, 'support/engine-process.ts'), [
-    controlPlane.url,
-    folder,
-    ...settings,
-  ]);
+async function startEngine(...bucket: string[]): Promise<void> {
+  engine = start('support/engine-process.ts', controlPlane.url, folder, ...bucket);
   ({ port } = await nextMessage<{ port: number }>(engine));
 }
 
@@ -91,7 +90,7 @@ test('200 uploads at once need no more memory for 4 MiB each than for 1 MiB each
 }, 120_000);
 
 test('200 uploads at once to S3 need less than 3 GiB: a part of 8 MiB each, 32 more, and what is not collected yet', async () => {
-  storage = fork(join(import.meta.dirname, 'benchmarks/support/object-server.ts'));
+  const storage = start('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
   await uploadAtOnce(200, 24 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);

@@ -72,8 +72,8 @@ try {
     const first = await measure([0]);
     const two = await measure([0, 1]);
     const second = await measure([1]);
-    rounds.push({ one: mean(first, second), two });
-    const { one } = rounds.at(-1) as Round;
+    const one = mean(first, second);
+    rounds.push({ one, two });
     process.stderr.write(`round ${rounds.length}: ${(two.perMinute / one.perMinute).toFixed(2)}\n`);
   }
   report(rounds);

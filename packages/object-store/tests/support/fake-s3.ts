@@ -86,8 +86,6 @@ export class FakeS3 {
 
   static async start(): Promise<FakeS3> {
     const fake = new FakeS3(await mkdtemp(join(tmpdir(), 'fake-s3-')));
-    // Node would end connections that are idle for 5 seconds, even when a request for it waits to be read.
-    fake.#server.keepAliveTimeout = 60_000;
     fake.#server.listen(0, '127.0.0.1');
     await once(fake.#server, 'listening');
     return fake;
