@@ -925,7 +925,8 @@ export interface components {
         /** @description The video to create. */
         UploadTicketRequest: {
             /**
-             * @description Name of the file with its extension; no path separators, no control characters. Kept for the record only: what
+             * @description Name of the file with its extension; no path separators, no control characters, no bidirectional formatting
+             *     characters. Kept for the record only: what
              *     the file is, Framelane finds out from the file.
              * @example summer-campaign.mp4
              */

@@ -1,5 +1,6 @@
 import winston from 'winston';
 import { redact } from './redact.ts';
+import { terminalJson } from './terminal-text.ts';
 
 export type Logger = winston.Logger;
 
@@ -9,8 +10,20 @@ export type LogFormat = winston.Logform.Format;
 /** Drops secrets from a log event before anything writes it. */
 const withoutSecrets = winston.format((info) => Object.assign(info, redact({ ...info })));
 
+const MESSAGE = Symbol.for('message');
+
+/** People read JSON logs in a terminal, too. */
+const safeForTerminals = winston.format((info) => ({
+  ...info,
+  [MESSAGE]: terminalJson(String(info[MESSAGE])),
+}));
+
 /** One JSON object a line, for machines. */
-export const jsonLines: LogFormat = winston.format.combine(winston.format.timestamp(), winston.format.json());
+export const jsonLines: LogFormat = winston.format.combine(
+  winston.format.timestamp(),
+  winston.format.json(),
+  safeForTerminals(),
+);
 
 /**
  * The logger of a service. The message is the name of an event in dotted form (`upload.completed`), the fields are

@@ -6,7 +6,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 /** What is answered, once it is. */
-function answerOf(checks: ReadinessChecks): { status?: number; body?: unknown } {
+function answerOf(checks: ReadinessChecks, handler = readiness(checks)): { status?: number; body?: unknown } {
   const answer: { status?: number; body?: unknown } = {};
   const res = {
     status: (status: number) => {
@@ -18,7 +18,7 @@ function answerOf(checks: ReadinessChecks): { status?: number; body?: unknown } 
       answer.body = body;
     },
   };
-  void readiness(checks)({} as Request, res as unknown as Response, () => {});
+  void handler({} as Request, res as unknown as Response, () => {});
   return answer;
 }
 
@@ -40,4 +40,22 @@ test('does not wait for what never answers', async () => {
   expect(answer.status).toBeUndefined();
   await jest.advanceTimersByTimeAsync(200);
   expect(answer).toEqual({ status: 503, body: { status: 'unavailable', missing: ['database'] } });
+});
+
+test('runs the checks once for all callers within a second', async () => {
+  const check = jest.fn(works);
+  const handler = readiness({ storage: check });
+  const ask = async () => {
+    const answer = answerOf({}, handler);
+    await jest.advanceTimersByTimeAsync(0);
+    return answer.status;
+  };
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual([200, 200, 200]);
+  await jest.advanceTimersByTimeAsync(900);
+  check.mockRejectedValue(new Error('away'));
+  expect(await ask()).toBe(200);
+  expect(check).toHaveBeenCalledTimes(1);
+  await jest.advanceTimersByTimeAsync(100);
+  expect(await ask()).toBe(503);
+  expect(check).toHaveBeenCalledTimes(2);
 });

@@ -3,9 +3,10 @@ import { createLogger, jsonLines } from '@framelane/service-kit/logger';
 import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
-import { banner } from './banner.ts';
-import { readSingleNodeSettings } from './settings.ts';
-import { startSingleNode } from './single-node.ts';
+import { banner, type KeyPlace } from './banner.ts';
+import { writePrivateFile } from './private-file.ts';
+import { readSingleNodeSettings, type SingleNodeSettings } from './settings.ts';
+import { type SingleNode, startSingleNode } from './single-node.ts';
 import { terminalFormat } from './terminal-format.ts';
 
 const signalled = stopSignal();
@@ -26,23 +27,32 @@ async function main(): Promise<void> {
     loggerFor: (service) => createLogger({ service, format }),
     signal: unwanted.signal,
   });
-  const { workspaceId, apiKey } = node;
-  const { root, sampleVideo } = settings.dataDir;
-  process.stdout.write(
-    banner({
-      baseUrl,
-      engineUrl: settings.enginePublicUrl,
-      workspaceId,
-      apiKey,
-      dataDir: root,
-      sampleVideo,
-    }),
-  );
   try {
+    process.stdout.write(
+      banner({
+        baseUrl,
+        engineUrl: settings.enginePublicUrl,
+        workspaceId: node.workspaceId,
+        key: await handOver(node, settings),
+        dataDir: settings.dataDir.root,
+        sampleVideo: settings.dataDir.sampleVideo,
+      }),
+    );
     await Promise.race([signalled, node.broken]);
   } finally {
     await node.stop();
   }
+}
+
+/**
+ * Brings the first key to the person who started the node, and to nobody else: a terminal shows it once, whatever
+ * collects output elsewhere would keep it.
+ */
+async function handOver({ newApiKey }: SingleNode, { dataDir }: SingleNodeSettings): Promise<KeyPlace> {
+  if (newApiKey === null) return { kind: process.env.BOOTSTRAP_API_KEY ? 'given' : 'earlier' };
+  if (process.stdout.isTTY) return { kind: 'shown', secret: newApiKey };
+  await writePrivateFile(dataDir.apiKey, `${newApiKey}\n`);
+  return { kind: 'file', path: dataDir.apiKey };
 }
 
 /** What stopped it, for the one who started it: their own mistakes in words, all else with trace and cause. */

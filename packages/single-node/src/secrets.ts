@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { z } from 'zod';
+import { writePrivateFile } from './private-file.ts';
 import type { DataDir } from './settings.ts';
 
 const secretsSchema = z.object({
@@ -35,7 +35,7 @@ export async function keepSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>
     contentKeySecret: randomBytes(32).toString('base64'),
     databasePassword: randomBytes(32).toString('base64url'),
   };
-  await writeWhole(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
+  await writePrivateFile(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
 }
 
@@ -48,22 +48,6 @@ function parse(text: string, path: string): Secrets {
       `${path} is damaged. Restore it from a backup, or set DATA_DIR to a new directory.`,
     );
   }
-}
-
-/** Writes a private file that is there whole or not at all, also after a power cut. */
-async function writeWhole(path: string, text: string): Promise<void> {
-  const temporary = `${path}.new`;
-  const file = await open(temporary, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-  const directory = await open(dirname(path));
-  await directory.sync();
-  await directory.close();
 }
 
 async function read(path: string): Promise<string | undefined> {

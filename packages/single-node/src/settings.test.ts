@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readSingleNodeSettings } from './settings.ts';
+import { readSingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
 
 describe('settings of a single node', () => {
   test('need nothing', () => {
@@ -29,6 +29,18 @@ describe('settings of a single node', () => {
     ['half an S3', { S3_ENDPOINT: 'http://s3:9000' }, /S3_BUCKET is not set/],
   ])('refuse %s', (_name, env, message) => {
     expect(() => readSingleNodeSettings(env)).toThrow(message);
+  });
+
+  test.each([
+    [{}, true],
+    [{ HOST: '::1', PUBLIC_URL: 'http://[::1]:8080' }, true],
+    [{ HOST: '127.0.0.2', PUBLIC_URL: 'http://127.0.0.2:8080' }, true],
+    [{ HOST: '0.0.0.0' }, false],
+    [{ HOST: '::' }, false],
+    [{ HOST: '192.168.1.2' }, false],
+    [{ PUBLIC_URL: 'https://video.example.com' }, false],
+  ])('tell whether %j serves this machine only: %s', (env, expected) => {
+    expect(servesOnlyThisMachine(readSingleNodeSettings(env))).toBe(expected);
   });
 
   test('a bucket makes objects go to S3', () => {

@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { readS3Settings, type S3Settings } from '@framelane/service-kit/backing-settings';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
@@ -45,6 +46,8 @@ export type DataDir = {
   /** The engine's jobs; nothing in it outlives them. */
   work: string;
   secrets: string;
+  /** The first API key, if it was made at a start without a terminal. */
+  apiKey: string;
   sampleVideo: string;
 };
 
@@ -68,6 +71,21 @@ export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettin
   };
 }
 
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * Whether only programs of this machine reach the node: it listens on the loopback, and its public address names the
+ * loopback, so no proxy leads to it either.
+ */
+export function servesOnlyThisMachine(settings: Pick<SingleNodeSettings, 'host' | 'publicUrl'>): boolean {
+  return [settings.host, new URL(settings.publicUrl).hostname].every((host) => {
+    const address = host.replace(/^\[|\]$/g, '');
+    return address === 'localhost' || LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  });
+}
+
 function layOut(root: string): DataDir {
   return {
     root,
@@ -75,6 +93,7 @@ function layOut(root: string): DataDir {
     objects: join(root, 'objects'),
     work: join(root, 'work'),
     secrets: join(root, 'secrets.json'),
+    apiKey: join(root, 'api-key'),
     sampleVideo: join(root, 'sample.mp4'),
   };
 }

@@ -14,7 +14,7 @@ import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { DATABASE, ensureDatabase } from './postgres/ensure-database.ts';
 import { makeSampleVideo } from './sample-video.ts';
 import { keepSecrets } from './secrets.ts';
-import type { SingleNodeSettings } from './settings.ts';
+import { type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
 
 /** The control plane's internal listener is for the engine in the same process, and for whoever fetches its metrics. */
 const INTERNAL_HOST = '127.0.0.1';
@@ -22,7 +22,7 @@ const INTERNAL_HOST = '127.0.0.1';
 /** Internal listeners that nobody wants to find take whatever port is free. */
 const ANY_PORT = '0';
 
-/** A receiver of events may run on the same machine. */
+/** Where a node that serves only its own machine may send events. */
 const LOOPBACK = '127.0.0.0/8,::1/128';
 
 /** No limit on a node that serves its owner. */
@@ -31,8 +31,8 @@ const UNLIMITED = '0';
 /** Both services and the systems behind them, running in this process. */
 export type SingleNode = {
   workspaceId: string;
-  /** The first key, known only at the start that made it. */
-  apiKey: string | null;
+  /** The secret of the first key, at the start that made it up. */
+  newApiKey: string | null;
   /** Rejects when something went down that the node cannot do without. */
   broken: Promise<never>;
   /** Stops everything in order; never throws. */
@@ -96,7 +96,7 @@ async function startAll(
     CONTENT_KEY_SECRET: secrets.contentKeySecret,
   };
 
-  let engineRuns = false;
+  let isReady = false;
   const controlPlane = ControlPlane.create(
     readControlPlaneConfig({
       ...common,
@@ -108,7 +108,7 @@ async function startAll(
       DATABASE_URL: database.url,
       RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
       RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || UNLIMITED,
-      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || LOOPBACK,
+      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (servesOnlyThisMachine(settings) ? LOOPBACK : ''),
     }),
     {
       bus,
@@ -116,7 +116,7 @@ async function startAll(
       logger: loggerFor('control-plane'),
       checks: {
         engine: async () => {
-          if (!engineRuns) throw new Error('The engine is starting or stopping');
+          if (!isReady) throw new Error('The node is starting or stopping');
         },
       },
     },
@@ -136,18 +136,18 @@ async function startAll(
     { bus, objects, logger: loggerFor('engine') },
   );
   const stopEngine = () => {
-    engineRuns = false;
+    isReady = false;
     return engine.stop();
   };
   toStop.unshift({ name: 'engine', limitMs: 40_000, run: stopEngine });
   await engine.start();
-  engineRuns = true;
   await makeSampleVideo(dataDir.sampleVideo);
   signal.throwIfAborted();
 
   // Last, so that a start that fails has not made a key that nobody ever sees.
-  const { workspaceId, apiKey } = await controlPlane.bootstrap();
-  return { workspaceId, apiKey, broken: database.broken };
+  const { workspaceId, newApiKey } = await controlPlane.bootstrap();
+  isReady = true;
+  return { workspaceId, newApiKey, broken: database.broken };
 }
 
 /** The database given from outside, or our own. */

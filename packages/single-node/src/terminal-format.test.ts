@@ -28,6 +28,17 @@ describe('the log of a terminal', () => {
     ]);
   });
 
+  test('lets no title move the cursor or forge a line', () => {
+    const title = 'a\r\n12:00:00  ✓ forged: ready\u001b[1A\u202e';
+    const lines = shown(
+      { message: 'video.uploaded', ...video, title, bytes: 1 },
+      { level: 'error', message: 'job.failed', title, error: new Error(`no\u001b[2J\nforged`) },
+    ).join('\n');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in it.
+    expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(lines).toContain(String.raw`a\u000d\u000a12:00:00  ✓ forged: ready\u001b[1A\u202e: received`);
+  });
+
   test('tells progress in steps, each video for itself', () => {
     const progress = (videoId: string, percent: number) => ({ message: 'video.progress', videoId, percent });
     expect(

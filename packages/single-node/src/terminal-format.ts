@@ -1,4 +1,5 @@
 import type { LogFormat } from '@framelane/service-kit/logger';
+import { terminalJson, terminalText } from '@framelane/service-kit/terminal-text';
 import winston from 'winston';
 
 type Event = winston.Logform.TransformableInfo;
@@ -59,11 +60,17 @@ export function terminalFormat(baseUrl: string): LogFormat {
   };
 
   const format = winston.format((event) => {
-    const line = describe(event);
+    const line = describe(withSafeTexts(event));
     if (/^video\.(ready|failed|deleted)\b/.test(String(event.message))) videos.delete(event.videoId);
     return line === undefined ? false : { ...event, [LINE]: `${clock()}  ${line}` };
   });
   return format();
+}
+
+/** Titles and other texts from outside cannot move the cursor or forge a line. */
+function withSafeTexts(event: Event): Event {
+  const texts = Object.entries(event).filter(([, value]) => typeof value === 'string');
+  return { ...event, ...Object.fromEntries(texts.map(([key, text]) => [key, terminalText(String(text))])) };
 }
 
 const DISABLED_BECAUSE: Record<string, string> = {
@@ -110,12 +117,15 @@ function trouble(event: Event): string {
   const words = [event.advice, event.detail, errorText(event)].filter((text) => text !== undefined);
   const facts = Object.entries(event)
     .filter(([key, value]) => !NOT_LISTED.has(key) && value != null)
-    .map(([key, value]) => `${key}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+    .map(
+      ([key, value]) => `${key}=${typeof value === 'object' ? terminalJson(JSON.stringify(value)) : value}`,
+    );
   return [`! ${event.message}`, ...words, ...facts].join('  ');
 }
 
 /** An error with its trace where that helps to find a fault of ours, else in one line. */
 function errorText({ level, error, cause }: Event): string | undefined {
   const { message, stack } = (error ?? cause ?? {}) as { message?: string; stack?: string };
-  return level === 'error' ? (stack ?? message) : message;
+  const text = level === 'error' ? (stack ?? message) : message;
+  return text?.split('\n').map(terminalText).join('\n');
 }

@@ -53,8 +53,11 @@ describe('a single node', () => {
 
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
-    const apiKey = first.fact('API key');
-    expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o077).toBe(0);
+    const { apiKey } = first;
+    expect(first.output).not.toContain(apiKey);
+    for (const secret of ['secrets.json', 'api-key']) {
+      expect((await stat(join(dataDir, secret))).mode & 0o077).toBe(0);
+    }
 
     const second = await start();
     expect(second.output).not.toContain(apiKey);
@@ -64,6 +67,31 @@ describe('a single node', () => {
     const path = new URL(kept.hls ?? '').pathname;
     const master = await fetch(new URL(path, second.baseUrl));
     expect(await master.text()).toMatch(/^#EXTM3U/);
+  });
+
+  test('is ready only once its first key is good', async () => {
+    const apiKey = `svc_live_${'k'.repeat(43)}`;
+    const node = await SingleNodeProcess.spawn(dataDir, { BOOTSTRAP_API_KEY: apiKey });
+    nodes.push(node);
+    const isReady = async () =>
+      (await fetch(new URL('/readyz', node.baseUrl)).catch(() => undefined))?.ok === true;
+    while (!(await isReady())) await pause(5);
+    const whoami = await fetch(`${node.baseUrl}/auth/usage`, {
+      headers: { Authorization: `Bearer ${apiKey}` },
+    });
+    // No 401: it is the workspace header that is missing.
+    expect(whoami.status).toBe(400);
+    await until(async () => node.output.includes('Stop with Ctrl-C'));
+    expect(node.output).not.toContain(apiKey);
+    expect(node.output).toContain('the one in BOOTSTRAP_API_KEY');
+  });
+
+  test('shows the key it made in a terminal, and writes no file then', async () => {
+    const node = await SingleNodeProcess.spawn(dataDir, {}, { terminal: true });
+    nodes.push(node);
+    await until(async () => node.output.includes('Stop with Ctrl-C'));
+    expect(node.fact('API key')).toMatch(/^svc_live_/);
+    expect(await readdir(dataDir)).not.toContain('api-key');
   });
 
   test('names the variable of a taken port, and leaves no process', async () => {
@@ -82,7 +110,7 @@ describe('a single node', () => {
       stranger.close();
     }
     const node = await start();
-    expect(node.fact('API key')).toMatch(/^svc_live_/);
+    expect(node.apiKey).toMatch(/^svc_live_/);
   });
 
   test('names the variable of a database that is not there', async () => {
@@ -102,7 +130,7 @@ describe('a single node', () => {
 
   test('goes on with its transcodes after it was killed in the middle of one', async () => {
     const first = await start();
-    const apiKey = first.fact('API key');
+    const { apiKey } = first;
     const video = await upload(first, apiKey, await makeVideo(join(dataDir, 'long.mp4')));
     await until(async () => (await fetchVideo(first, apiKey, video)).progress > 0);
     first.kill('SIGKILL');

@@ -117,6 +117,18 @@ test('many keys are all listed', async () => {
   expect(new Set(listed.map(({ name }) => name)).size).toBe(205);
 });
 
+test('shows a stored name on one line, whatever it contains', async () => {
+  const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Old');
+  const name = 'x\r\nkey_forged  svc_live\u001b[1A\u202e\u009b';
+  await admin('key', 'create', '--workspace', id, '--name', 'Only');
+  await plane.db.updateTable('api_keys').set({ name }).where('workspace_id', '=', id).execute();
+  const { output } = await admin('key', 'list', '--workspace', id);
+  expect(output.split('\n')).toHaveLength(3);
+  expect(output).toContain(String.raw`x\u000d\u000akey_forged  svc_live\u001b[1A\u202e\u009b`);
+  expect(await json('key', 'list', '--workspace', id)).toMatchObject([{ name }]);
+  expect((await admin('key', 'list', '--workspace', id, '--json')).output).not.toMatch(/[\u202e\u009b]/);
+});
+
 test('revokes also the last key of a workspace', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Leaked');
   const key = await json<{ id: string }>('key', 'create', '--workspace', id, '--name', 'Only');
@@ -133,10 +145,11 @@ describe('what cannot be', () => {
   test.each([
     ['no name', ['key', 'create'], /--name/],
     ['an empty name', ['workspace', 'create', '--name', ' '], /1 to 100 characters/],
+    ['an escape sequence in a name', ['key', 'create', '--name', 'x\u001b[2J'], /control characters/],
     ['an unknown workspace', ['key', 'list', '--workspace', newId('ws')], /no workspace ws_/],
     ['an unknown permission', ['key', 'create', '--name', 'x', '--permissions', 'videos'], /videos:read/],
     ['another environment', ['key', 'create', '--name', 'x', '--environment', 'dev'], /live, test/],
-    ['an end that is over', ['key', 'create', '--name', 'x', '--expires-at', '2020-01-01'], /over/],
+    ['an end that is over', ['key', 'create', '--name', 'x', '--expires-at', '2020-01-01'], /has passed/],
     ['no such day', ['key', 'create', '--name', 'x', '--expires-at', '2999-02-30'], /2027-01-01/],
     ['an unknown key', ['key', 'revoke', newId('key')], /no key key_/],
     ['an unknown command', ['keys'], /unknown command/],

@@ -9,11 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
+const LINE =
+  'must not contain control characters, bidirectional formatting characters or half of a surrogate pair';
 const TEXT = 'must not contain the character NUL or half of a surrogate pair';
 const TIME = 'must be a time such as 2026-11-21T09:00:00Z; in a query, + is written %2B';
 const DAY = 'must be a day from the year 2000 on, such as 2026-11-21';
 const NAME =
-  'must be a file name with an extension, such as clip.mp4, without slashes and control characters';
+  'must be a file name with an extension, such as clip.mp4, without slashes, control characters and bidirectional formatting characters';
 
 const get = (path: string) => request(plane.url).get(`/v1${path}`).set(plane.credentials);
 const post = (path: string, body: string | object) =>
@@ -30,8 +32,13 @@ describe('a wrong field is named, and told in words what it must be', () => {
     ['/videos/upload-ticket', { filename: 5 }, 'body/filename', 'must be a string'],
     ['/videos/upload-ticket', { filename: '' }, 'body/filename', 'must have at least 3 characters'],
     ['/videos/upload-ticket', { filename: 'a/b.mp4' }, 'body/filename', NAME],
-    ['/videos/upload-ticket', { filename: 'a.mp4', title: 'a\u0000' }, 'body/title', TEXT],
-    ['/videos/upload-ticket', { filename: 'a.mp4', tags: ['\ud800'] }, 'body/tags/0', TEXT],
+    ['/videos/upload-ticket', { filename: 'a.mp4', title: 'a\u0000' }, 'body/title', LINE],
+    ['/videos/upload-ticket', { filename: 'a.mp4', title: 'a\u001b[2Jb' }, 'body/title', LINE],
+    ['/videos/upload-ticket', { filename: 'a.mp4', title: 'a\u009bb' }, 'body/title', LINE],
+    ['/videos/upload-ticket', { filename: 'a\u202e4pm.exe' }, 'body/filename', NAME],
+    ['/videos/upload-ticket', { filename: 'a.mp4', metadata: { a: '\u0000' } }, 'body/metadata/a', TEXT],
+    ['/videos/upload-ticket', { filename: 'a.mp4', tags: ['\ud800'] }, 'body/tags/0', LINE],
+    ['/videos/upload-ticket', { filename: 'a.mp4', tags: ['a\u2067b'] }, 'body/tags/0', LINE],
     [
       '/videos/upload-ticket',
       { filename: 'a.mp4', tags: ['x', 'x'] },
@@ -59,6 +66,8 @@ describe('a wrong field is named, and told in words what it must be', () => {
       'must be one of public, signed',
     ],
     ['/api-keys', { name: '' }, 'body/name', 'must not be empty'],
+    ['/api-keys', { name: 'x\r\nkey_forged' }, 'body/name', LINE],
+    ['/webhooks', { url: 'https://example.com', description: 'x\u202ey' }, 'body/description', LINE],
     ['/api-keys', { name: 'x', expiresAt: 'tomorrow' }, 'body/expiresAt', TIME],
     ['/api-keys', { name: 'x', expiresAt: 5 }, 'body/expiresAt', 'must be a string'],
     [

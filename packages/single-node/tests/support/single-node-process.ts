@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,11 +22,15 @@ export class SingleNodeProcess {
   readonly #process: ChildProcess;
   #output = '';
 
-  /** Starts one; it need not become ready. It dies with us. */
-  static async spawn(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
+  /** Starts one, with or without a terminal; it need not become ready. It dies with us. */
+  static async spawn(
+    dataDir: string,
+    env: Record<string, string> = {},
+    { terminal = false } = {},
+  ): Promise<SingleNodeProcess> {
     const [port, enginePort] = await freePorts(2);
     const ports = { PORT: String(port), ENGINE_PORT: String(enginePort), ...env };
-    return new SingleNodeProcess(dataDir, ports);
+    return new SingleNodeProcess(dataDir, ports, terminal);
   }
 
   /** Starts one and waits until it has said everything it says at a start. */
@@ -35,11 +40,18 @@ export class SingleNodeProcess {
     return node;
   }
 
-  private constructor(dataDir: string, env: Record<string, string> & { PORT: string; ENGINE_PORT: string }) {
+  private constructor(
+    dataDir: string,
+    env: Record<string, string> & { PORT: string; ENGINE_PORT: string },
+    terminal: boolean,
+  ) {
     this.dataDir = dataDir;
     this.baseUrl = `http://localhost:${env.PORT}/v1`;
     this.engineUrl = `http://localhost:${env.ENGINE_PORT}`;
-    this.#process = spawn('setpriv', ['--pdeathsig=TERM', process.execPath, MAIN], {
+    const command = [process.execPath, MAIN];
+    // `script` gives a program a terminal and copies to its own output what is written there.
+    const inTerminal = ['script', '--quiet', '--return', '--command', command.join(' '), '/dev/null'];
+    this.#process = spawn('setpriv', ['--pdeathsig=TERM', ...(terminal ? inTerminal : command)], {
       env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -59,6 +71,11 @@ export class SingleNodeProcess {
   /** A line of the banner, e.g. `fact('Workspace')`. */
   fact(label: string): string {
     return new RegExp(`^ *${label} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
+  }
+
+  /** The key that its first start made: its output is no terminal, so it is in a file. */
+  get apiKey(): string {
+    return readFileSync(join(this.dataDir, 'api-key'), 'utf8').trim();
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -5,8 +5,8 @@ import { createFullKey } from '../api-keys/api-keys.service.ts';
 import type { Database } from '../db/database.ts';
 import { ensureWorkspace, firstWorkspace } from './workspaces.store.ts';
 
-/** The first workspace, and its key if this call made it: the only moment the secret is known. */
-export type Bootstrapped = { workspaceId: string; apiKey: string | null };
+/** The first workspace, and the secret of its key if this call made one up: the only moment it is known. */
+export type Bootstrapped = { workspaceId: string; newApiKey: string | null };
 
 /**
  * Makes the first workspace and key. Given ones are made as given, once; without them both are made up when there is
@@ -28,9 +28,9 @@ export async function bootstrap(
     const existing = await firstWorkspace(trx);
     const workspaceId = given.workspaceId ?? existing?.id ?? newId('ws');
     await ensureWorkspace(trx, { id: workspaceId, name: 'Default' });
-    if (given.apiKey === undefined && existing !== undefined) return { workspaceId, apiKey: null };
+    if (given.apiKey === undefined && existing !== undefined) return { workspaceId, newApiKey: null };
     const secret = given.apiKey ?? newApiKeySecret('live');
-    const created = await createFullKey(trx, { workspaceId, name: 'First key', secret });
-    return { workspaceId, apiKey: created ? secret : null };
+    await createFullKey(trx, { workspaceId, name: 'First key', secret });
+    return { workspaceId, newApiKey: given.apiKey === undefined ? secret : null };
   });
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { createLogger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { SettingsError } from '@framelane/service-kit/settings';
+import { terminalJson } from '@framelane/service-kit/terminal-text';
 import { Command, CommanderError } from 'commander';
 import pg from 'pg';
 import { WorkspacesService } from '../account/workspaces.service.ts';
@@ -51,7 +52,7 @@ export async function runAdmin(args: readonly string[], host: AdminHost): Promis
 function adminProgram(host: AdminHost): Command {
   const run: RunCommand = async (options, work, describe) => {
     const result = await withServices(host, work);
-    host.write(options.json ? `${JSON.stringify(result, null, 2)}\n` : describe(result));
+    host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
   };
   const program = new Command(host.calledAs)
     .description('Makes workspaces and API keys, without an API key.')

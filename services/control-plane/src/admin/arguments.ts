@@ -4,6 +4,8 @@ import { PERMISSIONS } from '../auth/permissions.ts';
 import type { Permission } from '../db/schema.ts';
 
 const LONGEST_NAME = 100;
+/** As the contract refuses them in names. */
+const UNPRINTABLE = /[\p{Cc}\u202A-\u202E\u2066-\u2069\p{Cs}]/u;
 
 const dayOrTime = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
@@ -12,6 +14,9 @@ export function parseName(text: string): string {
   const characters = [...text].length;
   if (text.trim() === '' || characters > LONGEST_NAME) {
     throw new InvalidArgumentError(`Give 1 to ${LONGEST_NAME} characters.`);
+  }
+  if (UNPRINTABLE.test(text)) {
+    throw new InvalidArgumentError('Leave out control characters and bidirectional formatting characters.');
   }
   return text;
 }
@@ -36,6 +41,6 @@ export function parseFuture(text: string): Date {
       'Give a day, such as 2027-01-01, or a time, such as 2027-01-01T12:00:00Z.',
     );
   }
-  if (moment <= new Date()) throw new InvalidArgumentError('It is over.');
+  if (moment <= new Date()) throw new InvalidArgumentError('This time has passed.');
   return moment;
 }

@@ -1,3 +1,4 @@
+import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
 import type { RunCommand } from './admin.ts';
 import { parseName } from './arguments.ts';
@@ -18,7 +19,7 @@ export function addWorkspaceCommands(program: Command, run: RunCommand): void {
       run(
         options,
         ({ workspaces }) => workspaces.create(options.name),
-        ({ id, name }) => `Made the workspace ${name}: ${id}\n`,
+        ({ id, name }) => `Made the workspace ${terminalText(name)}: ${id}\n`,
       ),
     );
 

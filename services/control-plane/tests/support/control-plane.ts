@@ -73,7 +73,7 @@ export async function startControlPlane(
   const controlPlane = create();
   const running = [controlPlane];
   const { port, internalPort } = await controlPlane.start();
-  const { workspaceId, apiKey } = await controlPlane.bootstrap();
+  const { workspaceId, newApiKey: apiKey } = await controlPlane.bootstrap();
   if (apiKey === null) throw new Error('A fresh database had a key already');
   const url = `http://127.0.0.1:${port}`;
   const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
