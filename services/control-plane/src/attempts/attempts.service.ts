@@ -86,12 +86,13 @@ export class AttemptsService {
         return undefined;
       // When its engine has fallen silent the reconciler ends it, and sends the next command.
       if (await hasOpenAttempt(trx, videoId)) return undefined;
-      const contentKey = await sealContentKey(newContentKey(), this.#settings.contentKeySecret);
-      const attempt = await this.#transitions.assignAttempt(trx, video, contentKey);
+      const contentKey = newContentKey();
+      const sealed = await sealContentKey(contentKey, this.#settings.contentKeySecret);
+      const attempt = await this.#transitions.assignAttempt(trx, video, sealed);
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
         attempt,
-        contentKey,
+        contentKey: contentKey.toString('base64'),
         sourceKey: video.source_key,
         sourceBytes: video.size,
         leaseSeconds: this.#settings.leaseSeconds,
