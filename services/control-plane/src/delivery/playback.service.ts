@@ -56,7 +56,7 @@ export class PlaybackService {
 
   /**
    * Lets a viewer in to a ready video, or throws the Problem that says why not. Anybody may play a public video; a signed
-   * one needs a token, or else an API key.
+   * one needs a token, or else an API key of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
     const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
@@ -66,7 +66,7 @@ export class PlaybackService {
       return { policy, token: await this.#requireValid(viewer.token, videoId) };
     }
     if (viewer.workspaceOfKey === undefined) throw tokenRequired();
-    if ((await viewer.workspaceOfKey()) !== workspaceId) throw notPlayable();
+    if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
     return { policy, token: undefined };
   }
 
@@ -91,6 +91,14 @@ function tokenRequired(): Problem {
     'playback_token_required',
     'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
     { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}
+
+function foreignKey(): Problem {
+  return new Problem(
+    403,
+    'workspace_mismatch',
+    'This API key does not belong to the workspace in the address of the video.',
   );
 }
 

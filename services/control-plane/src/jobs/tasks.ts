@@ -18,6 +18,7 @@ export const CRONTAB = [
   ['17 * * * *', 'abort-stale-uploads'],
   ['41 3 * * *', 'prune-webhook-events'],
   ['53 * * * *', 'prune-idempotency-keys'],
+  ['29 4 * * *', 'prune-tombstones'],
 ]
   // With a key of its own, so that one that fails is replaced by the next.
   .map(([time, task]) => `${time} ${task} ?jobKey=${task}&max=${MAX_TRIES}`)
@@ -53,6 +54,7 @@ export function createTasks(deps: {
     },
     'prune-webhook-events': () => webhookDeliveries.prune(),
     'prune-idempotency-keys': () => idempotency.prune(),
+    'prune-tombstones': () => videos.pruneTombstones(),
   };
 }
 
