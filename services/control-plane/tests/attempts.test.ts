@@ -2,6 +2,7 @@ import { openContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
+import { SealingKeys } from '@framelane/contracts/sealing';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -91,7 +92,7 @@ describe('claiming', () => {
       .select('content_key')
       .where('id', '=', videoId)
       .executeTakeFirstOrThrow();
-    expect(await openContentKey(String(content_key), contentKeySecret)).toEqual(key);
+    expect(await openContentKey(String(content_key), new SealingKeys(contentKeySecret))).toEqual(key);
   });
 
   test('every attempt gets a key of its own', async () => {

@@ -163,6 +163,7 @@ create table videos (
   constraint videos_status_check CHECK ((status = ANY (ARRAY['uploading'::text, 'processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));

@@ -1,3 +1,4 @@
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
@@ -27,13 +28,15 @@ export type Admission = { policy: PlaybackPolicy; token: string | undefined };
 export class PlaybackService {
   readonly #db: Database;
   readonly #videos: VideosService;
-  readonly #tokenKey: Uint8Array;
+  /** The first one signs; tokens of all of them are good. */
+  readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly #baseUrl: string;
 
-  constructor(deps: { db: Database; videos: VideosService; contentKeySecret: Uint8Array; baseUrl: string }) {
+  constructor(deps: { db: Database; videos: VideosService; contentKeys: SealingKeys; baseUrl: string }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
-    this.#tokenKey = playbackTokenKey(deps.contentKeySecret);
+    const [current, ...previous] = deps.contentKeys.all;
+    this.#tokenKeys = [playbackTokenKey(current), ...previous.map(playbackTokenKey)];
     this.#baseUrl = deps.baseUrl;
   }
 
@@ -47,7 +50,7 @@ export class PlaybackService {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(Date.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
-    const token = await signPlaybackToken(this.#tokenKey, { videoId, issuedAt, expiresAt });
+    const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
     const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
     // A token is not stored, so there is no transaction that this has to be in.
     await noteOutcome(this.#db, issued);
@@ -73,7 +76,7 @@ export class PlaybackService {
   async #requireValid(token: unknown, videoId: string): Promise<string> {
     // A token given twice is a list, and no token.
     if (typeof token !== 'string') throw tokenInvalid();
-    const verdict = await judgePlaybackToken(this.#tokenKey, token, videoId);
+    const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
     if (verdict === 'expired') throw tokenExpired();
     if (verdict === 'invalid') throw tokenInvalid();
     return token;
