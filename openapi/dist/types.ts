@@ -77,7 +77,8 @@ export interface paths {
         /**
          * Delete a video
          * @description Possible in every state: an upload or a transcode under way is stopped. From the answer on the video and all that
-         *     belongs to it are 404; its files are removed from storage shortly after. There is no way back.
+         *     belongs to it are 404; its files are removed from storage shortly after. There is no way back. Title, file name,
+         *     metadata, tags, hash and content key are erased from the database at once.
          */
         delete: operations["deleteVideo"];
         options?: never;

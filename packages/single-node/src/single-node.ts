@@ -106,6 +106,7 @@ async function startAll(
       ENGINE_PUBLIC_URL: settings.enginePublicUrl,
       DATABASE_URL: database.url,
       CONTENT_KEY_SECRET: secrets.contentKeySecret,
+      CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
       RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
       RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || UNLIMITED,
       WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || LOOPBACK,

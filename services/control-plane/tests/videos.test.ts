@@ -283,7 +283,7 @@ describe('DELETE /videos/:id', () => {
       (await plane.db.selectFrom('videos').select('purged_at').where('id', '=', id).executeTakeFirst())
         ?.purged_at;
     await until(async () => (await Promise.all([videoId, unpurged, fresh].map(purged))).every(Boolean));
-    const usage = (await get('/usage')).body;
+    const usage = (await get('/auth/usage').expect(200)).body;
 
     await plane.db
       .updateTable('videos')
@@ -298,7 +298,7 @@ describe('DELETE /videos/:id', () => {
     await addJob(plane.db, 'prune-tombstones', {});
     await until(async () => (await rowsNaming(unpurged)).videos === undefined);
     expect(await rowsNaming(fresh)).toEqual({ videos: 1 });
-    expect((await get('/usage')).body).toEqual(usage);
+    expect((await get('/auth/usage').expect(200)).body).toEqual({ ...usage, period: expect.any(Object) });
     expect((await get(`/videos/${videoId}`)).status).toBe(404);
 
     await plane.objects.put(
