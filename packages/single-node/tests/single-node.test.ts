@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -51,9 +51,15 @@ describe('a single node', () => {
     const video: Video = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect(video).toMatchObject({ status: 'ready', variants: ['360p', '480p'] });
 
+    const apiKey = first.fact('API key');
+    const key = await contentKey(first, apiKey, video.id);
+    expect(key).toMatch(/^[0-9a-f]{32}$/);
+    await expect(rotateSecret()).rejects.toThrow(/Stop that one first/);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
-    const apiKey = first.fact('API key');
+    const secret = await readFile(join(dataDir, 'secrets.json'), 'utf8');
+    await rotateSecret();
+    expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).not.toBe(secret);
     expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o077).toBe(0);
 
     const second = await start();
@@ -64,7 +70,22 @@ describe('a single node', () => {
     const path = new URL(kept.hls ?? '').pathname;
     const master = await fetch(new URL(path, second.baseUrl));
     expect(await master.text()).toMatch(/^#EXTM3U/);
+    expect(await contentKey(second, apiKey, video.id)).toBe(key);
   });
+
+  /** What `npm run rotate-secret` does. */
+  const rotateSecret = () =>
+    run(process.execPath, [join(import.meta.dirname, '../src/cli/rotate-secret.ts')], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    });
+
+  /** The key with which a player decrypts a video. */
+  async function contentKey(node: SingleNodeProcess, apiKey: string, videoId: string): Promise<string> {
+    const { hls } = await fetchVideo(node, apiKey, videoId);
+    const path = new URL('key', hls).pathname;
+    const answer = await fetch(new URL(path, node.baseUrl));
+    return Buffer.from(await answer.arrayBuffer()).toString('hex');
+  }
 
   test('names the variable of a taken port, and leaves no process', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');
