@@ -88,6 +88,11 @@ test('no container has a privilege it can do without', () => {
   }
 });
 
+test('engines get no secret that seals content keys', () => {
+  expect(services['control-plane'].environment).toHaveProperty('CONTENT_KEY_SECRET');
+  expect(services.engine.environment).not.toHaveProperty('CONTENT_KEY_SECRET');
+});
+
 test('engines neither reach the database nor share a folder', () => {
   expect(services.postgres.networks).toEqual(['database']);
   expect(services.engine.networks).toBeUndefined();

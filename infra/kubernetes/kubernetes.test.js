@@ -64,8 +64,9 @@ test.each(SERVICES)('the %s reads all it is given, and misses nothing', (service
   expect(() => readAll(service, environment)).not.toThrow();
 });
 
-test('engines are not told where the database is', () => {
+test('engines get neither the address of the database nor the secret that seals content keys', () => {
   expect(environmentOf('engine')).not.toHaveProperty('DATABASE_URL');
+  expect(environmentOf('engine')).not.toHaveProperty('CONTENT_KEY_SECRET');
 });
 
 test.each(SERVICES)('the image of the %s is that of docker-compose.yml', (service) => {

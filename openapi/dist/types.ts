@@ -77,7 +77,8 @@ export interface paths {
         /**
          * Delete a video
          * @description Possible in every state: an upload or a transcode under way is stopped. From the answer on the video and all that
-         *     belongs to it are 404; its files are removed from storage shortly after. There is no way back.
+         *     belongs to it are 404; its files are removed from storage shortly after. There is no way back. Title, file name,
+         *     metadata, tags, hash and content key are erased from the database at once.
          */
         delete: operations["deleteVideo"];
         options?: never;
@@ -720,7 +721,8 @@ export interface paths {
          * Create an API key
          * @description Makes a key for the workspace. The answer is the only place where the secret ever appears: store it at once.
          *
-         *     A key has at most the permissions of the key that makes it. The environment is a label: it marks the videos made
+         *     A key has at most the permissions of the key that makes it, and expires no later (403 `permission_escalation`). The
+         *     environment is a label: it marks the videos made
          *     with the key, and says whose usage they count in. Keys of either environment see everything in the workspace, and
          *     may make keys of both.
          */
@@ -757,8 +759,11 @@ export interface paths {
         /**
          * Revoke an API key
          * @description The answer is the moment: every request sent after it that carries the key gets 401 `revoked_api_key`. There is no
-         *     way back. A key may revoke itself, but not the last key of the workspace that may write keys, because nobody could
-         *     make another.
+         *     way back. A key may revoke itself and every key whose permissions it holds, all of them; others are refused with 403
+         *     `insufficient_permissions`. The keys that it created stay.
+         *
+         *     The last key that holds every permission stays, and so does the last one with `api_keys:write`: 409 `last_admin_key`,
+         *     unless another such key works at least as long.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1656,6 +1661,11 @@ export interface components {
              */
             createdAt: string;
             /**
+             * @description The key that created it; `null` if an administrator created it without a key, or if it was created before this
+             *     was recorded.
+             */
+            createdBy: string | null;
+            /**
              * Format: date-time
              * @description From then on the key is refused; `null` if never.
              */
@@ -1698,7 +1708,9 @@ export interface components {
              */
             permissions?: components["schemas"]["Permission"][];
             /**
-             * @description From then on the key is refused. Must be in the future; left out or `null`, the key does not expire.
+             * @description From then on the key is refused. It must be in the future, and no later than the expiry of the key that sends the
+             *     request. Left out, the new key expires when that key does. `null`: it does not expire, which only a key that does
+             *     not expire itself may ask for.
              * @example 2999-12-31T23:59:59Z
              */
             expiresAt?: components["schemas"]["Time"] | null;
@@ -2202,7 +2214,7 @@ export interface components {
         };
         /**
          * @description The playback token is not one for this video (`playback_token_invalid`) or has expired (`playback_token_expired`);
-         *     or the API key belongs to another workspace or may not read videos.
+         *     or the API key belongs to another workspace than the video (`workspace_mismatch`) or may not read videos.
          */
         "Forbidden-2": {
             headers: {
@@ -2344,8 +2356,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, lacks a permission, or asks for one it has not. */
+        /** @description The key belongs to another workspace or lacks a permission, or the new key would have a permission it lacks or expire later. */
         CreateForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key belongs to another workspace, or lacks a permission that it needs or that the key to revoke holds. */
+        RevokeForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2375,7 +2397,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description It is the last key of the workspace that may write keys. */
+        /** @description It is the last key of the workspace that holds every permission, or the last one that may write keys. */
         LastAdminKey: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2387,7 +2409,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:last_admin_key",
                  *       "title": "Conflict",
                  *       "status": 409,
-                 *       "detail": "This is the last key with the permission api_keys:write. Make another one first.",
+                 *       "detail": "No other key that works as long has every permission. Make one first.",
                  *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
                  *       "code": "last_admin_key",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -3038,7 +3060,7 @@ export interface operations {
                      * @example #EXTM3U
                      *     #EXT-X-VERSION:6
                      *     #EXT-X-INDEPENDENT-SEGMENTS
-                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1702844,AVERAGE-BANDWIDTH=1419037,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
                      *     480p/index.m3u8
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
@@ -3103,7 +3125,6 @@ export interface operations {
                      *     #EXT-X-TARGETDURATION:6
                      *     #EXT-X-MEDIA-SEQUENCE:0
                      *     #EXT-X-PLAYLIST-TYPE:VOD
-                     *     #EXT-X-INDEPENDENT-SEGMENTS
                      *     #EXT-X-KEY:METHOD=AES-128,URI="../key"
                      *     #EXTINF:6.000000,
                      *     0.ts
@@ -4006,6 +4027,7 @@ export interface operations {
                      *           ],
                      *           "status": "active",
                      *           "createdAt": "2026-11-21T09:00:00.000Z",
+                     *           "createdBy": "key_01m7y5g5zrfqetgq263t3b0wkz",
                      *           "expiresAt": null,
                      *           "revokedAt": null,
                      *           "lastUsedAt": "2026-11-21T09:03:12.004Z"
@@ -4022,6 +4044,7 @@ export interface operations {
                      *           ],
                      *           "status": "revoked",
                      *           "createdAt": "2026-11-20T15:41:07.310Z",
+                     *           "createdBy": null,
                      *           "expiresAt": "2026-12-31T23:59:59.000Z",
                      *           "revokedAt": "2026-11-21T08:12:55.871Z",
                      *           "lastUsedAt": "2026-11-20T17:20:44.093Z"
@@ -4092,6 +4115,7 @@ export interface operations {
                      *       ],
                      *       "status": "active",
                      *       "createdAt": "2026-11-21T09:00:00.000Z",
+                     *       "createdBy": "key_01m7y5g5zrfqetgq263t3b0wkz",
                      *       "expiresAt": null,
                      *       "revokedAt": null,
                      *       "lastUsedAt": null
@@ -4146,7 +4170,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["RevokeForbidden"];
             404: components["responses"]["ApiKeyNotFound"];
             409: components["responses"]["LastAdminKey"];
             429: components["responses"]["RateLimited"];

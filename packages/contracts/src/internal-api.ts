@@ -52,8 +52,8 @@ export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
 export const claimAttemptResponse = z.object({
   /** The fencing number; results carry it, and older ones change nothing. */
   attempt: z.int().positive(),
-  /** AES-128 content key, sealed (see content-key.ts). */
-  contentKey: z.string(),
+  /** The AES-128 content key of this attempt, 16 bytes in base64. It is a secret: never log or store it. */
+  contentKey: z.base64().length(24),
   sourceKey: z.string(),
   /** Size of the source, in bytes. */
   sourceBytes: z.int().positive(),

@@ -1,24 +1,81 @@
 import { hkdfSync } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt } from 'jose';
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 
 /** A secret that seals others: exactly 32 bytes. */
 export type SealingSecret = Uint8Array;
 
-/** Seals a secret as a compact JWE (`dir`, `A256GCM`), the only form in which one rests or travels. */
-export async function seal(plaintext: Uint8Array, secret: SealingSecret): Promise<string> {
-  return new CompactEncrypt(plaintext).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(secret);
+/** Length of a key id, in bytes: enough to tell the few secrets of an installation apart. */
+const KEY_ID_BYTES = 8;
+
+/**
+ * The secrets that open sealed values: the current one, which alone seals, and previous ones. A sealed value is a compact
+ * JWE (`dir`, `A256GCM`, RFC 7516) whose header names its secret by a key id (`kid`); it is the only form in which a
+ * secret is stored.
+ */
+export class SealingKeys {
+  readonly #current: SealingSecret;
+  readonly #previous: readonly SealingSecret[];
+  readonly #byId: ReadonlyMap<string, SealingSecret>;
+  readonly #header: { alg: string; enc: string; kid: string };
+
+  constructor(current: SealingSecret, previous: readonly SealingSecret[] = []) {
+    this.#current = current;
+    this.#previous = previous;
+    this.#byId = new Map(this.all.map((secret) => [keyIdOf(secret), secret]));
+    this.#header = { alg: 'dir', enc: 'A256GCM', kid: keyIdOf(current) };
+  }
+
+  /** Every secret, the current one first. */
+  get all(): readonly [SealingSecret, ...SealingSecret[]] {
+    return [this.#current, ...this.#previous];
+  }
+
+  /** What stands before the first full stop of everything that the current secret seals. */
+  get header(): string {
+    return Buffer.from(JSON.stringify(this.#header)).toString('base64url');
+  }
+
+  /** Seals a value with the current secret. */
+  async seal(plaintext: Uint8Array): Promise<string> {
+    return new CompactEncrypt(plaintext).setProtectedHeader(this.#header).encrypt(this.#current);
+  }
+
+  /** Opens a sealed value. Throws when it was sealed with none of these secrets, or altered. */
+  async open(sealed: string): Promise<Buffer> {
+    const { kid } = decodeProtectedHeader(sealed);
+    // The first version sealed without a key id.
+    const secrets = kid === undefined ? this.all : [this.#byId.get(kid)];
+    for (const secret of secrets) {
+      const opened = secret && (await open(sealed, secret));
+      if (opened !== undefined) return opened;
+    }
+    throw new Error('The value was altered, or sealed with a secret that is not configured');
+  }
+
+  /** The keys for one purpose, made from these (HKDF-SHA-256, RFC 5869): what they seal opens for no other purpose. */
+  derive(purpose: string): SealingKeys {
+    const derived = (secret: SealingSecret) => deriveSecret(secret, purpose);
+    return new SealingKeys(derived(this.#current), this.#previous.map(derived));
+  }
 }
 
-/** Opens what was sealed. Throws when it was sealed with another secret or altered. */
-export async function unseal(sealed: string, secret: SealingSecret): Promise<Buffer> {
-  const { plaintext } = await compactDecrypt(sealed, secret, {
-    keyManagementAlgorithms: ['dir'],
-    contentEncryptionAlgorithms: ['A256GCM'],
-  });
-  return Buffer.from(plaintext);
+async function open(sealed: string, secret: SealingSecret): Promise<Buffer | undefined> {
+  try {
+    const { plaintext } = await compactDecrypt(sealed, secret, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+    });
+    return Buffer.from(plaintext);
+  } catch {
+    return undefined;
+  }
 }
 
-/** The sealing secret for one purpose, made from another (HKDF-SHA-256, RFC 5869): what is sealed for one purpose opens for no other. */
-export function deriveSealingSecret(secret: SealingSecret, purpose: string): SealingSecret {
+/** Names a secret without giving any of it away. */
+function keyIdOf(secret: SealingSecret): string {
+  return Buffer.from(deriveSecret(secret, 'key id').subarray(0, KEY_ID_BYTES)).toString('base64url');
+}
+
+function deriveSecret(secret: SealingSecret, purpose: string): SealingSecret {
   return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32));
 }

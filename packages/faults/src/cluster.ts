@@ -15,7 +15,6 @@ import { WebhookReceiver } from './webhook-receiver.ts';
 /** What every service is told; leases are short, so that what died is missed soon. */
 const SETTINGS = {
   SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
-  CONTENT_KEY_SECRET: Buffer.alloc(32, 'fault suite').toString('base64'),
   BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
   BOOTSTRAP_API_KEY: API_KEY,
   UPLOAD_LEASE_SECONDS: '6',
@@ -127,6 +126,7 @@ export class Cluster {
             env: {
               ...common,
               ...throughOwnDoors(index),
+              CONTENT_KEY_SECRET: Buffer.alloc(32, 'fault suite').toString('base64'),
               PORT: String(port),
               INTERNAL_PORT: String(internalPort),
             },

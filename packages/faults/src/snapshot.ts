@@ -94,7 +94,7 @@ async function readDatabase(
     const jobs = await rows<{ job: string }>(
       `select task_identifier as job from graphile_worker.jobs
         where task_identifier not in ('reconcile', 'abort-stale-uploads', 'prune-webhook-events',
-          'prune-idempotency-keys') order by 1`,
+          'prune-idempotency-keys', 'prune-tombstones', 'reseal-secrets') order by 1`,
     );
     const [usage] = await rows<Snapshot['usage']>(USAGE);
     return {

@@ -31,6 +31,8 @@ const wholeNumber = (min: number, max: number, what: string) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be ${what}`);
 
+const is256Bits = (bytes: Buffer) => bytes.byteLength === 32;
+
 /** The types of settings. Each reads the text of an environment variable. */
 export const setting = {
   /** A TCP port; 0 lets the system choose. */
@@ -58,5 +60,11 @@ export const setting = {
     z
       .string()
       .transform((text) => Buffer.from(text, 'base64'))
-      .refine((bytes) => bytes.byteLength === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
+      .refine(is256Bits, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
+  /** Several of them, separated by commas. */
+  keys256: () =>
+    z
+      .string()
+      .transform((list) => list.split(',').map((text) => Buffer.from(text, 'base64')))
+      .refine((keys) => keys.every(is256Bits), 'must be 32 bytes in base64 each, separated by commas'),
 };

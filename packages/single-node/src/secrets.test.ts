@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { keepSecrets } from './secrets.ts';
+import { keepSecrets, rotateContentKeySecret } from './secrets.ts';
 
 describe('secrets of a data directory', () => {
   let root: string;
@@ -20,7 +20,28 @@ describe('secrets of a data directory', () => {
     expect((await stat(dataDir.secrets)).mode & 0o777).toBe(0o600);
     expect(await readdir(root)).toEqual(['secrets.json']);
     expect(Buffer.from(made.contentKeySecret, 'base64')).toHaveLength(32);
-    expect(new Set(Object.values(made)).size).toBe(3);
+    expect(new Set([made.serviceSecret, made.contentKeySecret, made.databasePassword]).size).toBe(3);
+  });
+
+  test('get another content key secret, and keep those before it', async () => {
+    const made = await keepSecrets(dataDir);
+    await rotateContentKeySecret(dataDir);
+    const once = await keepSecrets(dataDir);
+    await rotateContentKeySecret(dataDir);
+    const twice = await keepSecrets(dataDir);
+    expect(twice).toEqual({
+      ...made,
+      contentKeySecret: expect.any(String),
+      previousContentKeySecrets: [once.contentKeySecret, made.contentKeySecret],
+    });
+    expect(new Set([twice.contentKeySecret, ...twice.previousContentKeySecrets]).size).toBe(3);
+    expect((await stat(dataDir.secrets)).mode & 0o777).toBe(0o600);
+  });
+
+  test('that know of no rotation yet are read', async () => {
+    const { previousContentKeySecrets, ...first } = await keepSecrets(dataDir);
+    await writeFile(dataDir.secrets, JSON.stringify(first));
+    expect(await keepSecrets(dataDir)).toEqual({ ...first, previousContentKeySecrets });
   });
 
   test('are not made anew beside a database that was made with lost ones', async () => {

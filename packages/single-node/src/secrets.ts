@@ -10,11 +10,13 @@ const secretsSchema = z.object({
   serviceSecret: z.string(),
   /** Seals the content keys of all videos: without it, none of them plays. Base64. */
   contentKeySecret: z.string(),
+  /** Those before it, which open what they sealed. */
+  previousContentKeySecrets: z.array(z.string()).default([]),
   /** Password of the embedded PostgreSQL. */
   databasePassword: z.string(),
 });
 
-/** The secrets of one data directory, made at its first start and kept for good. */
+/** The secrets of one data directory, made at its first start. */
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
@@ -32,11 +34,30 @@ export async function keepSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>
   }
   const secrets: Secrets = {
     serviceSecret: randomBytes(32).toString('base64url'),
-    contentKeySecret: randomBytes(32).toString('base64'),
+    contentKeySecret: newContentKeySecret(),
+    previousContentKeySecrets: [],
     databasePassword: randomBytes(32).toString('base64url'),
   };
-  await writePrivateFile(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
+  await write(dataDir, secrets);
   return secrets;
+}
+
+/** Makes a new content key secret. The one before goes on opening what it sealed. For a node that does not run. */
+export async function rotateContentKeySecret(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<void> {
+  const secrets = await keepSecrets(dataDir);
+  await write(dataDir, {
+    ...secrets,
+    contentKeySecret: newContentKeySecret(),
+    previousContentKeySecrets: [secrets.contentKeySecret, ...secrets.previousContentKeySecrets],
+  });
+}
+
+function newContentKeySecret(): string {
+  return randomBytes(32).toString('base64');
+}
+
+function write(dataDir: Pick<DataDir, 'secrets'>, secrets: Secrets): Promise<void> {
+  return writePrivateFile(dataDir.secrets, `${JSON.stringify(secrets, null, 2)}\n`);
 }
 
 function parse(text: string, path: string): Secrets {

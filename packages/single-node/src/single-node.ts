@@ -93,7 +93,6 @@ async function startAll(
     ...env,
     HOST: host,
     SERVICE_SECRET: secrets.serviceSecret,
-    CONTENT_KEY_SECRET: secrets.contentKeySecret,
   };
 
   let isReady = false;
@@ -106,6 +105,8 @@ async function startAll(
       PUBLIC_URL: settings.publicUrl,
       ENGINE_PUBLIC_URL: settings.enginePublicUrl,
       DATABASE_URL: database.url,
+      CONTENT_KEY_SECRET: secrets.contentKeySecret,
+      CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
       RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
       RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || UNLIMITED,
       WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (servesOnlyThisMachine(settings) ? LOOPBACK : ''),

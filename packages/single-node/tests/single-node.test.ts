@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -51,12 +51,18 @@ describe('a single node', () => {
     const video: Video = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     expect(video).toMatchObject({ status: 'ready', variants: ['360p', '480p'] });
 
+    const { apiKey } = first;
+    const key = await contentKey(first, apiKey, video.id);
+    expect(key).toMatch(/^[0-9a-f]{32}$/);
+    await expect(rotateSecret()).rejects.toThrow(/Stop that one first/);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
-    const { apiKey } = first;
     expect(first.output).not.toContain(apiKey);
-    for (const secret of ['secrets.json', 'api-key']) {
-      expect((await stat(join(dataDir, secret))).mode & 0o077).toBe(0);
+    const secret = await readFile(join(dataDir, 'secrets.json'), 'utf8');
+    await rotateSecret();
+    expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).not.toBe(secret);
+    for (const name of ['secrets.json', 'api-key']) {
+      expect((await stat(join(dataDir, name))).mode & 0o077).toBe(0);
     }
 
     const second = await start();
@@ -67,6 +73,7 @@ describe('a single node', () => {
     const path = new URL(kept.hls ?? '').pathname;
     const master = await fetch(new URL(path, second.baseUrl));
     expect(await master.text()).toMatch(/^#EXTM3U/);
+    expect(await contentKey(second, apiKey, video.id)).toBe(key);
   });
 
   test('is ready only once its first key is good', async () => {
@@ -93,6 +100,20 @@ describe('a single node', () => {
     expect(node.fact('API key')).toMatch(/^svc_live_/);
     expect(await readdir(dataDir)).not.toContain('api-key');
   });
+
+  /** What `npm run rotate-secret` does. */
+  const rotateSecret = () =>
+    run(process.execPath, [join(import.meta.dirname, '../src/cli/rotate-secret.ts')], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    });
+
+  /** The key with which a player decrypts a video. */
+  async function contentKey(node: SingleNodeProcess, apiKey: string, videoId: string): Promise<string> {
+    const { hls } = await fetchVideo(node, apiKey, videoId);
+    const path = new URL('key', hls).pathname;
+    const answer = await fetch(new URL(path, node.baseUrl));
+    return Buffer.from(await answer.arrayBuffer()).toString('hex');
+  }
 
   test('names the variable of a taken port, and leaves no process', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');

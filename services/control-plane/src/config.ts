@@ -19,6 +19,7 @@ const settings = z.object({
   DATABASE_URL: setting.text(),
   SERVICE_SECRET: setting.secret(),
   CONTENT_KEY_SECRET: setting.key256(),
+  CONTENT_KEY_SECRET_PREVIOUS: setting.keys256().default([]),
   BOOTSTRAP_WORKSPACE_ID: setting.text().optional(),
   BOOTSTRAP_API_KEY: setting.text().optional(),
   MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_STREAM_BYTES).default(10 * GIB),
@@ -103,7 +104,12 @@ export type ControlPlaneConfig = {
   };
   /** Check every answer against the OpenAPI document; for tests. */
   validateResponses: boolean;
-  secrets: { service: string; contentKey: Uint8Array };
+  secrets: {
+    service: string;
+    contentKey: Uint8Array;
+    /** Open what they sealed; nothing new is sealed with them. */
+    previousContentKeys: readonly Uint8Array[];
+  };
 };
 
 /** Reads the configuration; throws a SettingsError naming what is missing or wrong. */
@@ -137,6 +143,10 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       timeoutSeconds: values.WEBHOOK_TIMEOUT_SECONDS,
     },
     validateResponses: false,
-    secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
+    secrets: {
+      service: values.SERVICE_SECRET,
+      contentKey: values.CONTENT_KEY_SECRET,
+      previousContentKeys: values.CONTENT_KEY_SECRET_PREVIOUS,
+    },
   };
 }

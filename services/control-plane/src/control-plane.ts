@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { deriveSealingSecret } from '@framelane/contracts/sealing';
+import { SealingKeys } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { countRequests } from '@framelane/service-kit/http-metrics';
@@ -40,6 +40,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { referencePage } from './reference-page/reference-page.ts';
+import { ResealingService } from './sealed-values/resealing.service.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
@@ -91,6 +92,7 @@ export class ControlPlane {
   readonly #bandwidth: BandwidthMeter;
   readonly #webhookDeliveries: WebhookDeliveriesService;
   readonly #idempotency: IdempotencyService;
+  readonly #resealing: ResealingService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   readonly #stopping = new AbortController();
@@ -106,7 +108,8 @@ export class ControlPlane {
     const { bus, objects, logger } = deps;
     const baseUrl = `${config.publicUrl}/v1`;
     const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
-    const contentKeySecret = config.secrets.contentKey;
+    const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
+    const webhookKeys = contentKeys.derive('webhook secrets');
     const pool = openPool(config.databaseUrl, logger);
     const db = openDatabase(pool);
     const metrics = new Metrics();
@@ -141,8 +144,8 @@ export class ControlPlane {
       limits: config.uploads,
       testVideoHours: config.testVideoHours,
     });
-    const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
-    const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
+    const delivery = new DeliveryService({ db, objects, contentKeys, settings: config.delivery });
+    const playback = new PlaybackService({ db, videos, contentKeys, baseUrl });
     const usage = new UsageService({ db });
     const bandwidth = new BandwidthMeter({
       db,
@@ -158,31 +161,32 @@ export class ControlPlane {
       logger,
       metrics,
       contact,
-      settings: { ...config.attempts, contentKeySecret },
+      settings: { ...config.attempts, contentKeys },
     });
 
     const receivers = new Receivers({
       allowedRanges: config.webhooks.allowedRanges,
       resolveHost: deps.resolveHost ?? resolveHost,
     });
-    const webhookSecrets = deriveSealingSecret(contentKeySecret, 'webhook secrets');
-    const webhooks = new WebhooksService({ db, receivers, sealingSecret: webhookSecrets });
+    const webhooks = new WebhooksService({ db, receivers, sealingKeys: webhookKeys });
     const webhookDeliveries = new WebhookDeliveriesService({
       db,
       sender: new WebhookSender({ receivers, timeoutSeconds: config.webhooks.timeoutSeconds }),
       logger,
       metrics,
-      sealingSecret: webhookSecrets,
+      sealingKeys: webhookKeys,
       settings: config.webhooks,
     });
 
     const idempotency = new IdempotencyService({ db, logger });
+    const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
     const once = atMostOnce(idempotency);
     const databaseMetrics = new DatabaseMetrics(metrics.registry, {
       db,
       pool,
       attempts,
       webhookDeliveries,
+      resealing,
       logger,
     });
     const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
@@ -232,6 +236,7 @@ export class ControlPlane {
     this.#bandwidth = bandwidth;
     this.#webhookDeliveries = webhookDeliveries;
     this.#idempotency = idempotency;
+    this.#resealing = resealing;
     this.#publicServer = createServer(app);
     this.#internalServer = createServer(
       createInternalApp({
@@ -282,8 +287,10 @@ export class ControlPlane {
         attempts: this.#attempts,
         webhookDeliveries: this.#webhookDeliveries,
         idempotency: this.#idempotency,
+        resealing: this.#resealing,
       }),
     );
+    await addJob(this.#db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
     await this.#purgeJobs.start(createPurgeTasks(this.#videos));
     await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));
     this.#bandwidth.start();

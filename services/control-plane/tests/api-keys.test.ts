@@ -73,6 +73,7 @@ describe('creating', () => {
       permissions: [...PERMISSIONS],
       status: 'active',
       createdAt: expect.any(String),
+      createdBy: (await whoami(plane.credentials)).body.apiKey.id,
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: null,
@@ -106,6 +107,38 @@ describe('creating', () => {
     expect(same.permissions).toEqual(['api_keys:write', 'videos:read']);
     const fewer = await createKey({ permissions: ['videos:read'] }, as(maker));
     expect(fewer.permissions).toEqual(['videos:read']);
+  });
+
+  describe('by a key that expires', () => {
+    const EXPIRY = '2999-06-01T00:00:00.000Z';
+    let maker: Created;
+    beforeAll(async () => {
+      maker = await createKey({ expiresAt: EXPIRY });
+    });
+
+    test.each([
+      ['when that key does, if nothing else is asked for', undefined, EXPIRY],
+      ['at the same moment', EXPIRY, EXPIRY],
+      ['earlier', '2999-05-31T00:00:00Z', '2999-05-31T00:00:00.000Z'],
+    ])('expires %s', async (_, expiresAt, expected) => {
+      const child = await createKey({ expiresAt }, as(maker));
+      expect(child).toMatchObject({ expiresAt: expected, createdBy: maker.id });
+      const grandchild = await createKey({}, as(child));
+      expect(grandchild).toMatchObject({ expiresAt: expected, createdBy: child.id });
+    });
+
+    test.each([
+      ['never', null],
+      ['later', '2999-06-01T00:00:00.001Z'],
+    ])('not %s', async (_, expiresAt) => {
+      const answer = await post({ name: 'x', expiresAt }, as(maker));
+      expect(code(answer)).toEqual([403, 'permission_escalation']);
+      expect(answer.body.detail).toContain(EXPIRY);
+    });
+  });
+
+  test('a key without an expiry by one without, asked for or not', async () => {
+    expect((await createKey({ expiresAt: null })).expiresAt).toBeNull();
   });
 
   test('a live key by a test key: the environment is a label', async () => {
@@ -202,6 +235,47 @@ describe('revoking', () => {
     const { headers, keyId } = await makeWorkspace();
     expect(code(await revoke(keyId))).toEqual([404, 'api_key_not_found']);
     expect((await whoami(headers)).status).toBe(200);
+  });
+
+  test('403 for a key with a permission that the caller lacks, which goes on working', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    // A second administrator, so that nothing else refuses it.
+    await createKey({}, headers);
+    const keyWriter = await createKey({ permissions: ['api_keys:write', 'videos:read'] }, headers);
+    const asWriter = as(keyWriter, headers['x-svc-workspace']);
+    const refused = await revoke(keyId, asWriter);
+    expect(code(refused)).toEqual([403, 'insufficient_permissions']);
+    expect(refused.body.detail).toContain('webhooks:write');
+    expect((await whoami(headers)).status).toBe(200);
+
+    const reader = await createKey({ permissions: ['videos:read'] }, headers);
+    await revoke(reader.id, asWriter).expect(204);
+    await revoke(keyWriter.id, asWriter).expect(204);
+  });
+
+  test('409 for the last key with every permission, although another may write keys', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    await createKey({ permissions: ['api_keys:write'] }, headers);
+    expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
+  });
+
+  test('409 when the keys with every permission that stay expire earlier', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    const brief = await createKey({ expiresAt: new Date(Date.now() + 60_000).toISOString() }, headers);
+    const asBrief = as(brief, headers['x-svc-workspace']);
+    expect(code(await revoke(keyId, asBrief))).toEqual([409, 'last_admin_key']);
+    await revoke(brief.id, asBrief).expect(204);
+  });
+
+  test('a key stays when the one that created it is revoked, and shows which that was', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    const child = await createKey({}, headers);
+    await revoke(keyId, headers).expect(204);
+    const { body } = await list('', as(child, headers['x-svc-workspace']));
+    expect(body.data.map((key: ApiKey) => [key.id, key.createdBy])).toEqual([
+      [child.id, keyId],
+      [keyId, null],
+    ]);
   });
 
   test('409 for the last key that may write keys, whatever others there are', async () => {

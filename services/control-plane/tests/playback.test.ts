@@ -280,8 +280,8 @@ describe('a signed video with an API key', () => {
         const secret = await keyWith(['videos:read'], workspaceId);
         return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
       },
-      404,
-      'video_not_found',
+      403,
+      'workspace_mismatch',
     ],
   ])('%s: refused', async (_, headers, status, code) => {
     const sent = await headers();

@@ -1,6 +1,8 @@
 import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
+import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { until } from './support/until.ts';
 
@@ -222,6 +224,7 @@ describe('DELETE /videos/:id', () => {
         .where('id', '=', videoId)
         .executeTakeFirstOrThrow();
       expect(row).toEqual({ content_key: null, deleted_at: expect.any(Date) });
+      expect(await rowsNaming(videoId)).toEqual({ videos: 1 });
 
       await until(async () => (await storedKeys(videoId)).length === 0);
       // An engine that was cut off adds a late object: the second look finds it.
@@ -233,6 +236,110 @@ describe('DELETE /videos/:id', () => {
       await until(async () => (await storedKeys(videoId)).length === 0);
     },
   );
+
+  test('what the owner wrote and sent is erased with it', async () => {
+    const written = {
+      filename: 'filename-of-the-owner.mp4',
+      title: 'Title of the owner',
+      metadata: { note: 'metadata of the owner' },
+      tags: ['tag-of-the-owner'],
+      passthrough: 'passthrough of the owner',
+    };
+    const { videoId, uploadToken } = await plane.ticket(written);
+    await plane.engine.upload(uploadToken);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.report('transcode.failed', {
+      ...{ videoId, attempt, code: 'not_a_video', message: 'message of the owner', retryable: false },
+    });
+    const { body } = await get(`/videos/${videoId}`);
+    expect([body.title, body.error.message, body.tags]).toEqual([
+      'Title of the owner',
+      'message of the owner',
+      ['tag-of-the-owner'],
+    ]);
+    const sha256 = async () =>
+      (await plane.db.selectFrom('videos').select('sha256').where('id', '=', videoId).executeTakeFirst())
+        ?.sha256;
+    expect(await sha256()).toMatch(/^[0-9a-f]{64}$/);
+    const needles = ['of the owner', 'of-the-owner'];
+    const holding = async () => {
+      const texts = Object.entries(await rowTexts()).filter(([, text]) =>
+        needles.some((needle) => text.includes(needle)),
+      );
+      return texts.map(([table]) => table);
+    };
+    expect(await holding()).toContain('videos');
+    await remove(videoId).expect(204);
+    expect(await holding()).toEqual([]);
+    expect(await sha256()).toBeNull();
+  });
+
+  test('its tombstone goes once it is old and the objects are gone; reports that come even later leave nothing', async () => {
+    const { videoId } = await plane.readyVideo();
+    const { videoId: unpurged } = await plane.readyVideo();
+    const { videoId: fresh } = await plane.readyVideo();
+    for (const id of [videoId, unpurged, fresh]) await remove(id).expect(204);
+    const purged = async (id: string) =>
+      (await plane.db.selectFrom('videos').select('purged_at').where('id', '=', id).executeTakeFirst())
+        ?.purged_at;
+    await until(async () => (await Promise.all([videoId, unpurged, fresh].map(purged))).every(Boolean));
+    const usage = (await get('/auth/usage').expect(200)).body;
+
+    await plane.db
+      .updateTable('videos')
+      .set({ deleted_at: sql`now() - interval '31 days'` })
+      .where('id', 'in', [videoId, unpurged])
+      .execute();
+    await plane.db.updateTable('videos').set({ purged_at: null }).where('id', '=', unpurged).execute();
+    await addJob(plane.db, 'prune-tombstones', {});
+    await until(async () => (await rowsNaming(videoId)).videos === undefined);
+    // What could not be purged is purged again, and goes the next time.
+    await until(async () => Boolean(await purged(unpurged)));
+    await addJob(plane.db, 'prune-tombstones', {});
+    await until(async () => (await rowsNaming(unpurged)).videos === undefined);
+    expect(await rowsNaming(fresh)).toEqual({ videos: 1 });
+    expect((await get('/auth/usage').expect(200)).body).toEqual({ ...usage, period: expect.any(Object) });
+    expect((await get(`/videos/${videoId}`)).status).toBe(404);
+
+    await plane.objects.put(
+      `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`,
+      Buffer.from('x'),
+      'video/mp2t',
+    );
+    await plane.engine.complete(videoId, 1);
+    await until(async () => (await storedKeys(videoId)).length === 0);
+    await plane.objects.put(
+      `sources/${plane.workspaceId}/${videoId}/xfr_1/original`,
+      Buffer.from('x'),
+      'video/mp4',
+    );
+    const upload = { bytes: 5, sha256: 'cd'.repeat(32), contentType: null, fileName: null };
+    await plane.engine.report('upload.completed', { videoId, transferId: 'xfr_1', ...upload });
+    await until(async () => (await storedKeys(videoId)).length === 0);
+    expect(await rowsNaming(videoId)).toEqual({});
+  });
+
+  /** The rows of each table of ours, as text. */
+  async function rowTexts(): Promise<Record<string, string>> {
+    const { rows: tables } = await sql<{ name: string }>`
+      select tablename as name from pg_tables where schemaname = 'public'`.execute(plane.db);
+    const texts: Record<string, string> = {};
+    for (const { name } of tables) {
+      const { rows } = await sql<{ row: string }>`
+        select t::text as row from ${sql.table(name)} t`.execute(plane.db);
+      texts[name] = rows.map(({ row }) => row).join('\n');
+    }
+    return texts;
+  }
+
+  /** How many rows of which tables name a video. */
+  async function rowsNaming(videoId: string): Promise<Record<string, number>> {
+    const counts = Object.entries(await rowTexts()).map(([table, text]) => [
+      table,
+      text.split('\n').filter((line) => line.includes(videoId)).length,
+    ]);
+    return Object.fromEntries(counts.filter(([, count]) => count !== 0));
+  }
 
   async function storedKeys(videoId: string): Promise<string[]> {
     const keys: string[] = [];

@@ -4,10 +4,15 @@ import { readEngineConfig } from './config.ts';
 const REQUIRED = {
   CONTROL_PLANE_INTERNAL_URL: 'http://control-plane:8081/',
   SERVICE_SECRET: 's'.repeat(32),
-  CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
 };
 
 describe('the configuration of an engine', () => {
+  test('holds no master secret, even when the environment has one', () => {
+    const secret = Buffer.alloc(32, 7);
+    const config = readEngineConfig({ ...REQUIRED, CONTENT_KEY_SECRET: secret.toString('base64') });
+    expect(config.secrets).toEqual({ service: REQUIRED.SERVICE_SECRET });
+  });
+
   test('needs only what no default can know', () => {
     const config = readEngineConfig(REQUIRED);
     expect(config).toMatchObject({
@@ -22,13 +27,7 @@ describe('the configuration of an engine', () => {
   test('names everything that is missing or wrong, and no value', () => {
     const read = () =>
       readEngineConfig({ SERVICE_SECRET: 'too short', ENGINE_PRESET: 'warp', ENGINE_SLOTS: '0' });
-    for (const name of [
-      'CONTROL_PLANE_INTERNAL_URL',
-      'CONTENT_KEY_SECRET',
-      'SERVICE_SECRET',
-      'ENGINE_PRESET',
-      'ENGINE_SLOTS',
-    ]) {
+    for (const name of ['CONTROL_PLANE_INTERNAL_URL', 'SERVICE_SECRET', 'ENGINE_PRESET', 'ENGINE_SLOTS']) {
       expect(read).toThrow(name);
     }
     expect(read).not.toThrow(/too short|warp/);

@@ -44,7 +44,6 @@ const settings = z.object({
   ENGINE_INTERNAL_PORT: setting.port().default(8091),
   CONTROL_PLANE_INTERNAL_URL: setting.httpUrl(),
   SERVICE_SECRET: setting.secret(),
-  CONTENT_KEY_SECRET: setting.key256(),
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
   ENGINE_WORK_DIR: setting.text().optional(),
   ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
@@ -71,8 +70,8 @@ export type EngineConfig = {
   /** Root of the control plane's internal listener. */
   controlPlaneUrl: string;
   uploads: UploadLimits;
-  transcode: Omit<TranscodeSettings, 'contentKeySecret'>;
-  secrets: { service: string; contentKey: Uint8Array };
+  transcode: TranscodeSettings;
+  secrets: { service: string };
 };
 
 /** Reads the configuration; throws a SettingsError naming what is missing or wrong. */
@@ -96,6 +95,6 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       threads: Math.ceil(availableParallelism() / values.ENGINE_SLOTS),
       limits: DEFAULT_TRANSCODE_LIMITS,
     },
-    secrets: { service: values.SERVICE_SECRET, contentKey: values.CONTENT_KEY_SECRET },
+    secrets: { service: values.SERVICE_SECRET },
   };
 }

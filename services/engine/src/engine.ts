@@ -68,7 +68,7 @@ export class Engine {
       controlPlane,
       logger,
       metrics,
-      settings: { ...config.transcode, contentKeySecret: config.secrets.contentKey },
+      settings: config.transcode,
     });
     const checks = {
       uploads: () => this.#uploads.check(),

@@ -44,7 +44,14 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
         async ({ workspaces, keys }) => {
           const workspaceId = await chosenWorkspace(workspaces, options.workspace);
           const { name, environment, permissions = PERMISSIONS, expiresAt = null } = options;
-          const created = await keys.create({ workspaceId, name, environment, permissions, expiresAt });
+          const created = await keys.create({
+            workspaceId,
+            name,
+            environment,
+            permissions,
+            createdBy: null,
+            expiresAt,
+          });
           return { workspaceId, ...created };
         },
         describeCreated,
@@ -124,12 +131,13 @@ function describeCreated(key: CreatedApiKey & { workspaceId: string }): string {
 
 function describeKeys(keys: readonly ApiKeyRecord[]): string {
   return textTable(
-    ['ID', 'KEY', 'STATUS', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME', 'PERMISSIONS'],
+    ['ID', 'KEY', 'STATUS', 'CREATED', 'CREATED BY', 'EXPIRES', 'LAST USED', 'NAME', 'PERMISSIONS'],
     keys.map((key) => [
       key.id,
       `${key.prefix}…${key.last4}`,
       key.status,
       key.createdAt,
+      key.createdBy ?? '-',
       key.expiresAt ?? 'never',
       key.lastUsedAt ?? 'never',
       key.name,

@@ -15,6 +15,7 @@ export function toApiKeyRecord(row: ApiKeyRow, now: Date): ApiKeyRecord {
     permissions: row.permissions,
     status: statusOf(row, now),
     createdAt: row.created_at.toISOString(),
+    createdBy: row.created_by,
     expiresAt: row.expires_at?.toISOString() ?? null,
     revokedAt: row.revoked_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,

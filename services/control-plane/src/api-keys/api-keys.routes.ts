@@ -21,7 +21,7 @@ export function apiKeyRoutes(
           name: body.name,
           environment: body.environment,
           permissions: body.permissions,
-          expiresAt: body.expiresAt == null ? null : new Date(body.expiresAt),
+          expiresAt: typeof body.expiresAt === 'string' ? new Date(body.expiresAt) : body.expiresAt,
         };
         return keys.createAs(apiKeyOf(req), wanted, noteOutcome);
       },
@@ -40,7 +40,7 @@ export function apiKeyRoutes(
     },
 
     revokeApiKey: async (req, res) => {
-      await keys.revoke(apiKeyOf(req).workspace_id, String(req.params.id));
+      await keys.revokeAs(apiKeyOf(req), String(req.params.id));
       res.status(204).end();
     },
   };

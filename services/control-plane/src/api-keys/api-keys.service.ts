@@ -25,6 +25,8 @@ export type NewApiKey = {
   name: string;
   environment: Environment;
   permissions: readonly Permission[];
+  /** The key that creates it; null for an administrator without a key. */
+  createdBy: string | null;
   expiresAt: Date | null;
 };
 
@@ -33,7 +35,7 @@ export type ApiKeyRequest = {
   name: string;
   environment: Environment | undefined;
   permissions: readonly Permission[] | undefined;
-  expiresAt: Date | null;
+  expiresAt: Date | null | undefined;
 };
 
 /** A new key with its secret, which is known only now. */
@@ -73,7 +75,7 @@ export class ApiKeysService {
 
   /**
    * Makes a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission the
-   * caller lacks. The environment is a label that opens nothing, so a caller of either kind may make both.
+   * caller lacks, or expire later than the caller. The environment is a label that opens nothing, so a caller of either kind may make both.
    */
   async createAs(
     caller: VerifiedKey,
@@ -89,13 +91,22 @@ export class ApiKeysService {
         `A key cannot have more permissions than the one that makes it, which lacks ${excess.join(', ')}.`,
       );
     }
+    const expiresAt = request.expiresAt === undefined ? caller.expires_at : request.expiresAt;
+    if (!lastsAsLong(caller, expiresAt)) {
+      throw new Problem(
+        403,
+        'permission_escalation',
+        `A key cannot expire later than the one that makes it, which expires at ${caller.expires_at?.toISOString()}.`,
+      );
+    }
     return this.create(
       {
         workspaceId: caller.workspace_id,
         name: request.name,
         environment: request.environment ?? caller.environment,
         permissions,
-        expiresAt: request.expiresAt,
+        createdBy: caller.id,
+        expiresAt,
       },
       noteOutcome,
     );
@@ -118,6 +129,7 @@ export class ApiKeysService {
     this.#logger.info('api_key.created', {
       keyId: created.id,
       workspaceId: key.workspaceId,
+      createdBy: created.createdBy,
       permissions: created.permissions,
     });
     return created;
@@ -134,24 +146,36 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes a key: no request that comes in after this resolved is served with it. Throws 404 `api_key_not_found`, and
-   * 409 `last_admin_key` when no key of the workspace could make another any more.
+   * Revokes a key of the caller's workspace: no request that comes in after this resolved is served with it. Throws 404
+   * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission the caller lacks, and 409
+   * `last_admin_key` when no other key of the workspace that works as long could do as much.
    */
-  async revoke(workspaceId: string, keyId: string): Promise<void> {
+  async revokeAs(caller: VerifiedKey, keyId: string): Promise<void> {
+    const workspaceId = caller.workspace_id;
     await this.#db.transaction().execute(async (trx) => {
       // Two at once could otherwise each take the other's key for the one that stays.
       await lockKeysOf(trx, workspaceId);
       const key = await revokeKey(trx, keyId, workspaceId);
       if (key === undefined) throw keyNotFound(`There is no key ${keyId} to revoke in this workspace.`);
-      if (couldWriteKeys(key) && !(await hasKeyWith(trx, workspaceId, 'api_keys:write'))) {
+      const excess = key.permissions.filter((permission) => !caller.permissions.includes(permission));
+      if (excess.length > 0) {
+        throw new Problem(
+          403,
+          'insufficient_permissions',
+          `A key can revoke only keys whose permissions it holds. This one lacks ${excess.join(', ')}.`,
+        );
+      }
+      const kept = permissionsToKeep(key, new Date());
+      if (kept.length > 0 && !(await hasKeyWith(trx, workspaceId, kept, key.expires_at))) {
+        const held = kept.length === 1 ? `the permission ${kept[0]}` : 'every permission';
         throw new Problem(
           409,
           'last_admin_key',
-          'This is the last key with the permission api_keys:write. Make another one first.',
+          `No other key that works as long has ${held}. Make one first.`,
         );
       }
     });
-    this.#logger.info('api_key.revoked', { keyId, workspaceId });
+    this.#logger.info('api_key.revoked', { keyId, workspaceId, revokedBy: caller.id });
   }
 
   /** Revokes a key of any workspace, its last one too: for those who can make keys without a key. */
@@ -167,7 +191,14 @@ export async function createFullKey(
   db: Database,
   { workspaceId, name, secret }: { workspaceId: string; name: string; secret: string },
 ): Promise<boolean> {
-  const row = await storeKey(db, { workspaceId, name, secret, permissions: PERMISSIONS, expiresAt: null });
+  const row = await storeKey(db, {
+    workspaceId,
+    name,
+    secret,
+    permissions: PERMISSIONS,
+    createdBy: null,
+    expiresAt: null,
+  });
   return row !== undefined;
 }
 
@@ -188,14 +219,21 @@ async function storeKey(
     last4: described.last4,
     environment: described.environment,
     permissions: [...key.permissions],
+    created_by: key.createdBy,
     expires_at: key.expiresAt,
   });
 }
 
-/** Whether a key that was revoked just now worked until then and could make others. */
-function couldWriteKeys(key: ApiKeyRow): boolean {
-  const expired = key.expires_at !== null && key.expires_at <= new Date();
-  return key.permissions.includes('api_keys:write') && !expired;
+/** Whether a key works at least until then; null: for ever. */
+function lastsAsLong(key: Pick<ApiKeyRow, 'expires_at'>, until: Date | null): boolean {
+  return key.expires_at === null || (until !== null && until <= key.expires_at);
+}
+
+/** What another key of the workspace has to be able to do before this one is revoked: nothing when it has expired. */
+function permissionsToKeep(key: ApiKeyRow, now: Date): readonly Permission[] {
+  if (key.expires_at !== null && key.expires_at <= now) return [];
+  if (PERMISSIONS.every((permission) => key.permissions.includes(permission))) return PERMISSIONS;
+  return key.permissions.includes('api_keys:write') ? ['api_keys:write'] : [];
 }
 
 function keyNotFound(detail: string): Problem {

@@ -70,19 +70,22 @@ export async function revokeKey(
     .executeTakeFirst();
 }
 
-/** Whether the workspace has a key that works now and has the permission. */
+/** Whether the workspace has a key that works now and at least until then, null for ever, and has the permissions. */
 export async function hasKeyWith(
   db: Database,
   workspaceId: string,
-  permission: Permission,
+  permissions: readonly Permission[],
+  until: Date | null,
 ): Promise<boolean> {
+  const lastsAsLong = sql<boolean>`coalesce(expires_at, 'infinity') >= coalesce(${until}::timestamptz, 'infinity')`;
   const row = await db
     .selectFrom('api_keys')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
-    .where(sql<boolean>`${permission} = any(permissions)`)
+    .where(lastsAsLong)
+    .where(sql<boolean>`permissions @> ${[...permissions]}::text[]`)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

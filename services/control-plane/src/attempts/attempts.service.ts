@@ -1,7 +1,8 @@
-import { newContentKey, sealContentKey } from '@framelane/contracts/content-key';
+import { newContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Backlog } from '../db/backlog.ts';
@@ -53,7 +54,7 @@ export class AttemptsService {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #contact: EngineContact;
-  readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
+  readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
 
   constructor(deps: {
     db: Database;
@@ -63,7 +64,7 @@ export class AttemptsService {
     logger: Logger;
     metrics: Metrics;
     contact: EngineContact;
-    settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeySecret: Uint8Array };
+    settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
   }) {
     this.#db = deps.db;
     this.#transitions = deps.transitions;
@@ -86,12 +87,13 @@ export class AttemptsService {
         return undefined;
       // When its engine has fallen silent the reconciler ends it, and sends the next command.
       if (await hasOpenAttempt(trx, videoId)) return undefined;
-      const contentKey = await sealContentKey(newContentKey(), this.#settings.contentKeySecret);
-      const attempt = await this.#transitions.assignAttempt(trx, video, contentKey);
+      const contentKey = newContentKey();
+      const sealed = await this.#settings.contentKeys.seal(contentKey);
+      const attempt = await this.#transitions.assignAttempt(trx, video, sealed);
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
         attempt,
-        contentKey,
+        contentKey: contentKey.toString('base64'),
         sourceKey: video.source_key,
         sourceBytes: video.size,
         leaseSeconds: this.#settings.leaseSeconds,

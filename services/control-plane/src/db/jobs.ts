@@ -17,6 +17,10 @@ export type JobPayloads = {
   'prune-webhook-events': Record<string, never>;
   /** Removes idempotency keys whose time is over. */
   'prune-idempotency-keys': Record<string, never>;
+  /** Moves sealed values from previous secrets to the current one. */
+  'reseal-secrets': Record<string, never>;
+  /** Removes what is left of videos that were deleted long ago. */
+  'prune-tombstones': Record<string, never>;
 };
 export type JobName = keyof JobPayloads;
 

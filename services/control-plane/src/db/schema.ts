@@ -44,6 +44,8 @@ type ApiKeysTable = {
   last4: string;
   environment: Environment;
   permissions: Permission[];
+  /** The key that created it; null for an administrator without a key. */
+  created_by: string | null;
   created_at: CreatedAt;
   expires_at: Date | null;
   revoked_at: Date | null;
@@ -105,8 +107,10 @@ type VideosTable = {
   ready_at: Date | null;
   /** When a video made with a test key is to be deleted; null for all others. */
   remove_at: Date | null;
-  /** A tombstone: set means gone for everybody but the purge. */
+  /** Set on a tombstone: a deleted video, of which only ids, status, and times are kept, for the purge. */
   deleted_at: Date | null;
+  /** When the purge of a deleted video ended: its objects are gone. */
+  purged_at: Date | null;
 };
 export type VideoRow = Selectable<VideosTable>;
 export type NewVideo = Insertable<VideosTable>;

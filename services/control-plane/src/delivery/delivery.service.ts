@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openContentKey } from '@framelane/contracts/content-key';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
@@ -43,7 +44,7 @@ type DeliverySettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined
 export class DeliveryService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
-  readonly #contentKeySecret: Uint8Array;
+  readonly #contentKeys: SealingKeys;
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
 
@@ -51,7 +52,7 @@ export class DeliveryService {
   constructor(deps: {
     db: Database;
     objects: ObjectStore;
-    contentKeySecret: Uint8Array;
+    contentKeys: SealingKeys;
     settings: DeliverySettings;
   }) {
     const { mode, cdnUrl } = deps.settings;
@@ -62,7 +63,7 @@ export class DeliveryService {
     }
     this.#db = deps.db;
     this.#objects = deps.objects;
-    this.#contentKeySecret = deps.contentKeySecret;
+    this.#contentKeys = deps.contentKeys;
     this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
     this.#cdnUrl = cdnUrl;
   }
@@ -167,7 +168,7 @@ export class DeliveryService {
   async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
     const sealed = await findContentKey(this.#db, workspaceId, videoId);
     if (sealed === undefined) throw notPlayable();
-    return openContentKey(sealed, this.#contentKeySecret);
+    return openContentKey(sealed, this.#contentKeys);
   }
 
   /** Opens an object of a video, which may have been deleted since its row was read: 404 then. 503 while the storage is away. */

@@ -32,12 +32,20 @@ export async function signPlaybackToken(
     .sign(key);
 }
 
-/** Judges a token that somebody shows for a video. */
+/** Judges a token that somebody shows for a video. Any of the keys may have signed it. */
 export async function judgePlaybackToken(
-  key: Uint8Array,
+  keys: readonly Uint8Array[],
   token: string,
   videoId: string,
 ): Promise<TokenVerdict> {
+  for (const key of keys) {
+    const verdict = await judgeByKey(key, token, videoId);
+    if (verdict !== 'invalid') return verdict;
+  }
+  return 'invalid';
+}
+
+async function judgeByKey(key: Uint8Array, token: string, videoId: string): Promise<TokenVerdict> {
   if (!TOKEN_SHAPE.test(token)) return 'invalid';
   try {
     await jwtVerify(token, key, {

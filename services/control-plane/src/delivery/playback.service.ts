@@ -1,3 +1,4 @@
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
@@ -27,13 +28,15 @@ export type Admission = { policy: PlaybackPolicy; token: string | undefined };
 export class PlaybackService {
   readonly #db: Database;
   readonly #videos: VideosService;
-  readonly #tokenKey: Uint8Array;
+  /** The first one signs; tokens of all of them are good. */
+  readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly #baseUrl: string;
 
-  constructor(deps: { db: Database; videos: VideosService; contentKeySecret: Uint8Array; baseUrl: string }) {
+  constructor(deps: { db: Database; videos: VideosService; contentKeys: SealingKeys; baseUrl: string }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
-    this.#tokenKey = playbackTokenKey(deps.contentKeySecret);
+    const [current, ...previous] = deps.contentKeys.all;
+    this.#tokenKeys = [playbackTokenKey(current), ...previous.map(playbackTokenKey)];
     this.#baseUrl = deps.baseUrl;
   }
 
@@ -47,7 +50,7 @@ export class PlaybackService {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(Date.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
-    const token = await signPlaybackToken(this.#tokenKey, { videoId, issuedAt, expiresAt });
+    const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
     const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
     // A token is not stored, so there is no transaction that this has to be in.
     await noteOutcome(this.#db, issued);
@@ -56,7 +59,7 @@ export class PlaybackService {
 
   /**
    * Lets a viewer in to a ready video, or throws the Problem that says why not. Anybody may play a public video; a signed
-   * one needs a token, or else an API key.
+   * one needs a token, or else an API key of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
     const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
@@ -66,14 +69,14 @@ export class PlaybackService {
       return { policy, token: await this.#requireValid(viewer.token, videoId) };
     }
     if (viewer.workspaceOfKey === undefined) throw tokenRequired();
-    if ((await viewer.workspaceOfKey()) !== workspaceId) throw notPlayable();
+    if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
     return { policy, token: undefined };
   }
 
   async #requireValid(token: unknown, videoId: string): Promise<string> {
     // A token given twice is a list, and no token.
     if (typeof token !== 'string') throw tokenInvalid();
-    const verdict = await judgePlaybackToken(this.#tokenKey, token, videoId);
+    const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
     if (verdict === 'expired') throw tokenExpired();
     if (verdict === 'invalid') throw tokenInvalid();
     return token;
@@ -91,6 +94,14 @@ function tokenRequired(): Problem {
     'playback_token_required',
     'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
     { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}
+
+function foreignKey(): Problem {
+  return new Problem(
+    403,
+    'workspace_mismatch',
+    'This API key does not belong to the workspace in the address of the video.',
   );
 }
 

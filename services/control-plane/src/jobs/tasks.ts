@@ -5,6 +5,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { MAX_TRIES } from '../db/jobs.ts';
 import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
+import type { ResealingService } from '../sealed-values/resealing.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
@@ -18,6 +19,8 @@ export const CRONTAB = [
   ['17 * * * *', 'abort-stale-uploads'],
   ['41 3 * * *', 'prune-webhook-events'],
   ['53 * * * *', 'prune-idempotency-keys'],
+  ['29 4 * * *', 'prune-tombstones'],
+  ['7 * * * *', 'reseal-secrets'],
 ]
   // With a key of its own, so that one that fails is replaced by the next.
   .map(([time, task]) => `${time} ${task} ?jobKey=${task}&max=${MAX_TRIES}`)
@@ -33,8 +36,9 @@ export function createTasks(deps: {
   attempts: AttemptsService;
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
+  resealing: ResealingService;
 }): Omit<Tasks, keyof DeliveryTasks | keyof PurgeTasks> {
-  const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
+  const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency, resealing } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
     reconcile: async () => {
@@ -53,6 +57,8 @@ export function createTasks(deps: {
     },
     'prune-webhook-events': () => webhookDeliveries.prune(),
     'prune-idempotency-keys': () => idempotency.prune(),
+    'prune-tombstones': () => videos.pruneTombstones(),
+    'reseal-secrets': () => resealing.reseal(),
   };
 }
 

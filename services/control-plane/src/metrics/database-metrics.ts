@@ -4,6 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { Database } from '../db/database.ts';
 import { findJobBacklog } from '../jobs/job-backlog.ts';
+import type { ResealingService } from '../sealed-values/resealing.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
 import { inTime } from './in-time.ts';
 import { QueueGauges } from './queue-gauges.ts';
@@ -13,6 +14,7 @@ type Sources = {
   pool: pg.Pool;
   attempts: AttemptsService;
   webhookDeliveries: WebhookDeliveriesService;
+  resealing: ResealingService;
   logger: Logger;
 };
 
@@ -26,6 +28,7 @@ export class DatabaseMetrics {
   readonly #videos: QueueGauges<'state'>;
   readonly #jobs: QueueGauges<'task' | 'state'>;
   readonly #deliveries: QueueGauges<'state'>;
+  readonly #toReseal: Gauge<'kind'>;
   #looking: Promise<void> | undefined;
 
   constructor(registry: Registry, sources: Sources) {
@@ -50,6 +53,12 @@ export class DatabaseMetrics {
       help: 'Webhook deliveries whose next attempt is due, or scheduled for later',
       labelNames: ['state'],
     });
+    this.#toReseal = new Gauge({
+      name: 'framelane_secrets_to_reseal',
+      help: 'Content keys and webhook secrets that CONTENT_KEY_SECRET did not seal',
+      labelNames: ['kind'],
+      registers: [registry],
+    });
     measurePool(sources.pool, registry);
   }
 
@@ -67,17 +76,20 @@ export class DatabaseMetrics {
   }
 
   async #look(): Promise<void> {
-    const { db, attempts, webhookDeliveries } = this.#sources;
+    const { db, attempts, webhookDeliveries, resealing } = this.#sources;
     // One after the other: they are quick, and connections are for those who wait for answers.
     const videos = await attempts.backlog();
     const deliveries = await webhookDeliveries.backlog();
     const jobs = await findJobBacklog(db);
+    const toReseal = await resealing.pending();
     this.#forget();
     this.#up.set(1);
     this.#videos.set({ state: 'waiting' }, videos.waiting);
     this.#videos.set({ state: 'running' }, videos.running);
     this.#deliveries.set({ state: 'due' }, deliveries.due);
     this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
+    this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
+    this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
     for (const { task, state, ...backlog } of jobs) this.#jobs.set({ task, state }, backlog);
   }
 
@@ -87,6 +99,7 @@ export class DatabaseMetrics {
     this.#videos.reset();
     this.#deliveries.reset();
     this.#jobs.reset();
+    this.#toReseal.reset();
   }
 }
 

@@ -8,8 +8,8 @@ import type { Schema, VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
 import { toVideoRecord } from './video-record.ts';
 import {
+  findPossibleOwners,
   findVideo,
-  findVideoOrTombstone,
   lockVideo,
   moveToFailed,
   moveToRetry,
@@ -137,11 +137,13 @@ export class VideoTransitions {
 
   /**
    * An engine made something that changes nothing any more: it is purged as far as the state of the video has no use for
-   * it. It may have come after the purge of a deleted video.
+   * it. It may have come after the purge of a deleted video, and even after its tombstone went: reports do not name the
+   * workspace, so then each is searched.
    */
   async discard(trx: Database, videoId: string): Promise<void> {
-    const video = await findVideoOrTombstone(trx, videoId);
-    if (video !== undefined) await this.#purge(trx, video);
+    for (const workspace_id of await findPossibleOwners(trx, videoId)) {
+      await this.#purge(trx, { id: videoId, workspace_id });
+    }
   }
 
   async #sendCommand(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
@@ -163,7 +165,7 @@ export class VideoTransitions {
     }
   }
 
-  async #purge(trx: Database, video: VideoRow): Promise<void> {
+  async #purge(trx: Database, video: Pick<VideoRow, 'id' | 'workspace_id'>): Promise<void> {
     await addJob(trx, 'purge-objects', { videoId: video.id, workspaceId: video.workspace_id, look: 1 });
   }
 }

@@ -13,13 +13,16 @@ import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import type { VideoTransitions } from './video-transitions.ts';
 import {
-  buryVideo,
+  deleteTombstones,
+  findUnpurged,
   findVideo,
   findVideoOrTombstone,
   findVideosToRemove,
   insertVideo,
   listVideos,
   lockVideo,
+  recordPurge,
+  turnIntoTombstone,
   updateVideo,
   type VideoFilter,
 } from './videos.store.ts';
@@ -29,6 +32,12 @@ const PURGE_LOOKS = 3;
 
 /** Videos deleted in one go by `removeOutdated`. */
 const REMOVAL_BATCH = 100;
+
+/** How long the tombstone of a deleted video is kept, for reports of engines that come late. */
+const TOMBSTONE_DAYS = 30;
+
+/** Tombstones removed or purged again in one go by `pruneTombstones`. */
+const TOMBSTONE_BATCH = 1000;
 
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
@@ -113,17 +122,17 @@ export class VideosService {
   }
 
   /**
-   * Deletes a video in any status: gone for every reader when this resolves, its key erased in the same transaction;
-   * its objects follow by a job. Throws 404 `video_not_found`.
+   * Deletes a video in any status: gone for every reader when this resolves, its key and everything its owner wrote erased
+   * in the same transaction; its objects follow by a job. Throws 404 `video_not_found`.
    */
   async delete(workspaceId: string, videoId: string): Promise<void> {
-    if (!(await this.#bury(workspaceId, videoId))) throw videoNotFound(videoId);
+    if (!(await this.#remove(workspaceId, videoId))) throw videoNotFound(videoId);
   }
 
   /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
   async removeOutdated(): Promise<void> {
     for (const { workspaceId, videoId } of await findVideosToRemove(this.#db, REMOVAL_BATCH)) {
-      await this.#bury(workspaceId, videoId);
+      await this.#remove(workspaceId, videoId);
     }
   }
 
@@ -143,7 +152,10 @@ export class VideosService {
     if (row?.deleted_at === null && row.source_key !== null) {
       await this.#purgeLostTransfers(workspaceId, videoId, row.source_key);
     }
-    if (look >= PURGE_LOOKS) return;
+    if (look >= PURGE_LOOKS) {
+      await recordPurge(this.#db, videoId);
+      return;
+    }
     await addJob(
       this.#db,
       'purge-objects',
@@ -152,21 +164,32 @@ export class VideosService {
     );
   }
 
-  async #bury(workspaceId: string, videoId: string): Promise<boolean> {
-    const buried = await this.#db.transaction().execute(async (trx) => {
-      const tombstone = await buryVideo(trx, workspaceId, videoId);
-      if (tombstone === undefined) return false;
+  /** Removes old tombstones, and purges again what could not be purged. Safe to run on several instances. */
+  async pruneTombstones(): Promise<void> {
+    let removed: number;
+    do removed = await deleteTombstones(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH);
+    while (removed === TOMBSTONE_BATCH);
+    for (const video of await findUnpurged(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH)) {
+      await addJob(this.#db, 'purge-objects', { ...video, look: 1 }, { key: `purge:${video.videoId}` });
+    }
+  }
+
+  async #remove(workspaceId: string, videoId: string): Promise<boolean> {
+    const removed = await this.#db.transaction().execute(async (trx) => {
+      const video = await lockVideo(trx, videoId);
+      if (video?.workspace_id !== workspaceId) return false;
+      const deletedAt = await turnIntoTombstone(trx, videoId);
       await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
       await this.#events.record(trx, 'video.deleted', workspaceId, {
         id: videoId,
-        title: tombstone.title,
+        title: video.title,
         status: 'deleted',
-        deletedAt: tombstone.deleted_at.toISOString(),
+        deletedAt: deletedAt.toISOString(),
       });
       return true;
     });
-    if (buried) this.#logger.info('video.deleted', { videoId });
-    return buried;
+    if (removed) this.#logger.info('video.deleted', { videoId });
+    return removed;
   }
 
   async #record(db: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {

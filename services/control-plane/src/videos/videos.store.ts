@@ -47,6 +47,14 @@ export async function findVideoOrTombstone(db: Database, videoId: string): Promi
   return db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirst();
 }
 
+/** The workspace of a video or a tombstone; every workspace when there is no row of it. */
+export async function findPossibleOwners(db: Database, videoId: string): Promise<string[]> {
+  const row = await findVideoOrTombstone(db, videoId);
+  if (row !== undefined) return [row.workspace_id];
+  const workspaces = await db.selectFrom('workspaces').select('id').execute();
+  return workspaces.map(({ id }) => id);
+}
+
 /** A living video, its row locked until the transaction ends. Every transition begins here, so none can deadlock. */
 export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
   return db
@@ -195,20 +203,86 @@ export async function findVideosToRemove(
     .execute();
 }
 
-/** Turns a living video of this workspace into a tombstone without a key, and resolves with it if there was one. */
-export async function buryVideo(
-  db: Database,
-  workspaceId: string,
-  videoId: string,
-): Promise<{ title: string; deleted_at: Date } | undefined> {
-  return db
+/**
+ * Turns a living video, locked, into a tombstone: its tickets, attempts and renditions go, and so does everything its
+ * owner wrote or sent. What is kept serves the purge. Resolves with the time of the deletion.
+ */
+export async function turnIntoTombstone(db: Database, videoId: string): Promise<Date> {
+  for (const table of ['renditions', 'attempts', 'upload_tickets'] as const) {
+    await db.deleteFrom(table).where('video_id', '=', videoId).execute();
+  }
+  const { deleted_at } = await db
     .updateTable('videos')
-    .set({ deleted_at: sql`now()`, updated_at: sql`now()`, content_key: null })
+    .set({ ...BLANK, deleted_at: sql`now()`, updated_at: sql`now()` })
     .where('id', '=', videoId)
-    .where('workspace_id', '=', workspaceId)
-    .where('deleted_at', 'is', null)
-    .returning(['title', (eb) => eb.ref('deleted_at').$castTo<Date>().as('deleted_at')])
+    .returning((eb) => eb.ref('deleted_at').$castTo<Date>().as('deleted_at'))
+    .executeTakeFirstOrThrow();
+  return deleted_at;
+}
+
+/** Every column that holds something of the owner or of the file. */
+const BLANK = {
+  title: '',
+  filename: '',
+  metadata: '{}',
+  tags: [],
+  passthrough: null,
+  size: null,
+  sha256: null,
+  content_type: null,
+  source: null,
+  input_issues: '[]',
+  duration: null,
+  width: null,
+  height: null,
+  frame_rate: null,
+  variants: null,
+  target_duration: null,
+  poster_bytes: null,
+  storyboard: null,
+  storage_bytes: 0,
+  content_key: null,
+  error_message: null,
+} as const satisfies UpdateObject<Schema, 'videos'>;
+
+/** Records that the objects of a deleted video are gone. */
+export async function recordPurge(db: Database, videoId: string): Promise<void> {
+  await db
+    .updateTable('videos')
+    .set({ purged_at: sql`now()` })
+    .where('id', '=', videoId)
+    .where('deleted_at', 'is not', null)
+    .execute();
+}
+
+/** Removes up to `limit` tombstones of that age whose objects are gone. Resolves with their number. */
+export async function deleteTombstones(db: Database, olderThanDays: number, limit: number): Promise<number> {
+  const result = await db
+    .deleteFrom('videos')
+    .where('id', 'in', tombstones(db, olderThanDays).where('purged_at', 'is not', null).limit(limit))
     .executeTakeFirst();
+  return Number(result.numDeletedRows);
+}
+
+/** Up to `limit` tombstones of that age whose purge has not ended. */
+export async function findUnpurged(
+  db: Database,
+  olderThanDays: number,
+  limit: number,
+): Promise<{ videoId: string; workspaceId: string }[]> {
+  const rows = await tombstones(db, olderThanDays)
+    .select('workspace_id')
+    .where('purged_at', 'is', null)
+    .limit(limit)
+    .execute();
+  return rows.map(({ id, workspace_id }) => ({ videoId: id, workspaceId: workspace_id }));
+}
+
+function tombstones(db: Database, olderThanDays: number) {
+  return db
+    .selectFrom('videos')
+    .select('id')
+    .where('deleted_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`);
 }
 
 /** When the ticket of the video at hand expires. */

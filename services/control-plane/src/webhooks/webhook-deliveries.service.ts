@@ -1,4 +1,4 @@
-import { type SealingSecret, unseal } from '@framelane/contracts/sealing';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
@@ -54,7 +54,7 @@ export class WebhookDeliveriesService {
   readonly #sender: WebhookSender;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #sealingSecret: SealingSecret;
+  readonly #sealingKeys: SealingKeys;
   readonly #schedule: readonly number[];
   readonly #leaseSeconds: number;
 
@@ -63,14 +63,14 @@ export class WebhookDeliveriesService {
     sender: WebhookSender;
     logger: Logger;
     metrics: Metrics;
-    sealingSecret: SealingSecret;
+    sealingKeys: SealingKeys;
     settings: { retryScheduleSeconds: readonly number[]; timeoutSeconds: number };
   }) {
     this.#db = deps.db;
     this.#sender = deps.sender;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
-    this.#sealingSecret = deps.sealingSecret;
+    this.#sealingKeys = deps.sealingKeys;
     this.#schedule = deps.settings.retryScheduleSeconds;
     this.#leaseSeconds = deps.settings.timeoutSeconds + LEASE_MARGIN_SECONDS;
   }
@@ -183,7 +183,7 @@ export class WebhookDeliveriesService {
     const { secret, previous_secret, previous_secret_expires_at } = endpoint;
     const replaced = previous_secret_expires_at !== null && previous_secret_expires_at > new Date();
     const sealed = [secret, ...(replaced && previous_secret !== null ? [previous_secret] : [])];
-    return Promise.all(sealed.map((each) => unseal(each, this.#sealingSecret)));
+    return Promise.all(sealed.map((each) => this.#sealingKeys.open(each)));
   }
 
   #log(endpoint: LeasedEndpoint, delivery: DueDelivery, attempt: Attempt, next: NextStep): void {

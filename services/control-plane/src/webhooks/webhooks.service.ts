@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { type SealingSecret, seal } from '@framelane/contracts/sealing';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -64,12 +64,12 @@ export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string 
 export class WebhooksService {
   readonly #db: Database;
   readonly #receivers: Receivers;
-  readonly #sealingSecret: SealingSecret;
+  readonly #sealingKeys: SealingKeys;
 
-  constructor(deps: { db: Database; receivers: Receivers; sealingSecret: SealingSecret }) {
+  constructor(deps: { db: Database; receivers: Receivers; sealingKeys: SealingKeys }) {
     this.#db = deps.db;
     this.#receivers = deps.receivers;
-    this.#sealingSecret = deps.sealingSecret;
+    this.#sealingKeys = deps.sealingKeys;
   }
 
   /**
@@ -83,7 +83,7 @@ export class WebhooksService {
   ): Promise<CreatedWebhook> {
     await this.#requireReceiver(webhook.url);
     const secret = newWebhookSecret();
-    const sealed = await seal(secret, this.#sealingSecret);
+    const sealed = await this.#sealingKeys.seal(secret);
     return this.#db.transaction().execute(async (trx) => {
       await lockWebhooksOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
@@ -169,7 +169,7 @@ export class WebhooksService {
     noteOutcome: NoteOutcome<RotatedWebhook>,
   ): Promise<RotatedWebhook> {
     const secret = newWebhookSecret();
-    const sealed = await seal(secret, this.#sealingSecret);
+    const sealed = await this.#sealingKeys.seal(secret);
     const previousExpiry = new Date(Date.now() + REPLACED_SECRET_HOURS * 3_600_000);
     return this.#db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);

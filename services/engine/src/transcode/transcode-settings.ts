@@ -30,8 +30,6 @@ export type TranscodeSettings = {
   slots: number;
   /** A directory of this engine alone. What it finds there at its start is left over, and removed. */
   workDir: string;
-  /** Opens the sealed content keys: 32 bytes. */
-  contentKeySecret: Uint8Array;
   sandbox: Sandbox;
   /** x264 preset, the same for every rung. */
   preset: string;

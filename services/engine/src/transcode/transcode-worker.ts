@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openContentKey } from '@framelane/contracts/content-key';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData, type MessageOf } from '@framelane/contracts/messages';
@@ -137,7 +136,7 @@ export class TranscodeWorker {
   async #transcode(command: Command, claim: ClaimAttemptResponse, lease: AttemptLease): Promise<Manifest> {
     if (!this.#tools) throw new Error('The worker has not been started');
     const { attempt, sourceKey, sourceBytes } = claim;
-    const contentKey = await openContentKey(claim.contentKey, this.#settings.contentKeySecret);
+    const contentKey = Buffer.from(claim.contentKey, 'base64');
     return runTranscodeJob(
       {
         workspaceId: command.workspaceId,

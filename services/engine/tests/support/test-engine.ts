@@ -105,7 +105,6 @@ export function testConfig(
     ENGINE_INTERNAL_PORT: '0',
     CONTROL_PLANE_INTERNAL_URL: controlPlaneUrl,
     SERVICE_SECRET,
-    CONTENT_KEY_SECRET: Buffer.alloc(32, 1).toString('base64'),
     ENGINE_WORK_DIR: workDir,
     ...env,
   });

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newContentKey, sealContentKey } from '@framelane/contracts/content-key';
+import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData } from '@framelane/contracts/messages';
@@ -51,7 +50,6 @@ export class WorkerBench {
   #waiting: (() => void)[] = [];
 
   private constructor(directory: string, { limits, ...settings }: BenchSettings) {
-    const secret = randomBytes(32);
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
@@ -85,7 +83,7 @@ export class WorkerBench {
           this.#claimable.delete(videoId);
           return {
             attempt: 1,
-            contentKey: await sealContentKey(this.contentKey, secret),
+            contentKey: this.contentKey.toString('base64'),
             sourceKey: sourceOf(videoId),
             sourceBytes: this.claimedBytes ?? sourceBytes,
             leaseSeconds: 4,
@@ -98,7 +96,6 @@ export class WorkerBench {
       settings: {
         slots: 1,
         workDir: this.workDir,
-        contentKeySecret: secret,
         sandbox: 'auto',
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,

@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { CompactEncrypt } from 'jose';
+import { SealingKeys } from './sealing.ts';
+
+const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
+const VALUE = Buffer.from('sixteen bytes ok');
+
+test('what a secret sealed opens while it is current or previous, and with no other', async () => {
+  const sealed = await new SealingKeys(first).seal(VALUE);
+  expect(await new SealingKeys(first).open(sealed)).toEqual(VALUE);
+  expect(await new SealingKeys(third, [second, first]).open(sealed)).toEqual(VALUE);
+  await expect(new SealingKeys(second, [third]).open(sealed)).rejects.toThrow('not configured');
+});
+
+test('the header names the secret and gives none of it away', async () => {
+  const keys = new SealingKeys(first, [second]);
+  const sealed = await keys.seal(VALUE);
+  expect(sealed.split('.')[0]).toBe(keys.header);
+  expect(new SealingKeys(second, [first]).header).not.toBe(keys.header);
+  const { kid } = JSON.parse(Buffer.from(keys.header, 'base64url').toString());
+  expect(Buffer.from(kid, 'base64url')).toHaveLength(8);
+  expect(first.includes(Buffer.from(kid, 'base64url'))).toBe(false);
+});
+
+test('a value of the first version, without a key id, opens with whichever secret sealed it', async () => {
+  const sealed = await new CompactEncrypt(VALUE)
+    .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+    .encrypt(first);
+  expect(await new SealingKeys(second, [first]).open(sealed)).toEqual(VALUE);
+  await expect(new SealingKeys(second).open(sealed)).rejects.toThrow('not configured');
+});
+
+test('an altered value does not open', async () => {
+  const keys = new SealingKeys(first);
+  const parts = (await keys.seal(VALUE)).split('.');
+  parts[3] = Buffer.from('another cipher..').toString('base64url');
+  await expect(keys.open(parts.join('.'))).rejects.toThrow('altered');
+});
+
+test('each purpose has keys of its own, for previous secrets too', async () => {
+  const sealed = await new SealingKeys(first).derive('one').seal(VALUE);
+  const keys = new SealingKeys(second, [first]);
+  expect(await keys.derive('one').open(sealed)).toEqual(VALUE);
+  await expect(keys.derive('other').open(sealed)).rejects.toThrow();
+  await expect(keys.open(sealed)).rejects.toThrow();
+});

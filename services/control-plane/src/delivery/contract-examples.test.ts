@@ -1,0 +1,46 @@
+import { readOpenApiDocument } from '@framelane/openapi/document';
+import { expect, test } from '@jest/globals';
+import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
+import { renderMediaPlaylist } from './media-playlist.ts';
+import { renderStoryboard } from './storyboard.ts';
+
+type Content = Record<string, { example?: string }>;
+type Paths = Record<string, { get: { responses: Record<string, { content: Content }> } }>;
+
+/** The example of a body in the contract. */
+function exampleOf(path: string, type: string): string | undefined {
+  const { paths } = readOpenApiDocument() as { paths: Paths };
+  return paths[`/hls/{tenant}/{video}/${path}`]?.get.responses[200]?.content[type]?.example;
+}
+
+const PLAYLIST = 'application/vnd.apple.mpegurl';
+const SOUNDLESS = { channels: null, language: null, frameRate: 25 };
+
+const RENDITIONS: RenditionFacts[] = [
+  {
+    ...{ name: '480p', codecs: 'avc1.64001f', width: 854, height: 480, ...SOUNDLESS },
+    ...{ bandwidth: 1_562_844, averageBandwidth: 1_287_037 },
+  },
+  {
+    ...{ name: '360p', codecs: 'avc1.64001e', width: 640, height: 360, ...SOUNDLESS },
+    ...{ bandwidth: 909_188, averageBandwidth: 761_316 },
+  },
+  {
+    ...{ name: 'audio', codecs: 'mp4a.40.2', width: null, height: null, frameRate: null },
+    ...{ channels: 2, language: 'en', bandwidth: 140_000, averageBandwidth: 132_000 },
+  },
+];
+
+const STORYBOARD = { bytes: 9000, width: 160, height: 90, columns: 2, tiles: 2, interval: 1 };
+
+test.each([
+  ['master playlist', exampleOf('master.m3u8', PLAYLIST), renderMasterPlaylist(RENDITIONS)],
+  [
+    'media playlist',
+    exampleOf('{rendition}/index.m3u8', PLAYLIST),
+    renderMediaPlaylist({ durations: [6, 4.48], targetDuration: 6 }),
+  ],
+  ['storyboard', exampleOf('storyboard.vtt', 'text/vtt'), renderStoryboard(STORYBOARD, 2, undefined)],
+])('the %s in the contract is what is rendered', (_, example, rendered) => {
+  expect(example).toBe(rendered);
+});

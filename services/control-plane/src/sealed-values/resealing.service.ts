@@ -1,0 +1,90 @@
+import type { SealingKeys } from '@framelane/contracts/sealing';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { Database } from '../db/database.ts';
+import {
+  countOthers,
+  findSealed,
+  nextHeader,
+  replaceSealed,
+  type SealedColumn,
+  type SealedValue,
+} from './sealed-values.store.ts';
+
+/** Values read in one go. */
+const BATCH = 100;
+
+/** What became of the values that the current secret did not seal. */
+type Tally = { resealed: number; unreadable: number };
+
+/**
+ * Moves sealed values from previous secrets to the current one, so that the previous ones can be removed. Each value is
+ * replaced by itself and only while it is unchanged: a run may break off, be repeated, and run beside others.
+ */
+export class ResealingService {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #columns: readonly (SealedColumn & { keys: SealingKeys })[];
+
+  constructor(deps: { db: Database; logger: Logger; contentKeys: SealingKeys; webhookKeys: SealingKeys }) {
+    this.#db = deps.db;
+    this.#logger = deps.logger;
+    this.#columns = [
+      { table: 'videos', column: 'content_key', keys: deps.contentKeys },
+      { table: 'webhook_endpoints', column: 'secret', keys: deps.webhookKeys },
+      { table: 'webhook_endpoints', column: 'previous_secret', keys: deps.webhookKeys },
+    ];
+  }
+
+  /** Seals with the current secret whatever a previous one sealed. Values that no secret opens stay, and are logged. */
+  async reseal(): Promise<void> {
+    const tally: Tally = { resealed: 0, unreadable: 0 };
+    for (const column of this.#columns) {
+      let header = await nextHeader(this.#db, column, '');
+      while (header !== undefined) {
+        if (header !== column.keys.header) await this.#resealAll(column, header, tally);
+        header = await nextHeader(this.#db, column, header);
+      }
+    }
+    const { resealed, unreadable } = tally;
+    if (resealed > 0) this.#logger.info('secrets.resealed', { values: resealed });
+    if (unreadable > 0) this.#logger.error('secrets.unreadable', { values: unreadable });
+  }
+
+  /** How many values the current secret did not seal. */
+  async pending(): Promise<{ contentKeys: number; webhookSecrets: number }> {
+    const pending = { videos: 0, webhook_endpoints: 0 };
+    for (const column of this.#columns) {
+      pending[column.table] += await countOthers(this.#db, column, column.keys.header);
+    }
+    return { contentKeys: pending.videos, webhookSecrets: pending.webhook_endpoints };
+  }
+
+  async #resealAll(
+    column: SealedColumn & { keys: SealingKeys },
+    header: string,
+    tally: Tally,
+  ): Promise<void> {
+    let afterId = '';
+    for (;;) {
+      const values = await findSealed(this.#db, column, { header, afterId, limit: BATCH });
+      for (const value of values) await this.#resealOne(column, value, tally);
+      const last = values.at(-1);
+      if (last === undefined) return;
+      afterId = last.id;
+    }
+  }
+
+  async #resealOne(
+    column: SealedColumn & { keys: SealingKeys },
+    value: SealedValue,
+    tally: Tally,
+  ): Promise<void> {
+    const opened = await column.keys.open(value.sealed).catch(() => undefined);
+    if (opened === undefined) {
+      tally.unreadable += 1;
+      return;
+    }
+    const resealed = await column.keys.seal(opened);
+    if (await replaceSealed(this.#db, column, value, resealed)) tally.resealed += 1;
+  }
+}

@@ -1,0 +1,167 @@
+import { openContentKey } from '@framelane/contracts/content-key';
+import { newId } from '@framelane/contracts/ids';
+import { SealingKeys } from '@framelane/contracts/sealing';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { CompactEncrypt } from 'jose';
+import request from 'supertest';
+import { addJob } from '../src/db/jobs.ts';
+import { ResealingService } from '../src/sealed-values/resealing.service.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { until } from './support/until.ts';
+
+const [before, after, unknown] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
+const PURPOSE = 'webhook secrets';
+const WEBHOOK_SECRET = Buffer.from('a secret of a webhook');
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  // The first step of a rotation: every control plane can open what the others will seal.
+  plane = await startControlPlane((config) => ({
+    ...config,
+    secrets: { ...config.secrets, contentKey: before, previousContentKeys: [after] },
+  }));
+});
+afterAll(() => plane.stop());
+
+const secrets = (contentKey: Buffer, previousContentKeys: Buffer[] = []) => ({
+  secrets: { service: 'tests-only-service-secret-of-32-chars', contentKey, previousContentKeys },
+});
+
+async function signedVideo(): Promise<string> {
+  const { videoId, uploadToken } = await plane.ticket({ filename: 'a.mp4', playbackPolicy: 'signed' });
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.complete(videoId, attempt);
+  return videoId;
+}
+
+const tokenOf = async (url: string, videoId: string): Promise<string> =>
+  (await request(url).post(`/v1/videos/${videoId}/playback-tokens`).set(plane.credentials)).body.token;
+
+/** What a player gets that fetches the key with a token: its bytes, or the status. */
+async function play(url: string, videoId: string, token: string): Promise<string | number> {
+  const path = `/v1/hls/${plane.workspaceId}/${videoId}/key?token=${token}`;
+  const answer = await request(url).get(path).responseType('blob');
+  return answer.status === 200 ? answer.body.toString('hex') : answer.status;
+}
+
+async function insertWebhook(secret: string, previousSecret: string): Promise<string> {
+  const id = newId('whk');
+  const endpoint = { id, workspace_id: plane.workspaceId, url: 'https://receiver.test/', enabled: true };
+  await plane.db
+    .insertInto('webhook_endpoints')
+    .values({
+      ...{ ...endpoint, events: ['video.failed'], secret },
+      ...{ previous_secret: previousSecret, previous_secret_expires_at: new Date(Date.now() + 60_000) },
+    })
+    .execute();
+  return id;
+}
+
+const webhook = (id: string) =>
+  plane.db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** As the first version sealed, without a key id. */
+const sealedWithoutId = (value: Buffer, keys: SealingKeys) =>
+  new CompactEncrypt(value).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(keys.all[0]);
+
+function resealing(contentKeys: SealingKeys): { service: ResealingService; events: Record<string, number> } {
+  const events: Record<string, number> = {};
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const count = (event: string, { values }: { values: number }) => {
+    events[event] = (events[event] ?? 0) + values;
+  };
+  logger.info = count as unknown as Logger['info'];
+  logger.error = count as unknown as Logger['error'];
+  const webhookKeys = contentKeys.derive(PURPOSE);
+  return { service: new ResealingService({ db: plane.db, logger, contentKeys, webhookKeys }), events };
+}
+
+test('a rotation in steps: players go on, everything moves, and the old secret can go', async () => {
+  const old = new SealingKeys(before).derive(PURPOSE);
+  const webhookId = await insertWebhook(
+    await old.seal(WEBHOOK_SECRET),
+    await sealedWithoutId(WEBHOOK_SECRET, old),
+  );
+  const videoId = await signedVideo();
+  const oldToken = await tokenOf(plane.url, videoId);
+  const key = await play(plane.url, videoId, oldToken);
+  expect(key).toMatch(/^[0-9a-f]{32}$/);
+
+  // The second step, control plane by control plane: whichever a player reaches, it plays.
+  const second = await plane.startAnother(secrets(after, [before]));
+  const newToken = await tokenOf(second.url, videoId);
+  for (const url of [plane.url, second.url]) {
+    for (const token of [oldToken, newToken]) expect(await play(url, videoId, token)).toBe(key);
+  }
+  await plane.stopAlone();
+
+  // As the clock does every hour: another may have moved values back while both ran.
+  await addJob(plane.db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
+  const { service } = resealing(new SealingKeys(after, [before]));
+  await until(async () => {
+    const { contentKeys, webhookSecrets } = await service.pending();
+    return contentKeys + webhookSecrets === 0;
+  });
+  expect(await play(second.url, videoId, oldToken)).toBe(key);
+  await second.stop();
+
+  const third = await plane.startAnother(secrets(after));
+  expect(await play(third.url, videoId, newToken)).toBe(key);
+  expect(await play(third.url, videoId, oldToken)).toBe(403);
+  const { secret, previous_secret } = await webhook(webhookId);
+  const now = new SealingKeys(after).derive(PURPOSE);
+  expect(await now.open(secret)).toEqual(WEBHOOK_SECRET);
+  expect(await now.open(String(previous_secret))).toEqual(WEBHOOK_SECRET);
+  await third.stop();
+});
+
+test('a run that breaks off is finished by the next; what no secret opens stays, and is logged', async () => {
+  const old = new SealingKeys(before);
+  const ids = Array.from({ length: 250 }, () => newId('vid'));
+  const lost = newId('vid');
+  const video = { workspace_id: plane.workspaceId, environment: 'live', status: 'processing' } as const;
+  const rows = [...ids, lost].map(async (id, index) => {
+    const value = Buffer.alloc(16, index);
+    const keys = id === lost ? new SealingKeys(unknown) : old;
+    const content_key = index % 2 === 0 ? await keys.seal(value) : await sealedWithoutId(value, keys);
+    return { ...video, id, title: 'A', filename: 'a.mp4', content_key };
+  });
+  await plane.db
+    .insertInto('videos')
+    .values(await Promise.all(rows))
+    .execute();
+
+  const rotated = new SealingKeys(after, [before]);
+  let sealed = 0;
+  const dying = Object.assign(new SealingKeys(after, [before]), {
+    seal: async (value: Uint8Array) => {
+      sealed += 1;
+      if (sealed > 120) throw new Error('The process dies');
+      return rotated.seal(value);
+    },
+  });
+  await expect(resealing(dying).service.reseal()).rejects.toThrow('dies');
+  const { service, events } = resealing(rotated);
+  expect((await service.pending()).contentKeys).toBe(131);
+  await Promise.all([service.reseal(), resealing(rotated).service.reseal()]);
+  expect((await service.pending()).contentKeys).toBe(1);
+  expect(events['secrets.unreadable']).toBe(1);
+
+  const onlyNew = new SealingKeys(after);
+  const kept = await plane.db
+    .selectFrom('videos')
+    .select(['id', 'content_key'])
+    .where('id', 'in', ids)
+    .execute();
+  const opened = kept.map(async ({ id, content_key }) => {
+    const value = await openContentKey(String(content_key), onlyNew);
+    expect(value).toEqual(Buffer.alloc(16, ids.indexOf(id)));
+  });
+  expect(await Promise.all(opened)).toHaveLength(250);
+  await plane.db
+    .deleteFrom('videos')
+    .where('id', 'in', [...ids, lost])
+    .execute();
+});
