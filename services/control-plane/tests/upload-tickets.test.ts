@@ -1,8 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
-import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { startControlPlane, TEST_SERVICE_SECRET, type TestControlPlane } from './support/control-plane.ts';
+import { HandPlayedEngine } from './support/engine.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
 import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
@@ -238,6 +241,112 @@ test('a ticket that runs out unused fails its video', async () => {
   });
   expect(video.error).toEqual({ code: 'upload_expired', message: expect.any(String) });
   expect(video.expiresAt).toBeNull();
+});
+
+describe('completing a transfer', () => {
+  const FILE = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const statusOf = async (videoId: string) =>
+    (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body.status;
+
+  async function begin() {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    const upload = { videoId, transferId, ...FILE };
+    return {
+      videoId,
+      uploadToken,
+      upload,
+      complete: () => plane.engine.ask(INTERNAL_PATHS.completeTransfer, upload),
+    };
+  }
+
+  test('registers the file once, however often it is repeated, also by the event', async () => {
+    const { videoId, upload, complete } = await begin();
+    const responses = await Promise.all([
+      complete(),
+      complete(),
+      plane.engine.report('upload.completed', upload),
+    ]);
+    expect(responses.slice(0, 2)).toEqual(Array(2).fill({ status: 204, body: {} }));
+    expect(await statusOf(videoId)).toBe('processing');
+    const { attempt } = await plane.engine.claim(videoId);
+    expect(attempt).toBe(1);
+    await plane.engine.complete(videoId, attempt);
+    expect((await complete()).status).toBe(204);
+    expect(await statusOf(videoId)).toBe('ready');
+  });
+
+  test('is refused once the ticket expired in its silence and failed the video', async () => {
+    const { videoId, upload, complete } = await begin();
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at: sql`now()`, lease_expires_at: sql`now()` })
+      .where('video_id', '=', videoId)
+      .execute();
+    await plane.db
+      .updateTable('videos')
+      .set({ status: 'failed', error_code: 'upload_expired', error_message: 'Expired.' })
+      .where('id', '=', videoId)
+      .execute();
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, upload);
+    expect(wanted.body).toEqual({ wanted: false });
+    expect(await complete()).toMatchObject({ status: 401, body: { code: 'upload_token_expired' } });
+    expect(await statusOf(videoId)).toBe('failed');
+  });
+
+  test('is refused once the video is deleted', async () => {
+    const { videoId, complete } = await begin();
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+  });
+
+  test('is refused once another transfer holds the ticket', async () => {
+    const { videoId, uploadToken, upload, complete } = await begin();
+    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'test' });
+    await plane.engine.redeem(uploadToken);
+    expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+    expect(await statusOf(videoId)).toBe('uploading');
+  });
+});
+
+describe('a control plane whose clock is wrong', () => {
+  test.each([-3600, 3600])('by %d seconds issues and redeems tickets like the others', async (offset) => {
+    const shifted = await SeparateControlPlane.start(plane.databaseUrl, {
+      CLOCK_OFFSET_SECONDS: String(offset),
+    });
+    try {
+      const body = { filename: 'a.mp4', expiresIn: 60 };
+      const issued = await request(shifted.url)
+        .post('/v1/videos/upload-ticket')
+        .set(plane.credentials)
+        .send(body);
+      const left = Date.parse(issued.body.expiresAt) - Date.now();
+      expect(left).toBeGreaterThan(50_000);
+      expect(left).toBeLessThanOrEqual(60_000);
+      const engine = new HandPlayedEngine({
+        internalUrl: shifted.internalUrl,
+        secret: TEST_SERVICE_SECRET,
+        bus: plane.bus,
+      });
+      const ask = (by: HandPlayedEngine, token: string) =>
+        by.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null });
+      expect((await ask(plane.engine, issued.body.uploadToken)).status).toBe(200);
+      const { videoId, uploadToken } = await plane.ticket(body);
+      expect((await ask(engine, uploadToken)).status).toBe(200);
+      // Its lease lasts for both of them.
+      const again = await ask(engine, uploadToken);
+      expect([again.status, again.body.code]).toEqual([409, 'upload_in_progress']);
+      await plane.db
+        .updateTable('upload_tickets')
+        .set({ expires_at: sql`now()`, lease_expires_at: sql`now()` })
+        .where('video_id', '=', videoId)
+        .execute();
+      const expired = await ask(engine, uploadToken);
+      expect([expired.status, expired.body.code]).toEqual([401, 'upload_token_expired']);
+    } finally {
+      await shifted.kill();
+    }
+  });
 });
 
 test('completing the upload twice starts one transcode', async () => {

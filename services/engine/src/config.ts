@@ -54,12 +54,17 @@ const settings = z.object({
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
 
-/** How slow a client may be. */
+/** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
+const REGISTER_SECONDS = 20;
+
+/** How slow an upload may be. */
 export type UploadLimits = {
   /** Seconds without a single byte. */
   idleSeconds: number;
   /** Average over the transfer, judged once it has lasted a while. */
   minBytesPerSecond: number;
+  /** Seconds in which a stored file has to be registered. */
+  registerSeconds: number;
 };
 
 /** Everything the engine is told from outside. Secrets stand apart, so that a config can be shown. */
@@ -85,6 +90,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     uploads: {
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      registerSeconds: REGISTER_SECONDS,
     },
     transcode: {
       slots: values.ENGINE_SLOTS,

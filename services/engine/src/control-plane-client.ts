@@ -2,6 +2,7 @@ import {
   type AttemptWantedRequest,
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
+  type CompleteTransferRequest,
   claimAttemptResponse,
   INTERNAL_PATHS,
   type RedeemTicketRequest,
@@ -28,6 +29,9 @@ const TICKET_REFUSALS = [
   'upload_in_progress',
   'file_too_large',
 ];
+
+/** The refusals of a file that is stored. */
+const COMPLETION_REFUSALS = ['upload_token_expired', 'upload_cancelled'];
 
 const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
@@ -59,6 +63,14 @@ export class ControlPlaneClient {
       redeemTicketResponse,
       await this.#ask(INTERNAL_PATHS.redeemTicket, request, TICKET_REFUSALS),
     );
+  }
+
+  /**
+   * Registers the file of a transfer, or throws the Problem that says why it is not taken, fit for the client. After a 503
+   * Problem the file may have been registered. Idempotent.
+   */
+  async completeTransfer(request: CompleteTransferRequest): Promise<void> {
+    await this.#ask(INTERNAL_PATHS.completeTransfer, request, COMPLETION_REFUSALS);
   }
 
   /** Makes the ticket of a broken transfer usable again. */

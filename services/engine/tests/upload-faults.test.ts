@@ -27,6 +27,7 @@ const clients: RawClient[] = [];
 beforeAll(async () => {
   engine = await startTestEngine({
     env: { UPLOAD_IDLE_SECONDS: '1' },
+    limits: { registerSeconds: 2 },
     wrapObjects: (objects) => withFaults(objects, storageFaults),
     wrapBus: (bus) => withFaults(bus, busFaults),
   });
@@ -82,6 +83,11 @@ function source(): string {
   return latest;
 }
 
+/** What was registered for the ticket. */
+function completions() {
+  return engine.controlPlane.completions.filter(({ videoId }) => videoId === ticket.videoId);
+}
+
 /** What is stored of the video's file, by any transfer, half or whole. */
 async function leftovers(): Promise<string[]> {
   const sources = sourcePrefix(ticket.workspaceId, ticket.videoId);
@@ -96,7 +102,7 @@ async function released(): Promise<void> {
 async function expectNothingLeft(): Promise<void> {
   await released();
   expect(await leftovers()).toEqual([]);
-  expect(engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId)).toEqual([]);
+  expect(completions()).toEqual([]);
 }
 
 async function expectUsableToken(): Promise<void> {
@@ -210,10 +216,9 @@ describe('a client', () => {
 
   test('that leaves after its last byte does not stop the video', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { bus } = engine;
-    busFaults.publish = async (message) => {
-      if (message.type === 'upload.completed') await promise;
-      await bus.publish(message);
+    storageFaults.head = async (key) => {
+      await promise;
+      return engine.objects.head(key);
     };
     const client = await beginUpload(FORM);
     await until('a lease', () => ticket.transferId ?? undefined);
@@ -221,9 +226,7 @@ describe('a client', () => {
     client.vanish();
     await once(client.socket, 'close');
     resolve();
-    await until('the report', () =>
-      engine.events('upload.completed').find(({ data }) => data.videoId === ticket.videoId),
-    );
+    await until('the registration', () => completions()[0]);
     expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
   });
 
@@ -271,10 +274,10 @@ describe('the lease of a ticket', () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(CLOSING_BOUNDARY);
       late.send('0\r\n\r\n');
-      await late.answer();
+      expect(await late.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
       await expectUntouched(successor);
-      const reports = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);
-      expect(new Set(reports.map(({ data }) => data.transferId)).size).toBe(reports.length);
+      expect(await leftovers()).toEqual([successor]);
+      expect(completions()).toHaveLength(1);
     });
 
     test('keeps its file also when this one fails and removes what it stored', async () => {
@@ -347,16 +350,66 @@ describe('a storage that', () => {
   });
 });
 
-describe('a message bus that is down', () => {
-  test('at completion: 503, nothing is kept, the token works once it is back', async () => {
-    busFaults.publish = async () => {
-      throw new Error('broker away');
-    };
+test('a message bus that is down does not keep a file from being registered', async () => {
+  busFaults.publish = async () => {
+    throw new Error('broker away');
+  };
+  expect((await upload()).status).toBe(202);
+});
+
+describe('a file that is stored', () => {
+  const MEANWHILE: [string, () => void, number, string][] = [
+    ['was deleted', () => Object.assign(ticket, { deleted: true }), 409, 'upload_cancelled'],
+    [
+      'failed as its ticket expired',
+      () => Object.assign(ticket, { failed: true }),
+      401,
+      'upload_token_expired',
+    ],
+  ];
+  test.each(MEANWHILE)(
+    'and whose video %s meanwhile is refused and removed',
+    async (_what, change, status, code) => {
+      storageFaults.head = async (key) => {
+        change();
+        return engine.objects.head(key);
+      };
+      expect(await upload()).toMatchObject({ status, body: { code } });
+      await expectNothingLeft();
+    },
+  );
+
+  test('is registered by a repeat when the first response is lost', async () => {
+    engine.controlPlane.losesResponses = 1;
+    expect((await upload()).status).toBe(202);
+    expect(completions()).toHaveLength(1);
+  });
+
+  test('is left to an event when the control plane stays away: 503, and the ticket is not released', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
     const answer = await upload();
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('5');
-    await expectNothingLeft();
-    delete busFaults.publish;
+    const [event, ...others] = engine
+      .events('upload.completed')
+      .filter(({ data }) => data.videoId === ticket.videoId);
+    expect(event?.data).toMatchObject({ transferId: ticket.transferId, bytes: FILE.byteLength });
+    expect(others).toEqual([]);
+    expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
+    expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
+    engine.controlPlane.broken.clear();
+    expect(await upload()).toMatchObject({ status: 401, body: { code: 'upload_token_used' } });
+  });
+
+  test('frees its ticket when neither the control plane nor the bus takes it', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
+    busFaults.publish = async () => {
+      throw new Error('broker away');
+    };
+    expect((await upload()).status).toBe(503);
+    await released();
+    expect(completions()).toEqual([]);
+    engine.controlPlane.broken.clear();
     await expectUsableToken();
   });
 });

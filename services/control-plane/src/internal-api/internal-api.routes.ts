@@ -1,6 +1,7 @@
 import {
   attemptWantedRequest,
   claimAttemptRequest,
+  completeTransferRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -10,7 +11,11 @@ import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+import {
+  ticketExpired,
+  type UploadTicketsService,
+  uploadCancelled,
+} from '../upload-tickets/upload-tickets.service.ts';
 
 /** What engines ask; described in openapi/internal.yaml. */
 export function internalApi(tickets: UploadTicketsService, attempts: AttemptsService): Router {
@@ -18,6 +23,13 @@ export function internalApi(tickets: UploadTicketsService, attempts: AttemptsSer
 
   router.post(INTERNAL_PATHS.redeemTicket, async (req, res) => {
     res.json(await tickets.redeem(read(redeemTicketRequest, req.body)));
+  });
+
+  router.post(INTERNAL_PATHS.completeTransfer, async (req, res) => {
+    const completion = await tickets.complete(read(completeTransferRequest, req.body));
+    if (completion === 'expired') throw ticketExpired();
+    if (completion === 'cancelled') throw uploadCancelled();
+    res.status(204).end();
   });
 
   router.post(INTERNAL_PATHS.releaseTransfer, async (req, res) => {

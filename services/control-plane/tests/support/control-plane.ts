@@ -12,7 +12,8 @@ import { type Database, openDatabase, openPool } from '../../src/db/database.ts'
 import { createTestDatabase } from './database.ts';
 import { HandPlayedEngine } from './engine.ts';
 
-const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
+/** What engines of these tests show. */
+export const TEST_SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
 
 /** A running control plane with a database, a store and a bus of its own, and everything a test needs around it. */
 export type TestControlPlane = {
@@ -59,7 +60,7 @@ export async function startControlPlane(
     PUBLIC_URL: 'http://framelane.test',
     ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
     DATABASE_URL: database.url,
-    SERVICE_SECRET,
+    SERVICE_SECRET: TEST_SERVICE_SECRET,
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
     RETRY_BACKOFF_SECONDS: '0',
     RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
@@ -79,7 +80,7 @@ export async function startControlPlane(
   const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
   const engine = new HandPlayedEngine({
     internalUrl: `http://127.0.0.1:${internalPort}`,
-    secret: SERVICE_SECRET,
+    secret: TEST_SERVICE_SECRET,
     bus,
   });
   const db = openDatabase(openPool(database.url, logger));

@@ -61,7 +61,7 @@ export function notWanted(): Problem {
   return new Problem(
     409,
     'upload_cancelled',
-    'The video was deleted, or its ticket went to another upload, while the file was on its way.',
+    'The video was deleted during the upload, or its ticket expired or went to another upload.',
   );
 }
 
