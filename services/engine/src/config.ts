@@ -50,6 +50,7 @@ const settings = z.object({
   ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
+  ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
@@ -57,8 +58,10 @@ const settings = z.object({
 /** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 
-/** How slow an upload may be. */
+/** How many uploads an engine takes, and how slow they may be. */
 export type UploadLimits = {
+  /** Uploads at once. */
+  atOnce: number;
   /** Seconds without a single byte. */
   idleSeconds: number;
   /** Average over the transfer, judged once it has lasted a while. */
@@ -88,6 +91,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
     uploads: {
+      atOnce: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
       registerSeconds: REGISTER_SECONDS,

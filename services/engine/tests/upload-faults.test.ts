@@ -15,6 +15,7 @@ import { until } from './support/until.ts';
 
 const FILE = randomBytes(2_000_000);
 const FORM = formWith(FILE);
+const MAX_UPLOADS = 5;
 
 /** Replaced methods of the storage and the bus, for one test. */
 const storageFaults: Partial<ObjectStore> = {};
@@ -26,7 +27,7 @@ const clients: RawClient[] = [];
 
 beforeAll(async () => {
   engine = await startTestEngine({
-    env: { UPLOAD_IDLE_SECONDS: '1' },
+    env: { UPLOAD_IDLE_SECONDS: '1', ENGINE_MAX_UPLOADS: String(MAX_UPLOADS) },
     limits: { registerSeconds: 2 },
     wrapObjects: (objects) => withFaults(objects, storageFaults),
     wrapBus: (bus) => withFaults(bus, busFaults),
@@ -348,6 +349,77 @@ describe('a storage that', () => {
     delete storageFaults.head;
     await expectUsableToken();
   });
+});
+
+describe('a disk', () => {
+  const TOTAL = 100_000_000;
+  const RESERVE = TOTAL / 20;
+  const disk = { freeBytes: 0, totalBytes: TOTAL };
+  const FULL = { status: 507, body: { code: 'insufficient_storage' } };
+  beforeEach(() => {
+    storageFaults.room = async () => ({ ...disk });
+  });
+
+  test('without room for the announced bytes beside the reserve refuses them before they are sent', async () => {
+    disk.freeBytes = RESERVE + FORM.byteLength - 1;
+    const client = await connect();
+    client.sendHead({ token: ticket.token, length: FORM.byteLength });
+    expect(await client.answer()).toMatchObject(FULL);
+    await expectNothingLeft();
+    disk.freeBytes += 1;
+    await expectUsableToken();
+  });
+
+  test('holds no two uploads that announce the same room', async () => {
+    disk.freeBytes = RESERVE + 1.5 * FORM.byteLength;
+    const first = await beginUpload(FORM.subarray(0, 1000));
+    await beingStored();
+    const held = ticket;
+    ticket = engine.controlPlane.issue();
+    expect(await upload()).toMatchObject(FULL);
+    first.vanish();
+    await until('the release', () => (held.transferId === null ? true : undefined));
+    await expectUsableToken();
+  });
+
+  test('that others fill meanwhile ends an upload of no announced length', async () => {
+    disk.freeBytes = RESERVE + 1_500_000;
+    const client = await beginUpload(FORM.subarray(0, 1_000_000), null);
+    await beingStored();
+    disk.freeBytes = RESERVE;
+    client.sendChunk(FORM.subarray(1_000_000));
+    expect(await client.answer()).toMatchObject(FULL);
+    await expectNothingLeft();
+  });
+
+  test('with nothing but its reserve left is named by /readyz', async () => {
+    const missing = async () => {
+      const body = await (await fetch(`${engine.url}/readyz`)).json();
+      return (body as { missing: string[] }).missing;
+    };
+    disk.freeBytes = RESERVE + 1;
+    expect(await missing()).toEqual([]);
+    disk.freeBytes = RESERVE;
+    expect(await missing()).toEqual(['disk']);
+  });
+});
+
+test('an engine with as many uploads as it may have refuses the next before it asks for its ticket', async () => {
+  engine.controlPlane.requests.length = 0;
+  const begun: RawClient[] = [];
+  for (let count = 0; count < MAX_UPLOADS; count += 1) {
+    ticket = engine.controlPlane.issue();
+    begun.push(await beginUpload(FORM.subarray(0, 1000)));
+  }
+  const redeemed = () => engine.controlPlane.requests.filter((path) => path === INTERNAL_PATHS.redeemTicket);
+  await until('all of them', () => (redeemed().length === MAX_UPLOADS ? true : undefined));
+  ticket = engine.controlPlane.issue();
+  const answer = await upload();
+  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect(answer.headers.get('retry-after')).toBe('5');
+  expect(redeemed()).toHaveLength(MAX_UPLOADS);
+  for (const client of begun) client.vanish();
+  await until('room', async () => ((await upload()).status === 202 ? true : undefined));
 });
 
 test('a message bus that is down does not keep a file from being registered', async () => {

@@ -16,6 +16,7 @@ import { withTimeLimit } from '../time-limit.ts';
 import { Pace } from './pace.ts';
 import { readForm } from './read-form.ts';
 import { SourceStorage, type StoredSource } from './source-storage.ts';
+import type { RoomClaim, StoreRoom } from './store-room.ts';
 import {
   clientGone,
   clientTooSlow,
@@ -48,6 +49,7 @@ export type TransferDeps = {
   bus: MessageBus;
   logger: Logger;
   metrics: EngineMetrics;
+  room: StoreRoom;
   limits: UploadLimits;
 };
 
@@ -63,6 +65,7 @@ export class Transfer {
   readonly #signal: AbortSignal;
   readonly #storage: SourceStorage;
   readonly #stop: AbortSignal;
+  #claim: RoomClaim | undefined;
   /** The file may be registered, now or later: it has to stay. */
   #mayBeRegistered = false;
   /** `upload.completed` is in the queue: it decides about the ticket. */
@@ -79,7 +82,10 @@ export class Transfer {
       objects: deps.objects,
       key: ticket.sourceKey,
       signal: this.#signal,
-      onBytes: (bytes) => deps.metrics.uploadBytes(bytes),
+      onBytes: async (bytes) => {
+        deps.metrics.uploadBytes(bytes);
+        await this.#claim?.take(bytes);
+      },
     });
   }
 
@@ -92,6 +98,7 @@ export class Transfer {
   async run(req: Request, res: Response): Promise<StoredSource> {
     const endWatch = this.#watch(req);
     try {
+      this.#claim = await this.#deps.room.claim(contentLength(req));
       const source = await this.#receive(req, res);
       await this.#verify(source);
       this.#signal.throwIfAborted();
@@ -102,6 +109,7 @@ export class Transfer {
       await this.#undo(error instanceof Problem ? error.code : 'internal_error');
       throw error;
     } finally {
+      this.#claim?.release();
       endWatch();
     }
   }
@@ -261,4 +269,10 @@ function requireForm(contentType: string): void {
   }
   if (type.essence !== 'multipart/form-data') throw notMultipart();
   if (!type.params.get('boundary')) throw malformedMultipart('The Content-Type names no boundary.');
+}
+
+/** Null when the body comes in chunks. Node has made sure that it is a number. */
+export function contentLength(req: Request): number | null {
+  const value = req.get('content-length');
+  return value === undefined ? null : Number(value);
 }
