@@ -19,6 +19,8 @@ export const redeemTicketRequest = z.object({
   token: z.string().max(200),
   /** Content-Length of the request, null when the client sent none: an early 413. */
   contentLength: z.int().nonnegative().nullable(),
+  /** Whom unknown tokens count for; null when it is unknown. */
+  clientAddress: z.string().nullable(),
 });
 export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
 

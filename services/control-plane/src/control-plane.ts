@@ -39,6 +39,7 @@ import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
+import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { referencePage } from './reference-page/reference-page.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
@@ -139,6 +140,7 @@ export class ControlPlane {
       metrics,
       contact,
       limits: config.uploads,
+      workspaceLimits: config.workspaceUploads,
       testVideoHours: config.testVideoHours,
     });
     const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
@@ -238,6 +240,7 @@ export class ControlPlane {
         logger,
         tickets,
         attempts,
+        tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
         metrics: metricsEndpoint(metrics.registry, async () => {

@@ -3,10 +3,13 @@ import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
-import { startControlPlane, TEST_SERVICE_SECRET, type TestControlPlane } from './support/control-plane.ts';
-import { HandPlayedEngine } from './support/engine.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import type { HandPlayedEngine } from './support/engine.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 import { until } from './support/until.ts';
+
+const SHARE = { count: 30, bytes: 1_000_000_000 };
+const MAX_GUESSES = 20;
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -14,6 +17,8 @@ beforeAll(async () => {
     ...config,
     reconcileSeconds: 1,
     uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
+    workspaceUploads: SHARE,
+    rateLimits: { requestsPerMinute: 0, failuresPerMinute: MAX_GUESSES },
   }));
 });
 afterAll(() => plane.stop());
@@ -88,7 +93,7 @@ describe('requesting a ticket', () => {
 
 describe('redeeming a token', () => {
   const redeem = (token: string, contentLength: number | null = null) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength });
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
   test('of ten transfers at once, one gets it', async () => {
     const { uploadToken } = await plane.ticket();
@@ -233,6 +238,7 @@ test('a ticket that runs out unused fails its video', async () => {
   const answer = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
     token: uploadToken,
     contentLength: null,
+    clientAddress: null,
   });
   expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_expired']);
   const video = await until(async () => {
@@ -241,6 +247,59 @@ test('a ticket that runs out unused fails its video', async () => {
   });
   expect(video.error).toEqual({ code: 'upload_expired', message: expect.any(String) });
   expect(video.expiresAt).toBeNull();
+});
+
+describe('the uploads of a workspace', () => {
+  /** A workspace with nothing under way, and a control plane that lets it have so much. */
+  async function planeWith(workspaceUploads: typeof SHARE): Promise<HandPlayedEngine> {
+    await plane.db.updateTable('upload_tickets').set({ transfer_id: null, lease_expires_at: null }).execute();
+    const other = await plane.startAnother({ workspaceUploads });
+    return plane.engineAt(other.internalUrl);
+  }
+  const tokens = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await plane.ticket()).uploadToken));
+  const redeemBy = (engine: HandPlayedEngine, token = '', contentLength: number | null = 1000) =>
+    engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+  const TOO_MANY = { status: 429, body: { code: 'too_many_uploads' } };
+
+  test('are never more at once than it may have, and one that ends makes room', async () => {
+    const engine = await planeWith({ count: 3, bytes: SHARE.bytes });
+    const answers = await Promise.all((await tokens(8)).map((token) => redeemBy(engine, token)));
+    const leased = answers.filter(({ status }) => status === 200);
+    expect(leased).toHaveLength(3);
+    expect(answers.filter(({ body }) => body.code === 'too_many_uploads')).toHaveLength(5);
+
+    const [next] = await tokens(1);
+    expect(await redeemBy(engine, next)).toMatchObject(TOO_MANY);
+    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body, reason: 'test' });
+    expect((await redeemBy(engine, next)).status).toBe(200);
+  });
+
+  test('have together no more bytes than it may have; one alone is always taken', async () => {
+    const engine = await planeWith({ count: 100, bytes: 2_500_000 });
+    const [first, second, third, chunked] = await tokens(4);
+    const alone = await redeemBy(engine, chunked, null);
+    expect(alone.status).toBe(200);
+    expect(await redeemBy(engine, first, 1)).toMatchObject(TOO_MANY);
+    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...alone.body, reason: 'test' });
+    expect((await redeemBy(engine, first, 2_000_000)).status).toBe(200);
+    expect(await redeemBy(engine, second, 500_001)).toMatchObject(TOO_MANY);
+    expect((await redeemBy(engine, third, 500_000)).status).toBe(200);
+  });
+});
+
+test('who guesses tokens is sent away with 429 after a while; good ones of the same address work', async () => {
+  const guess = (token: string, clientAddress: string | null) =>
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress });
+  const codes: unknown[] = [];
+  for (let count = 0; count <= MAX_GUESSES; count += 1) {
+    codes.push((await guess(`ut_guess${count}`, '2001:db8::1')).body.code);
+  }
+  expect(codes).toEqual([...Array(MAX_GUESSES).fill('upload_token_invalid'), 'rate_limited']);
+  expect(await guess('ut_guess', '2001:db8::2')).toMatchObject({ status: 429 });
+  expect(await guess('ut_guess', '2001:db8:0:1::1')).toMatchObject({ status: 401 });
+  const { uploadToken } = await plane.ticket();
+  expect((await guess(uploadToken, '2001:db8::1')).status).toBe(200);
 });
 
 describe('completing a transfer', () => {
@@ -323,13 +382,9 @@ describe('a control plane whose clock is wrong', () => {
       const left = Date.parse(issued.body.expiresAt) - Date.now();
       expect(left).toBeGreaterThan(50_000);
       expect(left).toBeLessThanOrEqual(60_000);
-      const engine = new HandPlayedEngine({
-        internalUrl: shifted.internalUrl,
-        secret: TEST_SERVICE_SECRET,
-        bus: plane.bus,
-      });
+      const engine = plane.engineAt(shifted.internalUrl);
       const ask = (by: HandPlayedEngine, token: string) =>
-        by.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null });
+        by.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
       expect((await ask(plane.engine, issued.body.uploadToken)).status).toBe(200);
       const { videoId, uploadToken } = await plane.ticket(body);
       expect((await ask(engine, uploadToken)).status).toBe(200);

@@ -10,6 +10,7 @@ import type { Uploads } from './uploads/uploads.ts';
 /** The engine's application: what every request passes, in order. */
 export function createApp(deps: {
   checks: ReadinessChecks;
+  trustedProxies: readonly string[];
   countRequests: RequestHandler;
   uploads: Uploads;
   logger: Logger;
@@ -17,6 +18,7 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('trust proxy', [...deps.trustedProxies]);
   app.use(requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));

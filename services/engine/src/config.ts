@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
@@ -50,6 +51,7 @@ const settings = z.object({
   ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
+  TRUST_PROXY: trustedProxies(),
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
@@ -78,6 +80,8 @@ export type EngineConfig = {
   internalHttp: { host: string; port: number };
   /** Root of the control plane's internal listener. */
   controlPlaneUrl: string;
+  /** Proxies that are believed what they say of the client's address: addresses and ranges. */
+  trustedProxies: readonly string[];
   uploads: UploadLimits;
   transcode: Omit<TranscodeSettings, 'contentKeySecret'>;
   secrets: { service: string; contentKey: Uint8Array };
@@ -90,6 +94,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     http: { host: values.HOST, port: values.ENGINE_PORT },
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
+    trustedProxies: values.TRUST_PROXY ?? [],
     uploads: {
       atOnce: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,

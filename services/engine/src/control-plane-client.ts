@@ -28,6 +28,8 @@ const TICKET_REFUSALS = [
   'upload_token_used',
   'upload_in_progress',
   'file_too_large',
+  'too_many_uploads',
+  'rate_limited',
 ];
 
 /** The refusals of a file that is stored. */
@@ -109,6 +111,7 @@ export class ControlPlaneClient {
   /** Resolves with the body of the answer; throws a refusal as a Problem if its code is among those expected. */
   async #ask(path: string, request: object, expectedRefusals: readonly string[] = []): Promise<unknown> {
     let status: number;
+    let retryAfter: string | null;
     let body: unknown;
     try {
       const response = await fetch(`${this.#baseUrl}${path}`, {
@@ -119,6 +122,7 @@ export class ControlPlaneClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       status = response.status;
+      retryAfter = response.headers.get('retry-after');
       const text = await response.text();
       body = text === '' ? undefined : JSON.parse(text);
     } catch (error) {
@@ -127,7 +131,8 @@ export class ControlPlaneClient {
     if (status >= 200 && status < 300) return body;
     const problem = problemBody.safeParse(body).data;
     if (status < 500 && problem && expectedRefusals.includes(problem.code)) {
-      throw new Problem(status, problem.code, problem.detail, { extra: problem.extra });
+      const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+      throw new Problem(status, problem.code, problem.detail, { extra: problem.extra, headers });
     }
     throw notUsable(new Error(`The control plane answered ${status} ${problem?.code ?? ''} to ${path}`));
   }

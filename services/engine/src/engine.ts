@@ -84,6 +84,7 @@ export class Engine {
     };
     const app = createApp({
       checks,
+      trustedProxies: config.trustedProxies,
       countRequests: countRequests(metrics.registry, (req) => req.route?.path),
       uploads: this.#uploads,
       logger,

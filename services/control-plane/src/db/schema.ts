@@ -119,6 +119,8 @@ type UploadTicketsTable = {
   /** The transfer the ticket is leased to, until it completes, breaks or falls silent. */
   transfer_id: string | null;
   lease_expires_at: Date | null;
+  /** Bytes that the latest transfer announced, or the most it may have. */
+  announced_bytes: number | null;
   /** When the upload completed: the token is spent. */
   used_at: Date | null;
 };

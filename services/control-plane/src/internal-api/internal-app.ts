@@ -3,6 +3,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { translateHttpError } from '../http/problems.ts';
+import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import { internalApi } from './internal-api.routes.ts';
 import { serviceAuthentication } from './service-authentication.ts';
@@ -12,6 +13,7 @@ export function createInternalApp(deps: {
   logger: Logger;
   tickets: UploadTicketsService;
   attempts: AttemptsService;
+  tokenGuesses: TokenGuessLimit;
   secret: string;
   countRequests: RequestHandler;
   metrics: RequestHandler;
@@ -21,7 +23,7 @@ export function createInternalApp(deps: {
   // Whoever reaches this listener may read it: it names no one, and Prometheus brings no credential.
   app.get('/metrics', deps.metrics);
   app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
-  app.use(internalApi(deps.tickets, deps.attempts));
+  app.use(internalApi(deps.tickets, deps.attempts, deps.tokenGuesses));
   app.use(routeNotFound, problemHandler(deps.logger, translateHttpError));
   return app;
 }

@@ -25,11 +25,15 @@ import {
   renewLease,
   replaceToken,
   spendTicket,
+  uploadsUnderWay,
 } from './upload-tickets.store.ts';
 import { hashUploadToken, newUploadToken } from './upload-token.ts';
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
+
+/** When to try again after too many uploads at once. */
+const RETRY_SHARE_SECONDS = 10;
 
 /** Tickets looked at in one go by `expireUnused`. */
 const EXPIRY_BATCH = 100;
@@ -66,6 +70,7 @@ export class UploadTicketsService {
   readonly #metrics: Metrics;
   readonly #contact: EngineContact;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
+  readonly #workspaceLimits: { count: number; bytes: number };
   readonly #testVideoHours: number;
 
   constructor(deps: {
@@ -76,6 +81,8 @@ export class UploadTicketsService {
     metrics: Metrics;
     contact: EngineContact;
     limits: { maxBytes: number; leaseSeconds: number };
+    /** Of the uploads that one workspace has under way. */
+    workspaceLimits: { count: number; bytes: number };
     testVideoHours: number;
   }) {
     this.#db = deps.db;
@@ -85,6 +92,7 @@ export class UploadTicketsService {
     this.#metrics = deps.metrics;
     this.#contact = deps.contact;
     this.#limits = deps.limits;
+    this.#workspaceLimits = deps.workspaceLimits;
     this.#testVideoHours = deps.testVideoHours;
   }
 
@@ -135,16 +143,23 @@ export class UploadTicketsService {
     );
   }
 
-  /** Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. */
+  /**
+   * Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. The uploads that the
+   * workspace has under way count, by number and by bytes; one of no announced length counts as the largest file.
+   */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+    const { maxBytes, leaseSeconds } = this.#limits;
     const tokenHash = hashUploadToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    if (contentLength !== null && contentLength > this.#limits.maxBytes + MULTIPART_OVERHEAD_BYTES) {
-      throw this.#tooLarge();
-    }
+    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
     const transferId = newId('xfr');
-    if (!(await leaseTicket(this.#db, tokenHash, transferId, this.#limits.leaseSeconds))) {
-      // Somebody was faster between the look and the lease.
+    const bytes = contentLength ?? maxBytes;
+    const leased = await this.#db.transaction().execute(async (trx) => {
+      this.#requireShare(await uploadsUnderWay(trx, ticket.workspace_id), bytes);
+      return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
+    });
+    if (!leased) {
+      // Another transfer was faster.
       requireUsable(await findTicketByHash(this.#db, tokenHash));
       throw uploadInProgress();
     }
@@ -153,7 +168,8 @@ export class UploadTicketsService {
       workspaceId: ticket.workspace_id,
       transferId,
       sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
-      ...this.#limits,
+      maxBytes,
+      leaseSeconds,
     };
   }
 
@@ -212,6 +228,14 @@ export class UploadTicketsService {
     }
   }
 
+  /** A first upload is always allowed, so that every file that may be sent can be. */
+  #requireShare(underWay: { count: number; bytes: number }, bytes: number): void {
+    const { count, bytes: most } = this.#workspaceLimits;
+    if (underWay.count >= count || (underWay.count > 0 && underWay.bytes + bytes > most)) {
+      throw tooManyUploads(this.#workspaceLimits);
+    }
+  }
+
   #tooLarge(): Problem {
     const { maxBytes } = this.#limits;
     return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
@@ -243,6 +267,15 @@ function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
 
 function uploadInProgress(): Problem {
   return new Problem(409, 'upload_in_progress', 'Another upload with this token is under way.');
+}
+
+function tooManyUploads({ count, bytes }: { count: number; bytes: number }): Problem {
+  return new Problem(
+    429,
+    'too_many_uploads',
+    `A workspace may have ${count} uploads and ${bytes} bytes of them under way at once. Wait for one to end; the token can be used again.`,
+    { headers: { 'Retry-After': String(RETRY_SHARE_SECONDS) } },
+  );
 }
 
 /** The ticket expired before its file was stored. */

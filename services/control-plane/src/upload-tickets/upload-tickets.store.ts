@@ -66,18 +66,51 @@ export async function replaceToken(
 }
 
 /**
+ * The uploads that a workspace has under way. Until the end of the transaction no other one counts those of this workspace, so
+ * that what is leased upon the result is never too much.
+ */
+export async function uploadsUnderWay(
+  trx: Database,
+  workspaceId: string,
+): Promise<{ count: number; bytes: number }> {
+  await trx
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return trx
+    .selectFrom('upload_tickets')
+    .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
+    .select([
+      sql<number>`count(*)::int`.as('count'),
+      sql<number>`coalesce(sum(announced_bytes), 0)::float8`.as('bytes'),
+    ])
+    .where('transfer_id', 'is not', null)
+    .where('used_at', 'is', null)
+    .where('lease_expires_at', '>', sql<Date>`now()`)
+    .where('videos.workspace_id', '=', workspaceId)
+    .where('videos.status', '=', 'uploading')
+    .where('videos.deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+}
+
+/**
  * Leases a free, living, unused ticket to a transfer. One statement: of ten transfers at once, one gets it. Resolves
  * with whether this one did.
  */
 export async function leaseTicket(
   db: Database,
   tokenHash: Buffer,
-  transferId: string,
-  leaseSeconds: number,
+  transfer: { transferId: string; bytes: number; leaseSeconds: number },
 ): Promise<boolean> {
   const result = await db
     .updateTable('upload_tickets')
-    .set({ transfer_id: transferId, lease_expires_at: inSeconds(leaseSeconds) })
+    .set({
+      transfer_id: transfer.transferId,
+      announced_bytes: transfer.bytes,
+      lease_expires_at: inSeconds(transfer.leaseSeconds),
+    })
     .where('token_hash', '=', tokenHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)

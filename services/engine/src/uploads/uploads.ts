@@ -52,7 +52,11 @@ export class Uploads {
     // This one is among them.
     if (this.#underWay.size > this.#deps.limits.atOnce) throw tooManyUploads();
     const token = readToken(req);
-    return this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
+    return this.#deps.controlPlane.redeemTicket({
+      token,
+      contentLength: contentLength(req),
+      clientAddress: req.ip ?? null,
+    });
   }
 
   async #receive(req: Request, res: Response): Promise<Receipt> {
