@@ -49,12 +49,17 @@ const settings = z.object({
   WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
+/** How long a client may take to send a request: at the most 256 kB of JSON. */
+const REQUEST_SECONDS = 30;
+
 /** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
 export type ControlPlaneConfig = {
   /** The public listener. */
   http: { host: string; port: number };
   /** The listener for engines; never exposed to the public. */
   internalHttp: { host: string; port: number };
+  /** How long a client may take to send a request. */
+  requestSeconds: number;
   /** Root of the public address, without `/v1` and without a trailing slash. */
   publicUrl: string;
   /** Root of the engine's public address: where clients upload. */
@@ -112,6 +117,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
   return {
     http: { host: values.HOST, port: values.PORT },
     internalHttp: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    requestSeconds: REQUEST_SECONDS,
     publicUrl: values.PUBLIC_URL,
     enginePublicUrl: values.ENGINE_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,

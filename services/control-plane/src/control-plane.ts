@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { deriveSealingSecret } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -234,8 +234,10 @@ export class ControlPlane {
     this.#bandwidth = bandwidth;
     this.#webhookDeliveries = webhookDeliveries;
     this.#idempotency = idempotency;
-    this.#publicServer = createServer(app);
+    const connections = connectionLimits(config.requestSeconds);
+    this.#publicServer = createServer(connections, app);
     this.#internalServer = createServer(
+      connections,
       createInternalApp({
         logger,
         tickets,
@@ -364,4 +366,13 @@ export class ControlPlane {
       this.#deps.logger.warn('reconcile.not_scheduled', { error }),
     );
   }
+}
+
+/** Limits of the time in which a request has to come, its head in two thirds of it. */
+function connectionLimits(requestSeconds: number): ServerOptions {
+  return {
+    requestTimeout: requestSeconds * 1000,
+    headersTimeout: Math.round((requestSeconds * 2000) / 3),
+    connectionsCheckingInterval: Math.round((requestSeconds * 1000) / 6),
+  };
 }

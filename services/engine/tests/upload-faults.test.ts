@@ -241,6 +241,32 @@ describe('a client', () => {
   });
 });
 
+describe('a body that is sent byte by byte and that nobody reads', () => {
+  const upload = `POST /upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nX-Upload-Token: `;
+  test.each([
+    ['to a request without one', () => engine.port, 'GET /healthz HTTP/1.1', 200],
+    ['to where nothing is', () => engine.port, 'POST /films HTTP/1.1', 404],
+    ['with an unknown token', () => engine.port, `${upload}ut_unknown`, 401],
+    [
+      'to the internal listener',
+      () => Number(new URL(engine.internalUrl).port),
+      'GET /healthz HTTP/1.1',
+      200,
+    ],
+  ])('%s: the response comes, and the connection ends', async (_what, port, head, status) => {
+    const client = await RawClient.connect(port());
+    clients.push(client);
+    client.send(`${head}\r\nHost: engine\r\nContent-Length: 100000\r\n\r\n`);
+    const dripping = setInterval(() => client.send('x'), 100);
+    try {
+      expect((await client.answer()).status).toBe(status);
+      await client.closedByServer();
+    } finally {
+      clearInterval(dripping);
+    }
+  });
+});
+
 describe('the lease of a ticket', () => {
   test('is renewed while the file comes in, with the bytes so far', async () => {
     ticket.leaseSeconds = 1;

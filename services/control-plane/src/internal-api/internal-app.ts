@@ -1,3 +1,4 @@
+import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import express, { type Express, type RequestHandler } from 'express';
@@ -20,6 +21,7 @@ export function createInternalApp(deps: {
 }): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.use(closeUnread);
   // Whoever reaches this listener may read it: it names no one, and Prometheus brings no credential.
   app.get('/metrics', deps.metrics);
   app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
