@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { uploadCompletedSchema } from './messages.ts';
 
 /**
  * The questions an engine asks the control plane that need an answer at once. Served on the internal listener only;
@@ -6,6 +7,7 @@ import { z } from 'zod';
  */
 export const INTERNAL_PATHS = {
   redeemTicket: '/internal/v1/upload-tickets/redeem',
+  completeTransfer: '/internal/v1/upload-tickets/complete',
   releaseTransfer: '/internal/v1/upload-tickets/release',
   transferWanted: '/internal/v1/upload-tickets/wanted',
   claimAttempt: '/internal/v1/attempts/claim',
@@ -17,6 +19,8 @@ export const redeemTicketRequest = z.object({
   token: z.string().max(200),
   /** Content-Length of the request, null when the client sent none: an early 413. */
   contentLength: z.int().nonnegative().nullable(),
+  /** Whom unknown tokens count for; null when it is unknown. */
+  clientAddress: z.string().nullable(),
 });
 export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
 
@@ -33,6 +37,13 @@ export const redeemTicketResponse = z.object({
 });
 export type RedeemTicketResponse = z.infer<typeof redeemTicketResponse>;
 
+/**
+ * The file of a transfer is stored: registers it and spends the ticket. Returns 204, also when repeated. Refused with 401
+ * `upload_token_expired` or 409 `upload_cancelled` when the file is not taken; then nothing of it is kept.
+ */
+export const completeTransferRequest = uploadCompletedSchema;
+export type CompleteTransferRequest = z.infer<typeof completeTransferRequest>;
+
 /** A transfer broke: the token may be used again until it expires. Answered 204, also when repeated. */
 export const releaseTransferRequest = z.object({
   videoId: z.string(),
@@ -41,7 +52,7 @@ export const releaseTransferRequest = z.object({
 });
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
-/** Is this transfer still the one its ticket is leased to? Not after a DELETE or a lost lease. */
+/** Does this transfer hold the ticket of a video that waits for its file? Not after a DELETE, an expiry or a lost lease. */
 export const transferWantedRequest = z.object({ videoId: z.string(), transferId: z.string() });
 export type TransferWantedRequest = z.infer<typeof transferWantedRequest>;
 

@@ -6,21 +6,24 @@ import { manifestSchema } from './manifest.ts';
 /** Version of every message below. Raise it with a breaking change and accept both for one release. */
 const VERSION = 1;
 
+/** A file that is stored whole. */
+export const uploadCompletedSchema = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  bytes: z.int().positive(),
+  /** Lower-case hex. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** As the client declared them; never trusted, kept for the record. */
+  contentType: z.string().nullable(),
+  fileName: z.string().nullable(),
+});
+
 /** The data of each message, by type. `transcode` is a command to the engines; all others are events from them. */
 const dataSchemas = {
   transcode: z.object({ videoId: z.string(), workspaceId: z.string(), sourceKey: z.string() }),
   /** Renews the lease of the transfer. */
   'upload.progress': z.object({ videoId: z.string(), transferId: z.string(), bytes: z.int().nonnegative() }),
-  'upload.completed': z.object({
-    videoId: z.string(),
-    transferId: z.string(),
-    bytes: z.int().positive(),
-    /** Lower-case hex. */
-    sha256: z.string().regex(/^[0-9a-f]{64}$/),
-    /** As the client declared them; never trusted, kept for the record. */
-    contentType: z.string().nullable(),
-    fileName: z.string().nullable(),
-  }),
+  'upload.completed': uploadCompletedSchema,
   'upload.aborted': z.object({ videoId: z.string(), transferId: z.string(), reason: z.string() }),
   /** Renews the lease of the attempt. `fraction` (0..1) never falls within one attempt. */
   'transcode.progress': z.object({

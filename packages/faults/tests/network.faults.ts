@@ -167,7 +167,8 @@ test.each(['cut', 'silence'] as const)(
 
     cluster.doors.internal[fault]();
     await held.sendUntil(1);
-    expect(await outcomeOf(held.client)).toEqual(TAKEN);
+    // The event registers the file, and the engine does not hear of it.
+    expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.waitUntilReady(running);
     await until(() =>
@@ -175,6 +176,7 @@ test.each(['cut', 'silence'] as const)(
     );
     cluster.doors.internal.heal();
 
+    expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });
     expect(await sendOnce(late)).toEqual(TAKEN);
     for (const { videoId } of [begun, late]) await cluster.api.client.waitUntilReady(videoId);
   },

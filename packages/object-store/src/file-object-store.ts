@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   type ByteRange,
+  type DiskRoom,
   ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
@@ -119,6 +120,12 @@ export class FileObjectStore implements ObjectStore {
       removed += 1;
     }
     return removed;
+  }
+
+  async room(): Promise<DiskRoom> {
+    await mkdir(this.#root, { recursive: true });
+    const { bavail, blocks, bsize } = await statfs(this.#root);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   }
 
   async check(): Promise<void> {

@@ -14,6 +14,9 @@ export type StoredObject = ObjectInfo & { body: Readable };
 /** Inclusive byte positions, as in an HTTP Range. */
 export type ByteRange = { start: number; end: number };
 
+/** The disk that a store keeps its objects on, in bytes. */
+export type DiskRoom = { freeBytes: number; totalBytes: number };
+
 /** The object named does not exist. Every other failure of a store is some other error and may pass. */
 export class ObjectNotFoundError extends Error {
   override name = 'ObjectNotFoundError';
@@ -81,6 +84,8 @@ export interface ObjectStore {
    * how many there were.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
+  /** The disk that the objects are on; absent where a store has no disk of its own. */
+  room?(): Promise<DiskRoom>;
   /** Rejects while the store cannot take objects. */
   check(): Promise<void>;
 }

@@ -1,7 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long a client has to notice the answer and stop sending. */
+/** How long a client has to notice the response and stop sending. */
 const LINGER_MS = 2_000;
+
+/**
+ * Middleware that destroys the connection of a client that still sends its body some seconds after the whole response. Node
+ * reads such a body to its end before it takes the next request, however slowly it comes.
+ */
+export function closeUnread(req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  res.once('finish', () => {
+    if (req.complete) return;
+    const timer = setTimeout(() => {
+      if (!req.complete) req.socket.destroy();
+    }, LINGER_MS);
+    timer.unref();
+  });
+  next();
+}
 
 /**
  * Ends an answer to a request whose body is not wanted, and closes the connection. The whole answer leaves at once.

@@ -1,3 +1,4 @@
+import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
@@ -21,7 +22,7 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(requestId, deps.countRequests, securityHeaders);
+  app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression));

@@ -1,7 +1,7 @@
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
+import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
-import { readProxies } from './rate-limits/client-network.ts';
 import { type AddressRange, readRanges } from './webhooks/receiver-addresses.ts';
 
 const GIB = 1024 ** 3;
@@ -23,6 +23,8 @@ const settings = z.object({
   BOOTSTRAP_WORKSPACE_ID: setting.text().optional(),
   BOOTSTRAP_API_KEY: setting.text().optional(),
   MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_STREAM_BYTES).default(10 * GIB),
+  WORKSPACE_MAX_UPLOADS: setting.integer(1).default(100),
+  WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
@@ -34,11 +36,7 @@ const settings = z.object({
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
-  TRUST_PROXY: setting
-    .text()
-    .transform(readProxies)
-    .refine((proxies) => proxies !== null, 'must be addresses or ranges like 10.0.0.0/8, separated by commas')
-    .default([]),
+  TRUST_PROXY: trustedProxies(),
   WEBHOOK_ALLOW_CIDRS: setting
     .text()
     .transform(readRanges)
@@ -52,12 +50,17 @@ const settings = z.object({
   WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
+/** How long a client may take to send a request: at the most 256 kB of JSON. */
+const REQUEST_SECONDS = 30;
+
 /** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
 export type ControlPlaneConfig = {
   /** The public listener. */
   http: { host: string; port: number };
   /** The listener for engines; never exposed to the public. */
   internalHttp: { host: string; port: number };
+  /** How long a client may take to send a request. */
+  requestSeconds: number;
   /** Root of the public address, without `/v1` and without a trailing slash. */
   publicUrl: string;
   /** Root of the engine's public address: where clients upload. */
@@ -66,6 +69,8 @@ export type ControlPlaneConfig = {
   /** The first workspace and key, made at start when given. */
   bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
   uploads: { maxBytes: number; leaseSeconds: number };
+  /** Uploads one workspace may have under way at once, at all engines together, and their bytes. */
+  workspaceUploads: { count: number; bytes: number };
   attempts: {
     /** An attempt not heard of for this long is over. */
     leaseSeconds: number;
@@ -83,7 +88,7 @@ export type ControlPlaneConfig = {
   rateLimits: {
     /** Requests one API key may make a minute, to each control plane; 0: any number. */
     requestsPerMinute: number;
-    /** Refused keys one network may send a minute, to each control plane; 0: any number. */
+    /** Refused keys, and unknown upload tokens, one network may send a minute, to each control plane; 0: any number. */
     failuresPerMinute: number;
   };
   /** Proxies whose word on the client's address is taken: addresses and ranges. */
@@ -118,11 +123,16 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
   return {
     http: { host: values.HOST, port: values.PORT },
     internalHttp: { host: values.INTERNAL_HOST, port: values.INTERNAL_PORT },
+    requestSeconds: REQUEST_SECONDS,
     publicUrl: values.PUBLIC_URL,
     enginePublicUrl: values.ENGINE_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     bootstrap: { workspaceId: values.BOOTSTRAP_WORKSPACE_ID, apiKey: values.BOOTSTRAP_API_KEY },
     uploads: { maxBytes: values.MAX_UPLOAD_BYTES, leaseSeconds: values.UPLOAD_LEASE_SECONDS },
+    workspaceUploads: {
+      count: values.WORKSPACE_MAX_UPLOADS,
+      bytes: values.WORKSPACE_MAX_UPLOAD_BYTES,
+    },
     attempts: {
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -39,6 +39,7 @@ import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
+import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { referencePage } from './reference-page/reference-page.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
@@ -142,6 +143,7 @@ export class ControlPlane {
       metrics,
       contact,
       limits: config.uploads,
+      workspaceLimits: config.workspaceUploads,
       testVideoHours: config.testVideoHours,
     });
     const delivery = new DeliveryService({ db, objects, contentKeys, settings: config.delivery });
@@ -237,12 +239,15 @@ export class ControlPlane {
     this.#webhookDeliveries = webhookDeliveries;
     this.#idempotency = idempotency;
     this.#resealing = resealing;
-    this.#publicServer = createServer(app);
+    const connections = connectionLimits(config.requestSeconds);
+    this.#publicServer = createServer(connections, app);
     this.#internalServer = createServer(
+      connections,
       createInternalApp({
         logger,
         tickets,
         attempts,
+        tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
         metrics: metricsEndpoint(metrics.registry, async () => {
@@ -368,4 +373,13 @@ export class ControlPlane {
       this.#deps.logger.warn('reconcile.not_scheduled', { error }),
     );
   }
+}
+
+/** Limits of the time in which a request has to come, its head in two thirds of it. */
+function connectionLimits(requestSeconds: number): ServerOptions {
+  return {
+    requestTimeout: requestSeconds * 1000,
+    headersTimeout: Math.round((requestSeconds * 2000) / 3),
+    connectionsCheckingInterval: Math.round((requestSeconds * 1000) / 6),
+  };
 }

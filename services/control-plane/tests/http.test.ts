@@ -1,10 +1,12 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await startControlPlane((config) => ({ ...config, requestSeconds: 6 }));
 });
 afterAll(() => plane.stop());
 
@@ -156,10 +158,52 @@ describe('health', () => {
   });
 
   test('readyz names what is missing', async () => {
-    const other = await startControlPlane();
+    const other = await startControlPlane((config) => ({ ...config, requestSeconds: 6 }));
     await other.bus.close();
     const answer = await request(other.url).get('/readyz');
     expect([answer.status, answer.body.missing]).toEqual([503, ['queue']]);
     await other.stop();
   });
+});
+
+describe('a client that sends its body byte by byte', () => {
+  /** Sends a head and then a byte now and then; resolves with all that came back once the server ends the connection. */
+  async function drip(url: string, head: string, everyMs = 100): Promise<string> {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write(`${head}\r\nHost: framelane\r\nContent-Length: 100000\r\n\r\n`);
+    const dripping = setInterval(() => socket.write(' '), everyMs);
+    const { promise: closed, resolve } = Promise.withResolvers<string>();
+    socket.on('close', () => resolve('closed'));
+    const end = await Promise.race([closed, pause(12_000, 'still open', { ref: false })]);
+    clearInterval(dripping);
+    socket.destroy();
+    expect(end).toBe('closed');
+    return received;
+  }
+
+  test.each([
+    ['that nobody reads', () => plane.url, 'GET /healthz HTTP/1.1', 200],
+    ['to where nothing is', () => plane.url, 'POST /v1/films HTTP/1.1', 404],
+    ['without a key', () => plane.url, 'POST /v1/videos/upload-ticket HTTP/1.1', 401],
+    ['to engines only', () => plane.engine.internalUrl, 'POST /internal/v1/attempts/claim HTTP/1.1', 401],
+  ])('%s: gets its response, and its connection ends', async (_, url, head, status) => {
+    const startedAt = performance.now();
+    expect(await drip(url(), head)).toMatch(`HTTP/1.1 ${status}`);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test('that is awaited has to send it in time, or is cut off', async () => {
+    const head = [
+      'POST /v1/videos/upload-ticket HTTP/1.1',
+      'Content-Type: application/json',
+      ...Object.entries(plane.credentials).map(([name, value]) => `${name}: ${value}`),
+    ].join('\r\n');
+    // The reset that ends it may overtake the response.
+    expect(['', 'HTTP/1.1 408']).toContain((await drip(plane.url, head)).slice(0, 12));
+  }, 15_000);
 });

@@ -508,7 +508,7 @@ describe('a refusal', () => {
 describe('a repeated upload ticket', () => {
   const body = { filename: 'a.mp4' };
   const redeem = (token: string) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null });
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
 
   test('has a fresh token for the same video, and the one before is worth nothing', async () => {
     const workspace = await Workspace.make();

@@ -1,9 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import type { HandPlayedEngine } from './support/engine.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
 import { until } from './support/until.ts';
+
+const SHARE = { count: 30, bytes: 1_000_000_000 };
+const MAX_GUESSES = 20;
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -11,6 +17,8 @@ beforeAll(async () => {
     ...config,
     reconcileSeconds: 1,
     uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
+    workspaceUploads: SHARE,
+    rateLimits: { requestsPerMinute: 0, failuresPerMinute: MAX_GUESSES },
   }));
 });
 afterAll(() => plane.stop());
@@ -85,7 +93,7 @@ describe('requesting a ticket', () => {
 
 describe('redeeming a token', () => {
   const redeem = (token: string, contentLength: number | null = null) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength });
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
   test('of ten transfers at once, one gets it', async () => {
     const { uploadToken } = await plane.ticket();
@@ -230,6 +238,7 @@ test('a ticket that runs out unused fails its video', async () => {
   const answer = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
     token: uploadToken,
     contentLength: null,
+    clientAddress: null,
   });
   expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_expired']);
   const video = await until(async () => {
@@ -238,6 +247,161 @@ test('a ticket that runs out unused fails its video', async () => {
   });
   expect(video.error).toEqual({ code: 'upload_expired', message: expect.any(String) });
   expect(video.expiresAt).toBeNull();
+});
+
+describe('the uploads of a workspace', () => {
+  /** A workspace with nothing under way, and a control plane that lets it have so much. */
+  async function planeWith(workspaceUploads: typeof SHARE): Promise<HandPlayedEngine> {
+    await plane.db.updateTable('upload_tickets').set({ transfer_id: null, lease_expires_at: null }).execute();
+    const other = await plane.startAnother({ workspaceUploads });
+    return plane.engineAt(other.internalUrl);
+  }
+  const tokens = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await plane.ticket()).uploadToken));
+  const redeemBy = (engine: HandPlayedEngine, token = '', contentLength: number | null = 1000) =>
+    engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+  const TOO_MANY = { status: 429, body: { code: 'too_many_uploads' } };
+
+  test('are never more at once than it may have, and one that ends makes room', async () => {
+    const engine = await planeWith({ count: 3, bytes: SHARE.bytes });
+    const answers = await Promise.all((await tokens(8)).map((token) => redeemBy(engine, token)));
+    const leased = answers.filter(({ status }) => status === 200);
+    expect(leased).toHaveLength(3);
+    expect(answers.filter(({ body }) => body.code === 'too_many_uploads')).toHaveLength(5);
+
+    const [next] = await tokens(1);
+    expect(await redeemBy(engine, next)).toMatchObject(TOO_MANY);
+    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body, reason: 'test' });
+    expect((await redeemBy(engine, next)).status).toBe(200);
+  });
+
+  test('have together no more bytes than it may have; one alone is always taken', async () => {
+    const engine = await planeWith({ count: 100, bytes: 2_500_000 });
+    const [first, second, third, chunked] = await tokens(4);
+    const alone = await redeemBy(engine, chunked, null);
+    expect(alone.status).toBe(200);
+    expect(await redeemBy(engine, first, 1)).toMatchObject(TOO_MANY);
+    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...alone.body, reason: 'test' });
+    expect((await redeemBy(engine, first, 2_000_000)).status).toBe(200);
+    expect(await redeemBy(engine, second, 500_001)).toMatchObject(TOO_MANY);
+    expect((await redeemBy(engine, third, 500_000)).status).toBe(200);
+  });
+});
+
+test('who guesses tokens is sent away with 429 after a while; good ones of the same address work', async () => {
+  const guess = (token: string, clientAddress: string | null) =>
+    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress });
+  const codes: unknown[] = [];
+  for (let count = 0; count <= MAX_GUESSES; count += 1) {
+    codes.push((await guess(`ut_guess${count}`, '2001:db8::1')).body.code);
+  }
+  expect(codes).toEqual([...Array(MAX_GUESSES).fill('upload_token_invalid'), 'rate_limited']);
+  expect(await guess('ut_guess', '2001:db8::2')).toMatchObject({ status: 429 });
+  expect(await guess('ut_guess', '2001:db8:0:1::1')).toMatchObject({ status: 401 });
+  const { uploadToken } = await plane.ticket();
+  expect((await guess(uploadToken, '2001:db8::1')).status).toBe(200);
+});
+
+describe('completing a transfer', () => {
+  const FILE = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const statusOf = async (videoId: string) =>
+    (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body.status;
+
+  async function begin() {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    const upload = { videoId, transferId, ...FILE };
+    return {
+      videoId,
+      uploadToken,
+      upload,
+      complete: () => plane.engine.ask(INTERNAL_PATHS.completeTransfer, upload),
+    };
+  }
+
+  test('registers the file once, however often it is repeated, also by the event', async () => {
+    const { videoId, upload, complete } = await begin();
+    const responses = await Promise.all([
+      complete(),
+      complete(),
+      plane.engine.report('upload.completed', upload),
+    ]);
+    expect(responses.slice(0, 2)).toEqual(Array(2).fill({ status: 204, body: {} }));
+    expect(await statusOf(videoId)).toBe('processing');
+    const { attempt } = await plane.engine.claim(videoId);
+    expect(attempt).toBe(1);
+    await plane.engine.complete(videoId, attempt);
+    expect((await complete()).status).toBe(204);
+    expect(await statusOf(videoId)).toBe('ready');
+  });
+
+  test('is refused once the ticket expired in its silence and failed the video', async () => {
+    const { videoId, upload, complete } = await begin();
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at: sql`now()`, lease_expires_at: sql`now()` })
+      .where('video_id', '=', videoId)
+      .execute();
+    await plane.db
+      .updateTable('videos')
+      .set({ status: 'failed', error_code: 'upload_expired', error_message: 'Expired.' })
+      .where('id', '=', videoId)
+      .execute();
+    const wanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, upload);
+    expect(wanted.body).toEqual({ wanted: false });
+    expect(await complete()).toMatchObject({ status: 401, body: { code: 'upload_token_expired' } });
+    expect(await statusOf(videoId)).toBe('failed');
+  });
+
+  test('is refused once the video is deleted', async () => {
+    const { videoId, complete } = await begin();
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+  });
+
+  test('is refused once another transfer holds the ticket', async () => {
+    const { videoId, uploadToken, upload, complete } = await begin();
+    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'test' });
+    await plane.engine.redeem(uploadToken);
+    expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+    expect(await statusOf(videoId)).toBe('uploading');
+  });
+});
+
+describe('a control plane whose clock is wrong', () => {
+  test.each([-3600, 3600])('by %d seconds issues and redeems tickets like the others', async (offset) => {
+    const shifted = await SeparateControlPlane.start(plane.databaseUrl, {
+      CLOCK_OFFSET_SECONDS: String(offset),
+    });
+    try {
+      const body = { filename: 'a.mp4', expiresIn: 60 };
+      const issued = await request(shifted.url)
+        .post('/v1/videos/upload-ticket')
+        .set(plane.credentials)
+        .send(body);
+      const left = Date.parse(issued.body.expiresAt) - Date.now();
+      expect(left).toBeGreaterThan(50_000);
+      expect(left).toBeLessThanOrEqual(60_000);
+      const engine = plane.engineAt(shifted.internalUrl);
+      const ask = (by: HandPlayedEngine, token: string) =>
+        by.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
+      expect((await ask(plane.engine, issued.body.uploadToken)).status).toBe(200);
+      const { videoId, uploadToken } = await plane.ticket(body);
+      expect((await ask(engine, uploadToken)).status).toBe(200);
+      // Its lease lasts for both of them.
+      const again = await ask(engine, uploadToken);
+      expect([again.status, again.body.code]).toEqual([409, 'upload_in_progress']);
+      await plane.db
+        .updateTable('upload_tickets')
+        .set({ expires_at: sql`now()`, lease_expires_at: sql`now()` })
+        .where('video_id', '=', videoId)
+        .execute();
+      const expired = await ask(engine, uploadToken);
+      expect([expired.status, expired.body.code]).toEqual([401, 'upload_token_expired']);
+    } finally {
+      await shifted.kill();
+    }
+  });
 });
 
 test('completing the upload twice starts one transcode', async () => {

@@ -1,3 +1,4 @@
+import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
@@ -10,6 +11,7 @@ import type { Uploads } from './uploads/uploads.ts';
 /** The engine's application: what every request passes, in order. */
 export function createApp(deps: {
   checks: ReadinessChecks;
+  trustedProxies: readonly string[];
   countRequests: RequestHandler;
   uploads: Uploads;
   logger: Logger;
@@ -17,7 +19,8 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(requestId, deps.countRequests, securityHeaders);
+  app.set('trust proxy', [...deps.trustedProxies]);
+  app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.use(uploadRoutes(deps.uploads));

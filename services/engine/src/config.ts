@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
+import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
@@ -49,16 +50,25 @@ const settings = z.object({
   ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
+  TRUST_PROXY: trustedProxies(),
+  ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
 
-/** How slow a client may be. */
+/** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
+const REGISTER_SECONDS = 20;
+
+/** How many uploads an engine takes, and how slow they may be. */
 export type UploadLimits = {
+  /** Uploads at once. */
+  atOnce: number;
   /** Seconds without a single byte. */
   idleSeconds: number;
   /** Average over the transfer, judged once it has lasted a while. */
   minBytesPerSecond: number;
+  /** Seconds in which a stored file has to be registered. */
+  registerSeconds: number;
 };
 
 /** Everything the engine is told from outside. Secrets stand apart, so that a config can be shown. */
@@ -69,6 +79,8 @@ export type EngineConfig = {
   internalHttp: { host: string; port: number };
   /** Root of the control plane's internal listener. */
   controlPlaneUrl: string;
+  /** Proxies that are believed what they say of the client's address: addresses and ranges. */
+  trustedProxies: readonly string[];
   uploads: UploadLimits;
   transcode: TranscodeSettings;
   secrets: { service: string };
@@ -81,9 +93,12 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     http: { host: values.HOST, port: values.ENGINE_PORT },
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
+    trustedProxies: values.TRUST_PROXY ?? [],
     uploads: {
+      atOnce: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      registerSeconds: REGISTER_SECONDS,
     },
     transcode: {
       slots: values.ENGINE_SLOTS,

@@ -2,6 +2,7 @@ import {
   type AttemptWantedRequest,
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
+  type CompleteTransferRequest,
   claimAttemptResponse,
   INTERNAL_PATHS,
   type RedeemTicketRequest,
@@ -27,7 +28,12 @@ const TICKET_REFUSALS = [
   'upload_token_used',
   'upload_in_progress',
   'file_too_large',
+  'too_many_uploads',
+  'rate_limited',
 ];
+
+/** The refusals of a file that is stored. */
+const COMPLETION_REFUSALS = ['upload_token_expired', 'upload_cancelled'];
 
 const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
@@ -59,6 +65,14 @@ export class ControlPlaneClient {
       redeemTicketResponse,
       await this.#ask(INTERNAL_PATHS.redeemTicket, request, TICKET_REFUSALS),
     );
+  }
+
+  /**
+   * Registers the file of a transfer, or throws the Problem that says why it is not taken, fit for the client. After a 503
+   * Problem the file may have been registered. Idempotent.
+   */
+  async completeTransfer(request: CompleteTransferRequest): Promise<void> {
+    await this.#ask(INTERNAL_PATHS.completeTransfer, request, COMPLETION_REFUSALS);
   }
 
   /** Makes the ticket of a broken transfer usable again. */
@@ -97,6 +111,7 @@ export class ControlPlaneClient {
   /** Resolves with the body of the answer; throws a refusal as a Problem if its code is among those expected. */
   async #ask(path: string, request: object, expectedRefusals: readonly string[] = []): Promise<unknown> {
     let status: number;
+    let retryAfter: string | null;
     let body: unknown;
     try {
       const response = await fetch(`${this.#baseUrl}${path}`, {
@@ -107,6 +122,7 @@ export class ControlPlaneClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       status = response.status;
+      retryAfter = response.headers.get('retry-after');
       const text = await response.text();
       body = text === '' ? undefined : JSON.parse(text);
     } catch (error) {
@@ -115,7 +131,8 @@ export class ControlPlaneClient {
     if (status >= 200 && status < 300) return body;
     const problem = problemBody.safeParse(body).data;
     if (status < 500 && problem && expectedRefusals.includes(problem.code)) {
-      throw new Problem(status, problem.code, problem.detail, { extra: problem.extra });
+      const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+      throw new Problem(status, problem.code, problem.detail, { extra: problem.extra, headers });
     }
     throw notUsable(new Error(`The control plane answered ${status} ${problem?.code ?? ''} to ${path}`));
   }

@@ -13,6 +13,7 @@ import { countBuffersAsHeap } from './garbage-collection.ts';
 import { createInternalApp } from './internal-app.ts';
 import { EngineMetrics } from './metrics/engine-metrics.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
+import { StoreRoom } from './uploads/store-room.ts';
 import { Uploads } from './uploads/uploads.ts';
 
 /** Files on their way at a stop get this long to arrive, then their clients are sent away to try again. */
@@ -61,7 +62,11 @@ export class Engine {
       secret: config.secrets.service,
     });
     const metrics = new EngineMetrics(config.transcode);
-    this.#uploads = new Uploads({ controlPlane, objects, bus, logger, metrics, limits: config.uploads });
+    const room = new StoreRoom(objects);
+    this.#uploads = new Uploads({
+      ...{ controlPlane, objects, bus, logger, metrics, room },
+      limits: config.uploads,
+    });
     this.#worker = new TranscodeWorker({
       bus,
       objects,
@@ -74,10 +79,12 @@ export class Engine {
       uploads: () => this.#uploads.check(),
       controlPlane: () => controlPlane.check(),
       objectStore: () => objects.check(),
+      disk: () => room.check(),
       messageBus: () => bus.check(),
     };
     const app = createApp({
       checks,
+      trustedProxies: config.trustedProxies,
       countRequests: countRequests(metrics.registry, (req) => req.route?.path),
       uploads: this.#uploads,
       logger,

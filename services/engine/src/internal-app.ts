@@ -1,3 +1,4 @@
+import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
@@ -11,7 +12,7 @@ export function createInternalApp(deps: {
 }): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(requestId);
+  app.use(closeUnread, requestId);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/readyz', readiness(deps.checks));
   app.get('/metrics', deps.metrics);

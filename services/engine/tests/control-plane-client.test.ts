@@ -31,7 +31,7 @@ function says(status: number, body: unknown): void {
   answer = { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null });
+const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null, clientAddress: null });
 const claim = () => client.claimAttempt({ videoId: 'vid_x' });
 
 describe('the control plane client', () => {

@@ -15,6 +15,7 @@ import { until } from './support/until.ts';
 
 const FILE = randomBytes(2_000_000);
 const FORM = formWith(FILE);
+const MAX_UPLOADS = 5;
 
 /** Replaced methods of the storage and the bus, for one test. */
 const storageFaults: Partial<ObjectStore> = {};
@@ -26,7 +27,8 @@ const clients: RawClient[] = [];
 
 beforeAll(async () => {
   engine = await startTestEngine({
-    env: { UPLOAD_IDLE_SECONDS: '1' },
+    env: { UPLOAD_IDLE_SECONDS: '1', ENGINE_MAX_UPLOADS: String(MAX_UPLOADS) },
+    limits: { registerSeconds: 2 },
     wrapObjects: (objects) => withFaults(objects, storageFaults),
     wrapBus: (bus) => withFaults(bus, busFaults),
   });
@@ -82,6 +84,11 @@ function source(): string {
   return latest;
 }
 
+/** What was registered for the ticket. */
+function completions() {
+  return engine.controlPlane.completions.filter(({ videoId }) => videoId === ticket.videoId);
+}
+
 /** What is stored of the video's file, by any transfer, half or whole. */
 async function leftovers(): Promise<string[]> {
   const sources = sourcePrefix(ticket.workspaceId, ticket.videoId);
@@ -96,7 +103,7 @@ async function released(): Promise<void> {
 async function expectNothingLeft(): Promise<void> {
   await released();
   expect(await leftovers()).toEqual([]);
-  expect(engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId)).toEqual([]);
+  expect(completions()).toEqual([]);
 }
 
 async function expectUsableToken(): Promise<void> {
@@ -210,10 +217,9 @@ describe('a client', () => {
 
   test('that leaves after its last byte does not stop the video', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { bus } = engine;
-    busFaults.publish = async (message) => {
-      if (message.type === 'upload.completed') await promise;
-      await bus.publish(message);
+    storageFaults.head = async (key) => {
+      await promise;
+      return engine.objects.head(key);
     };
     const client = await beginUpload(FORM);
     await until('a lease', () => ticket.transferId ?? undefined);
@@ -221,9 +227,7 @@ describe('a client', () => {
     client.vanish();
     await once(client.socket, 'close');
     resolve();
-    await until('the report', () =>
-      engine.events('upload.completed').find(({ data }) => data.videoId === ticket.videoId),
-    );
+    await until('the registration', () => completions()[0]);
     expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
   });
 
@@ -234,6 +238,32 @@ describe('a client', () => {
     ticket.deleted = true;
     expect(await client.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
     await expectNothingLeft();
+  });
+});
+
+describe('a body that is sent byte by byte and that nobody reads', () => {
+  const upload = `POST /upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nX-Upload-Token: `;
+  test.each([
+    ['to a request without one', () => engine.port, 'GET /healthz HTTP/1.1', 200],
+    ['to where nothing is', () => engine.port, 'POST /films HTTP/1.1', 404],
+    ['with an unknown token', () => engine.port, `${upload}ut_unknown`, 401],
+    [
+      'to the internal listener',
+      () => Number(new URL(engine.internalUrl).port),
+      'GET /healthz HTTP/1.1',
+      200,
+    ],
+  ])('%s: the response comes, and the connection ends', async (_what, port, head, status) => {
+    const client = await RawClient.connect(port());
+    clients.push(client);
+    client.send(`${head}\r\nHost: engine\r\nContent-Length: 100000\r\n\r\n`);
+    const dripping = setInterval(() => client.send('x'), 100);
+    try {
+      expect((await client.answer()).status).toBe(status);
+      await client.closedByServer();
+    } finally {
+      clearInterval(dripping);
+    }
   });
 });
 
@@ -271,10 +301,10 @@ describe('the lease of a ticket', () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(CLOSING_BOUNDARY);
       late.send('0\r\n\r\n');
-      await late.answer();
+      expect(await late.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
       await expectUntouched(successor);
-      const reports = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);
-      expect(new Set(reports.map(({ data }) => data.transferId)).size).toBe(reports.length);
+      expect(await leftovers()).toEqual([successor]);
+      expect(completions()).toHaveLength(1);
     });
 
     test('keeps its file also when this one fails and removes what it stored', async () => {
@@ -347,16 +377,137 @@ describe('a storage that', () => {
   });
 });
 
-describe('a message bus that is down', () => {
-  test('at completion: 503, nothing is kept, the token works once it is back', async () => {
-    busFaults.publish = async () => {
-      throw new Error('broker away');
+describe('a disk', () => {
+  const TOTAL = 100_000_000;
+  const RESERVE = TOTAL / 20;
+  const disk = { freeBytes: 0, totalBytes: TOTAL };
+  const FULL = { status: 507, body: { code: 'insufficient_storage' } };
+  beforeEach(() => {
+    storageFaults.room = async () => ({ ...disk });
+  });
+
+  test('without room for the announced bytes beside the reserve refuses them before they are sent', async () => {
+    disk.freeBytes = RESERVE + FORM.byteLength - 1;
+    const client = await connect();
+    client.sendHead({ token: ticket.token, length: FORM.byteLength });
+    expect(await client.answer()).toMatchObject(FULL);
+    await expectNothingLeft();
+    disk.freeBytes += 1;
+    await expectUsableToken();
+  });
+
+  test('holds no two uploads that announce the same room', async () => {
+    disk.freeBytes = RESERVE + 1.5 * FORM.byteLength;
+    const first = await beginUpload(FORM.subarray(0, 1000));
+    await beingStored();
+    const held = ticket;
+    ticket = engine.controlPlane.issue();
+    expect(await upload()).toMatchObject(FULL);
+    first.vanish();
+    await until('the release', () => (held.transferId === null ? true : undefined));
+    await expectUsableToken();
+  });
+
+  test('that others fill meanwhile ends an upload of no announced length', async () => {
+    disk.freeBytes = RESERVE + 1_500_000;
+    const client = await beginUpload(FORM.subarray(0, 1_000_000), null);
+    await beingStored();
+    disk.freeBytes = RESERVE;
+    client.sendChunk(FORM.subarray(1_000_000));
+    expect(await client.answer()).toMatchObject(FULL);
+    await expectNothingLeft();
+  });
+
+  test('with nothing but its reserve left is named by /readyz', async () => {
+    const missing = async () => {
+      const body = await (await fetch(`${engine.url}/readyz`)).json();
+      return (body as { missing: string[] }).missing;
     };
+    disk.freeBytes = RESERVE + 1;
+    expect(await missing()).toEqual([]);
+    disk.freeBytes = RESERVE;
+    expect(await missing()).toEqual(['disk']);
+  });
+});
+
+test('an engine with as many uploads as it may have refuses the next before it asks for its ticket', async () => {
+  engine.controlPlane.requests.length = 0;
+  const begun: RawClient[] = [];
+  for (let count = 0; count < MAX_UPLOADS; count += 1) {
+    ticket = engine.controlPlane.issue();
+    begun.push(await beginUpload(FORM.subarray(0, 1000)));
+  }
+  const redeemed = () => engine.controlPlane.requests.filter((path) => path === INTERNAL_PATHS.redeemTicket);
+  await until('all of them', () => (redeemed().length === MAX_UPLOADS ? true : undefined));
+  ticket = engine.controlPlane.issue();
+  const answer = await upload();
+  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect(answer.headers.get('retry-after')).toBe('5');
+  expect(redeemed()).toHaveLength(MAX_UPLOADS);
+  for (const client of begun) client.vanish();
+  await until('room', async () => ((await upload()).status === 202 ? true : undefined));
+});
+
+test('a message bus that is down does not keep a file from being registered', async () => {
+  busFaults.publish = async () => {
+    throw new Error('broker away');
+  };
+  expect((await upload()).status).toBe(202);
+});
+
+describe('a file that is stored', () => {
+  const MEANWHILE: [string, () => void, number, string][] = [
+    ['was deleted', () => Object.assign(ticket, { deleted: true }), 409, 'upload_cancelled'],
+    [
+      'failed as its ticket expired',
+      () => Object.assign(ticket, { failed: true }),
+      401,
+      'upload_token_expired',
+    ],
+  ];
+  test.each(MEANWHILE)(
+    'and whose video %s meanwhile is refused and removed',
+    async (_what, change, status, code) => {
+      storageFaults.head = async (key) => {
+        change();
+        return engine.objects.head(key);
+      };
+      expect(await upload()).toMatchObject({ status, body: { code } });
+      await expectNothingLeft();
+    },
+  );
+
+  test('is registered by a repeat when the first response is lost', async () => {
+    engine.controlPlane.losesResponses = 1;
+    expect((await upload()).status).toBe(202);
+    expect(completions()).toHaveLength(1);
+  });
+
+  test('is left to an event when the control plane stays away: 503, and the ticket is not released', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
     const answer = await upload();
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('5');
-    await expectNothingLeft();
-    delete busFaults.publish;
+    const [event, ...others] = engine
+      .events('upload.completed')
+      .filter(({ data }) => data.videoId === ticket.videoId);
+    expect(event?.data).toMatchObject({ transferId: ticket.transferId, bytes: FILE.byteLength });
+    expect(others).toEqual([]);
+    expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
+    expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
+    engine.controlPlane.broken.clear();
+    expect(await upload()).toMatchObject({ status: 401, body: { code: 'upload_token_used' } });
+  });
+
+  test('frees its ticket when neither the control plane nor the bus takes it', async () => {
+    engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
+    busFaults.publish = async () => {
+      throw new Error('broker away');
+    };
+    expect((await upload()).status).toBe(503);
+    await released();
+    expect(completions()).toEqual([]);
+    engine.controlPlane.broken.clear();
     await expectUsableToken();
   });
 });

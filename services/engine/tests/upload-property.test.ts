@@ -75,8 +75,8 @@ async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promi
   const { body } = await engine.objects.get(ticket.sources.at(-1) ?? '');
   const content = await buffer(body);
   if (file !== undefined) expect(content.equals(file)).toBe(true);
-  const events = engine.events('upload.completed').filter(({ data }) => data.videoId === ticket.videoId);
-  expect(events.map(({ data }) => data.bytes)).toEqual([content.byteLength]);
+  const completions = engine.controlPlane.completions.filter(({ videoId }) => videoId === ticket.videoId);
+  expect(completions.map(({ bytes }) => bytes)).toEqual([content.byteLength]);
 }
 
 /** Nothing is kept of a form that was refused or cut off, and the ticket is as good as before. */

@@ -47,7 +47,7 @@ async function nothingStored(): Promise<void> {
 }
 
 function completed() {
-  return engine.events('upload.completed').find(({ data }) => data.videoId === ticket.videoId)?.data;
+  return engine.controlPlane.completions.find(({ videoId }) => videoId === ticket.videoId);
 }
 
 describe('a file that arrives', () => {

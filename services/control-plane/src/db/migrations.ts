@@ -13,6 +13,7 @@ import * as images from './migrations/20261121i-images.ts';
 import * as keyParents from './migrations/20261122a-key-parents.ts';
 import * as sealingKeys from './migrations/20261122a-sealing-keys.ts';
 import * as tombstones from './migrations/20261122a-tombstones.ts';
+import * as uploadsUnderWay from './migrations/20261122b-uploads-under-way.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261122a-key-parents': keyParents,
   '20261122a-sealing-keys': sealingKeys,
   '20261122a-tombstones': tombstones,
+  '20261122b-uploads-under-way': uploadsUnderWay,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -88,11 +88,13 @@ create table upload_tickets (
   transfer_id text,
   lease_expires_at timestamp(3) with time zone,
   used_at timestamp(3) with time zone,
+  announced_bytes bigint,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint lease_belongs_to_a_transfer CHECK (((transfer_id IS NULL) = (lease_expires_at IS NULL)))
 );
+CREATE INDEX upload_tickets_under_way ON public.upload_tickets USING btree (lease_expires_at) WHERE ((transfer_id IS NOT NULL) AND (used_at IS NULL));
 CREATE INDEX upload_tickets_unused ON public.upload_tickets USING btree (expires_at) WHERE (used_at IS NULL);
 
 create table usage_daily (

@@ -2,7 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
-import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
+import type { ColumnType, Generated, Insertable, InsertObject, JSONColumnType, Selectable } from 'kysely';
 
 /** The tables as kysely sees them; migrations/ makes them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
@@ -113,7 +113,7 @@ type VideosTable = {
   purged_at: Date | null;
 };
 export type VideoRow = Selectable<VideosTable>;
-export type NewVideo = Insertable<VideosTable>;
+export type NewVideo = InsertObject<Schema, 'videos'>;
 
 type UploadTicketsTable = {
   video_id: string;
@@ -123,6 +123,8 @@ type UploadTicketsTable = {
   /** The transfer the ticket is leased to, until it completes, breaks or falls silent. */
   transfer_id: string | null;
   lease_expires_at: Date | null;
+  /** Bytes that the latest transfer announced, or the most it may have. */
+  announced_bytes: number | null;
   /** When the upload completed: the token is spent. */
   used_at: Date | null;
 };

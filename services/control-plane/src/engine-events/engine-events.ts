@@ -5,12 +5,13 @@ import type { UploadTicketsService } from '../upload-tickets/upload-tickets.serv
 
 /** Applies what engines report. Each report is applied in one transaction, and again without harm. */
 export function engineEventHandler(tickets: UploadTicketsService, attempts: AttemptsService): MessageHandler {
-  return (message: Message) => {
+  return async (message: Message) => {
     switch (message.type) {
       case 'upload.progress':
         return tickets.renew(message.data);
       case 'upload.completed':
-        return tickets.complete(message.data);
+        await tickets.complete(message.data);
+        return;
       case 'upload.aborted':
         return tickets.release(message.data);
       case 'transcode.progress':

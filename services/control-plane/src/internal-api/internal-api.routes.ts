@@ -1,6 +1,7 @@
 import {
   attemptWantedRequest,
   claimAttemptRequest,
+  completeTransferRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -10,14 +11,33 @@ import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+import { clientNetwork } from '../rate-limits/client-network.ts';
+import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
+import {
+  ticketExpired,
+  type UploadTicketsService,
+  uploadCancelled,
+} from '../upload-tickets/upload-tickets.service.ts';
 
 /** What engines ask; described in openapi/internal.yaml. */
-export function internalApi(tickets: UploadTicketsService, attempts: AttemptsService): Router {
+export function internalApi(
+  tickets: UploadTicketsService,
+  attempts: AttemptsService,
+  tokenGuesses: TokenGuessLimit,
+): Router {
   const router = Router();
 
   router.post(INTERNAL_PATHS.redeemTicket, async (req, res) => {
-    res.json(await tickets.redeem(read(redeemTicketRequest, req.body)));
+    const request = read(redeemTicketRequest, req.body);
+    const client = { ip: request.clientAddress ?? undefined, socket: { remoteAddress: undefined } };
+    res.json(await tokenGuesses.guard(clientNetwork(client), () => tickets.redeem(request)));
+  });
+
+  router.post(INTERNAL_PATHS.completeTransfer, async (req, res) => {
+    const completion = await tickets.complete(read(completeTransferRequest, req.body));
+    if (completion === 'expired') throw ticketExpired();
+    if (completion === 'cancelled') throw uploadCancelled();
+    res.status(204).end();
   });
 
   router.post(INTERNAL_PATHS.releaseTransfer, async (req, res) => {

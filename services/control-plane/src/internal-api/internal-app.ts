@@ -1,8 +1,10 @@
+import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
 import type { Logger } from '@framelane/service-kit/logger';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { translateHttpError } from '../http/problems.ts';
+import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import { internalApi } from './internal-api.routes.ts';
 import { serviceAuthentication } from './service-authentication.ts';
@@ -12,16 +14,18 @@ export function createInternalApp(deps: {
   logger: Logger;
   tickets: UploadTicketsService;
   attempts: AttemptsService;
+  tokenGuesses: TokenGuessLimit;
   secret: string;
   countRequests: RequestHandler;
   metrics: RequestHandler;
 }): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.use(closeUnread);
   // Whoever reaches this listener may read it: it names no one, and Prometheus brings no credential.
   app.get('/metrics', deps.metrics);
   app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
-  app.use(internalApi(deps.tickets, deps.attempts));
+  app.use(internalApi(deps.tickets, deps.attempts, deps.tokenGuesses));
   app.use(routeNotFound, problemHandler(deps.logger, translateHttpError));
   return app;
 }

@@ -4,12 +4,6 @@ import ipaddr from 'ipaddr.js';
 /** What tells where a request comes from. */
 type Asker = Pick<Request, 'ip'> & { socket: Pick<Request['socket'], 'remoteAddress'> };
 
-/** Reads addresses and ranges such as `10.0.0.0/8,fd00::1`; null when one of them is none. */
-export function readProxies(list: string): string[] | null {
-  const proxies = list.split(',').map((proxy) => proxy.trim());
-  return proxies.every((proxy) => ipaddr.isValidCIDR(proxy) || ipaddr.isValid(proxy)) ? proxies : null;
-}
-
 /**
  * Whom a request is held against: the IPv4 address of the client, or the /64 network of its IPv6 address, of which a single
  * subscriber has all addresses (RFC 6177 §2). Behind a proxy that is trusted, it is the client the proxy names.

@@ -6,27 +6,34 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
-import type { Environment, Metadata, PlaybackPolicy, UploadTicketRow } from '../db/schema.ts';
+import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
+  type FoundTicket,
   findExpiredTickets,
   findTicketByHash,
   holdsLease,
+  inSeconds,
   insertTicket,
+  isSpentBy,
   isTicketExpired,
   leaseTicket,
   releaseTicket,
   renewLease,
   replaceToken,
   spendTicket,
+  uploadsUnderWay,
 } from './upload-tickets.store.ts';
 import { hashUploadToken, newUploadToken } from './upload-token.ts';
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
+
+/** When to try again after too many uploads at once. */
+const RETRY_SHARE_SECONDS = 10;
 
 /** Tickets looked at in one go by `expireUnused`. */
 const EXPIRY_BATCH = 100;
@@ -49,6 +56,9 @@ export type TicketRequest = {
 /** A new ticket. The token is known only now. */
 export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; maxBytes: number };
 
+/** What becomes of a stored file: it is the video's, its ticket expired first, or nobody waits for it any more. */
+export type Completion = 'registered' | 'expired' | 'cancelled';
+
 type Transfer = { videoId: string; transferId: string };
 
 /** Issues upload tickets and decides which transfer may use one. */
@@ -60,6 +70,7 @@ export class UploadTicketsService {
   readonly #metrics: Metrics;
   readonly #contact: EngineContact;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
+  readonly #workspaceLimits: { count: number; bytes: number };
   readonly #testVideoHours: number;
 
   constructor(deps: {
@@ -70,6 +81,8 @@ export class UploadTicketsService {
     metrics: Metrics;
     contact: EngineContact;
     limits: { maxBytes: number; leaseSeconds: number };
+    /** Of the uploads that one workspace has under way. */
+    workspaceLimits: { count: number; bytes: number };
     testVideoHours: number;
   }) {
     this.#db = deps.db;
@@ -79,6 +92,7 @@ export class UploadTicketsService {
     this.#metrics = deps.metrics;
     this.#contact = deps.contact;
     this.#limits = deps.limits;
+    this.#workspaceLimits = deps.workspaceLimits;
     this.#testVideoHours = deps.testVideoHours;
   }
 
@@ -87,10 +101,8 @@ export class UploadTicketsService {
     if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
-    const removeAt = request.environment === 'test' ? inHours(this.#testVideoHours) : null;
-    const expiresAt = earliest(new Date(Date.now() + request.expiresInSeconds * 1000), removeAt);
-    const ticket = { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
-    await this.#db.transaction().execute(async (trx) => {
+    const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
+    return this.#db.transaction().execute(async (trx) => {
       await this.#videos.create(trx, {
         id: videoId,
         workspace_id: request.workspaceId,
@@ -102,16 +114,17 @@ export class UploadTicketsService {
         tags: request.tags ?? [],
         passthrough: request.passthrough ?? null,
         playback_policy: request.playbackPolicy ?? 'public',
-        remove_at: removeAt,
+        remove_at: keptSeconds === Infinity ? null : inSeconds(keptSeconds),
       });
-      await insertTicket(trx, {
-        video_id: videoId,
-        token_hash: hashUploadToken(uploadToken),
-        expires_at: expiresAt,
+      const expiresAt = await insertTicket(trx, {
+        videoId,
+        tokenHash: hashUploadToken(uploadToken),
+        expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
       });
+      const ticket = { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
       await noteOutcome(trx, ticket);
+      return ticket;
     });
-    return ticket;
   }
 
   /**
@@ -130,17 +143,24 @@ export class UploadTicketsService {
     );
   }
 
-  /** Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. */
+  /**
+   * Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. The uploads that the
+   * workspace has under way count, by number and by bytes; one of no announced length counts as the largest file.
+   */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+    const { maxBytes, leaseSeconds } = this.#limits;
     const tokenHash = hashUploadToken(token);
-    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash), new Date());
-    if (contentLength !== null && contentLength > this.#limits.maxBytes + MULTIPART_OVERHEAD_BYTES) {
-      throw this.#tooLarge();
-    }
+    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
+    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
     const transferId = newId('xfr');
-    if (!(await leaseTicket(this.#db, tokenHash, transferId, this.#limits.leaseSeconds))) {
-      // Somebody was faster between the look and the lease.
-      requireUsable(await findTicketByHash(this.#db, tokenHash), new Date());
+    const bytes = contentLength ?? maxBytes;
+    const leased = await this.#db.transaction().execute(async (trx) => {
+      this.#requireShare(await uploadsUnderWay(trx, ticket.workspace_id), bytes);
+      return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
+    });
+    if (!leased) {
+      // Another transfer was faster.
+      requireUsable(await findTicketByHash(this.#db, tokenHash));
       throw uploadInProgress();
     }
     return {
@@ -148,7 +168,8 @@ export class UploadTicketsService {
       workspaceId: ticket.workspace_id,
       transferId,
       sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
-      ...this.#limits,
+      maxBytes,
+      leaseSeconds,
     };
   }
 
@@ -167,21 +188,26 @@ export class UploadTicketsService {
     return holdsLease(this.#db, transfer);
   }
 
-  /** Spends the ticket and moves its video on, once; a repeated or stale report changes nothing. */
-  async complete(upload: MessageData<'upload.completed'>): Promise<void> {
-    const taken = await this.#db.transaction().execute(async (trx) => {
+  /**
+   * Spends the ticket and moves its video on, once. A repeat of the completion that did so changes nothing and has the same
+   * result. What a refused transfer stored is purged.
+   */
+  async complete(upload: MessageData<'upload.completed'>): Promise<Completion> {
+    const outcome = await this.#db.transaction().execute(async (trx) => {
       const video = await this.#transitions.lock(trx, upload.videoId);
-      if (video === undefined || !(await spendTicket(trx, upload))) {
-        this.#logger.info('upload.completion_ignored', { ...upload });
-        await this.#transitions.discard(trx, upload.videoId);
-        return false;
+      if (video?.status === 'uploading' && (await spendTicket(trx, upload))) {
+        if (!(await this.#transitions.beginProcessing(trx, video, upload))) {
+          throw new Error(`Video ${video.id} is locked and left the status uploading`);
+        }
+        return 'registered';
       }
-      const begun = await this.#transitions.beginProcessing(trx, video, upload);
-      // It failed meanwhile: the file came after its purge.
-      if (!begun) await this.#transitions.discard(trx, video.id);
-      return begun;
+      if (video !== undefined && (await isSpentBy(trx, upload))) return 'repeated';
+      await this.#transitions.discard(trx, upload.videoId);
+      return video?.error_code === 'upload_expired' ? 'expired' : 'cancelled';
     });
-    if (taken) this.#metrics.uploadCompleted();
+    if (outcome === 'registered') this.#metrics.uploadCompleted();
+    else this.#logger.info('upload.completion_ignored', { ...upload, outcome });
+    return outcome === 'repeated' ? 'registered' : outcome;
   }
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
@@ -202,6 +228,14 @@ export class UploadTicketsService {
     }
   }
 
+  /** A first upload is always allowed, so that every file that may be sent can be. */
+  #requireShare(underWay: { count: number; bytes: number }, bytes: number): void {
+    const { count, bytes: most } = this.#workspaceLimits;
+    if (underWay.count >= count || (underWay.count > 0 && underWay.bytes + bytes > most)) {
+      throw tooManyUploads(this.#workspaceLimits);
+    }
+  }
+
   #tooLarge(): Problem {
     const { maxBytes } = this.#limits;
     return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
@@ -210,16 +244,8 @@ export class UploadTicketsService {
   }
 }
 
-function inHours(hours: number): Date {
-  return new Date(Date.now() + hours * 3_600_000);
-}
-
-function earliest(time: Date, limit: Date | null): Date {
-  return limit !== null && limit < time ? limit : time;
-}
-
 /** The ticket, if it can be leased now; throws the Problem that says why it cannot. */
-export function requireUsable<T extends UploadTicketRow>(ticket: T | undefined, now: Date): T {
+function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
   if (ticket === undefined) {
     throw new Problem(
       401,
@@ -234,17 +260,38 @@ export function requireUsable<T extends UploadTicketRow>(ticket: T | undefined, 
       'This upload token has been used. Request a new upload ticket.',
     );
   }
-  if (ticket.lease_expires_at !== null && ticket.lease_expires_at > now) throw uploadInProgress();
-  if (ticket.expires_at <= now) {
-    throw new Problem(
-      401,
-      'upload_token_expired',
-      'This upload token has expired. Request a new upload ticket.',
-    );
-  }
+  if (ticket.is_leased) throw uploadInProgress();
+  if (ticket.is_expired) throw ticketExpired();
   return ticket;
 }
 
 function uploadInProgress(): Problem {
   return new Problem(409, 'upload_in_progress', 'Another upload with this token is under way.');
+}
+
+function tooManyUploads({ count, bytes }: { count: number; bytes: number }): Problem {
+  return new Problem(
+    429,
+    'too_many_uploads',
+    `A workspace may have ${count} uploads and ${bytes} bytes of them under way at once. Wait for one to end; the token can be used again.`,
+    { headers: { 'Retry-After': String(RETRY_SHARE_SECONDS) } },
+  );
+}
+
+/** The ticket expired before its file was stored. */
+export function ticketExpired(): Problem {
+  return new Problem(
+    401,
+    'upload_token_expired',
+    'This upload token has expired. Request a new upload ticket.',
+  );
+}
+
+/** No video waits for the file of this transfer. */
+export function uploadCancelled(): Problem {
+  return new Problem(
+    409,
+    'upload_cancelled',
+    'The video was deleted during the upload, or its ticket went to another upload.',
+  );
 }

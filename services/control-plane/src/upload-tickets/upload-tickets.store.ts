@@ -5,23 +5,40 @@ import type { UploadTicketRow } from '../db/schema.ts';
 /** What is said of transfers whose lease ran out. */
 export type ExpiredTransfers = 'are_over' | 'may_live';
 
+/** A ticket, judged by the clock of the database. */
+export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at'> & {
+  workspace_id: string;
+  is_leased: boolean;
+  is_expired: boolean;
+};
+
+/** Resolves with when the ticket expires. */
 export async function insertTicket(
   db: Database,
-  ticket: { video_id: string; token_hash: Buffer; expires_at: Date },
-): Promise<void> {
-  await db.insertInto('upload_tickets').values(ticket).execute();
+  ticket: { videoId: string; tokenHash: Buffer; expiresInSeconds: number },
+): Promise<Date> {
+  const { expires_at } = await db
+    .insertInto('upload_tickets')
+    .values({
+      video_id: ticket.videoId,
+      token_hash: ticket.tokenHash,
+      expires_at: inSeconds(ticket.expiresInSeconds),
+    })
+    .returning('expires_at')
+    .executeTakeFirstOrThrow();
+  return expires_at;
 }
 
 /** A ticket with the workspace of its video; tickets of deleted videos are not found. */
-export async function findTicketByHash(
-  db: Database,
-  tokenHash: Buffer,
-): Promise<(UploadTicketRow & { workspace_id: string }) | undefined> {
+export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise<FoundTicket | undefined> {
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
-    .selectAll('upload_tickets')
-    .select('videos.workspace_id')
+    .select(['video_id', 'used_at', 'videos.workspace_id'])
+    .select([
+      sql<boolean>`coalesce(lease_expires_at > now(), false)`.as('is_leased'),
+      sql<boolean>`upload_tickets.expires_at <= now()`.as('is_expired'),
+    ])
     .where('token_hash', '=', tokenHash)
     .where('videos.deleted_at', 'is', null)
     .executeTakeFirst();
@@ -49,18 +66,51 @@ export async function replaceToken(
 }
 
 /**
+ * The uploads that a workspace has under way. Until the end of the transaction no other one counts those of this workspace, so
+ * that what is leased upon the result is never too much.
+ */
+export async function uploadsUnderWay(
+  trx: Database,
+  workspaceId: string,
+): Promise<{ count: number; bytes: number }> {
+  await trx
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return trx
+    .selectFrom('upload_tickets')
+    .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
+    .select([
+      sql<number>`count(*)::int`.as('count'),
+      sql<number>`coalesce(sum(announced_bytes), 0)::float8`.as('bytes'),
+    ])
+    .where('transfer_id', 'is not', null)
+    .where('used_at', 'is', null)
+    .where('lease_expires_at', '>', sql<Date>`now()`)
+    .where('videos.workspace_id', '=', workspaceId)
+    .where('videos.status', '=', 'uploading')
+    .where('videos.deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+}
+
+/**
  * Leases a free, living, unused ticket to a transfer. One statement: of ten transfers at once, one gets it. Resolves
  * with whether this one did.
  */
 export async function leaseTicket(
   db: Database,
   tokenHash: Buffer,
-  transferId: string,
-  leaseSeconds: number,
+  transfer: { transferId: string; bytes: number; leaseSeconds: number },
 ): Promise<boolean> {
   const result = await db
     .updateTable('upload_tickets')
-    .set({ transfer_id: transferId, lease_expires_at: inSeconds(leaseSeconds) })
+    .set({
+      transfer_id: transfer.transferId,
+      announced_bytes: transfer.bytes,
+      lease_expires_at: inSeconds(transfer.leaseSeconds),
+    })
     .where('token_hash', '=', tokenHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', sql<Date>`now()`)
@@ -113,7 +163,22 @@ export async function spendTicket(
   return result.numUpdatedRows === 1n;
 }
 
-/** Whether a living video's ticket is leased to this transfer. */
+/** Whether this transfer spent the ticket. */
+export async function isSpentBy(
+  db: Database,
+  transfer: { videoId: string; transferId: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('upload_tickets')
+    .select('video_id')
+    .where('video_id', '=', transfer.videoId)
+    .where('transfer_id', '=', transfer.transferId)
+    .where('used_at', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Whether the ticket of a video that waits for its file is leased to this transfer. */
 export async function holdsLease(
   db: Database,
   transfer: { videoId: string; transferId: string },
@@ -125,6 +190,7 @@ export async function holdsLease(
     .where('video_id', '=', transfer.videoId)
     .where('transfer_id', '=', transfer.transferId)
     .where('used_at', 'is', null)
+    .where('videos.status', '=', 'uploading')
     .where('videos.deleted_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
@@ -166,6 +232,7 @@ function expiredTickets(db: Database, transfers: ExpiredTransfers) {
     .where('videos.deleted_at', 'is', null);
 }
 
-function inSeconds(seconds: number) {
+/** A time by the clock of the database. */
+export function inSeconds(seconds: number) {
   return sql<Date>`now() + make_interval(secs => ${seconds})`;
 }

@@ -9,8 +9,10 @@ import { localWebhooks } from './webhooks.ts';
 
 /**
  * A program: a control plane in a process of its own, to be killed. Works on the database in DATABASE_URL and prints its
- * port once it serves.
+ * two ports once it serves. Its clock is CLOCK_OFFSET_SECONDS ahead.
  */
+
+shiftClock(Number(process.env.CLOCK_OFFSET_SECONDS ?? 0) * 1000);
 
 const logger = createLogger({ service: 'control-plane', level: 'silent' });
 const config = readControlPlaneConfig({
@@ -24,5 +26,20 @@ const config = readControlPlaneConfig({
 });
 const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
 const objects = new FileObjectStore(tmpdir());
-const { port } = await ControlPlane.create(localWebhooks(config), { bus, objects, logger }).start();
-process.stdout.write(`${port}\n`);
+const { port, internalPort } = await ControlPlane.create(localWebhooks(config), {
+  bus,
+  objects,
+  logger,
+}).start();
+process.stdout.write(`${port} ${internalPort}\n`);
+
+function shiftClock(ms: number): void {
+  if (ms === 0) return;
+  const RightDate = Date;
+  globalThis.Date = new Proxy(RightDate, {
+    construct: (target, args, newTarget) =>
+      Reflect.construct(target, args.length === 0 ? [RightDate.now() + ms] : args, newTarget),
+    get: (target, name, receiver) =>
+      name === 'now' ? () => RightDate.now() + ms : Reflect.get(target, name, receiver),
+  });
+}

@@ -26,10 +26,14 @@ export type TestControlPlane = {
   bus: InProcessBus;
   objects: FileObjectStore;
   engine: HandPlayedEngine;
+  /** An engine that asks another control plane of this database. */
+  engineAt(internalUrl: string): HandPlayedEngine;
   /** Starts another one beside it that believes to be alone. */
   startAnotherAlone(): Promise<void>;
   /** Starts another one on the same database. */
-  startAnother(changes?: Partial<ControlPlaneConfig>): Promise<{ url: string; stop(): Promise<void> }>;
+  startAnother(
+    changes?: Partial<ControlPlaneConfig>,
+  ): Promise<{ url: string; internalUrl: string; stop(): Promise<void> }>;
   /** Stops it, with everything around it left as it is. */
   stopAlone(): Promise<void>;
   /** Requests a ticket and resolves with the answer. */
@@ -77,11 +81,9 @@ export async function startControlPlane(
   if (apiKey === null) throw new Error('A fresh database had a key already');
   const url = `http://127.0.0.1:${port}`;
   const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
-  const engine = new HandPlayedEngine({
-    internalUrl: `http://127.0.0.1:${internalPort}`,
-    secret: SERVICE_SECRET,
-    bus,
-  });
+  const engineAt = (internalUrl: string) =>
+    new HandPlayedEngine({ internalUrl, secret: SERVICE_SECRET, bus });
+  const engine = engineAt(`http://127.0.0.1:${internalPort}`);
   const db = openDatabase(openPool(database.url, logger));
 
   const ticket: TestControlPlane['ticket'] = async (body = { filename: 'holiday.mp4' }) => {
@@ -104,6 +106,7 @@ export async function startControlPlane(
     bus,
     objects,
     engine,
+    engineAt,
     startAnotherAlone: async () => {
       const another = create();
       running.push(another);
@@ -112,8 +115,12 @@ export async function startControlPlane(
     startAnother: async (changes) => {
       const another = create(changes);
       running.push(another);
-      const { port: itsPort } = await another.start();
-      return { url: `http://127.0.0.1:${itsPort}`, stop: () => another.stop() };
+      const its = await another.start();
+      return {
+        url: `http://127.0.0.1:${its.port}`,
+        internalUrl: `http://127.0.0.1:${its.internalPort}`,
+        stop: () => another.stop(),
+      };
     },
     stopAlone: async () => {
       running.splice(running.indexOf(controlPlane), 1);

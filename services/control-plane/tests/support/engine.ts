@@ -31,7 +31,7 @@ export class HandPlayedEngine {
   }
 
   async redeem(token: string): Promise<RedeemTicketResponse> {
-    return this.#expect(INTERNAL_PATHS.redeemTicket, { token, contentLength: null });
+    return this.#expect(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
   }
 
   async claim(videoId: string): Promise<ClaimAttemptResponse> {

@@ -7,27 +7,31 @@ const PROGRAM = join(import.meta.dirname, 'control-plane-process.ts');
 /** A control plane in a process of its own, on a database that others may share. It dies with us at the latest. */
 export class SeparateControlPlane {
   readonly url: string;
+  readonly internalUrl: string;
   readonly #process: ChildProcess;
 
-  static async start(databaseUrl: string): Promise<SeparateControlPlane> {
+  static async start(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Promise<SeparateControlPlane> {
     const child = spawn('setpriv', ['--pdeathsig=KILL', process.execPath, PROGRAM], {
       env: {
         PATH: process.env.PATH,
         DATABASE_URL: databaseUrl,
         RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
         RATE_LIMIT_FAILURES_PER_MINUTE: '0',
+        ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`The control plane ended with ${code} before it served`);
     });
-    const [port] = await Promise.race([once(child.stdout, 'data'), ended]);
-    return new SeparateControlPlane(Number(port), child);
+    const [ports] = await Promise.race([once(child.stdout, 'data'), ended]);
+    const [port, internalPort] = String(ports).trim().split(' ');
+    return new SeparateControlPlane(Number(port), Number(internalPort), child);
   }
 
-  private constructor(port: number, child: ChildProcess) {
+  private constructor(port: number, internalPort: number, child: ChildProcess) {
     this.url = `http://127.0.0.1:${port}`;
+    this.internalUrl = `http://127.0.0.1:${internalPort}`;
     this.#process = child;
   }
 

@@ -21,9 +21,11 @@ export type PaceSample = {
 /** `idle` and `slow` are the client's doing, `stuck` is the store's. */
 export type PaceVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
 
+type PaceLimits = Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
+
 /** Judges whether a transfer gets on. */
 export class Pace {
-  readonly #limits: UploadLimits;
+  readonly #limits: PaceLimits;
   #bytes = 0;
   /** All the time in which the client was free to send. */
   #freeSeconds = 0;
@@ -31,7 +33,7 @@ export class Pace {
   #idleSeconds = 0;
   #stuckSeconds = 0;
 
-  constructor(limits: UploadLimits) {
+  constructor(limits: PaceLimits) {
     this.#limits = limits;
   }
 

@@ -32,12 +32,12 @@ export class SourceStorage implements StorageEngine {
   readonly #meter: Meter;
   #storing: Promise<StoredSource | null> = Promise.resolve(null);
 
-  /** `onBytes` is told how many more have come in, whatever becomes of them. */
+  /** `onBytes` is called with how many more have come in, before they are stored; the file fails when it rejects. */
   constructor(options: {
     objects: ObjectStore;
     key: string;
     signal: AbortSignal;
-    onBytes: (bytes: number) => void;
+    onBytes: (bytes: number) => Promise<void>;
   }) {
     this.#objects = options.objects;
     this.#key = options.key;
@@ -95,9 +95,9 @@ class Meter extends Transform {
   bytes = 0;
   readonly #hash = createHash('sha256');
 
-  readonly #onBytes: (bytes: number) => void;
+  readonly #onBytes: (bytes: number) => Promise<void>;
 
-  constructor(onBytes: (bytes: number) => void) {
+  constructor(onBytes: (bytes: number) => Promise<void>) {
     super();
     this.#onBytes = onBytes;
     // Whoever reads from it reports the failure; one that comes before it is read must not end the process.
@@ -106,9 +106,13 @@ class Meter extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     this.bytes += chunk.byteLength;
-    this.#onBytes(chunk.byteLength);
-    this.#hash.update(chunk);
-    callback(null, chunk);
+    this.#onBytes(chunk.byteLength).then(
+      () => {
+        this.#hash.update(chunk);
+        callback(null, chunk);
+      },
+      (error) => callback(error),
+    );
   }
 
   /** Call once, at the end. */

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { MIMEType } from 'node:util';
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
-import { createMessage } from '@framelane/contracts/messages';
-import { type MessageBus, UnconfirmedMessageError } from '@framelane/message-bus/message-bus';
+import { createMessage, type MessageData } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -11,10 +12,11 @@ import type { UploadLimits } from '../config.ts';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { repeat } from '../repeat.ts';
-import { TimeLimitError, withTimeLimit } from '../time-limit.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import { Pace } from './pace.ts';
 import { readForm } from './read-form.ts';
 import { SourceStorage, type StoredSource } from './source-storage.ts';
+import type { RoomClaim, StoreRoom } from './store-room.ts';
 import {
   clientGone,
   clientTooSlow,
@@ -32,8 +34,11 @@ const PACE_SECONDS = 0.5;
 /** How often, at the least, the control plane is asked whether the transfer should go on. */
 const WANTED_SECONDS = 5;
 
-/** For the confirm of `upload.completed`. */
-const CONFIRM_LIMIT_MS = 30_000;
+/** Pause between two attempts to register a file. */
+const REGISTER_PAUSE_MS = 500;
+
+/** How long the engine waits after them for the confirm of `upload.completed`. */
+const CONFIRM_LIMIT_MS = 5_000;
 
 /** For the store to let go of a transfer that was broken off. */
 const ABORT_LIMIT_MS = 10_000;
@@ -44,12 +49,13 @@ export type TransferDeps = {
   bus: MessageBus;
   logger: Logger;
   metrics: EngineMetrics;
+  room: StoreRoom;
   limits: UploadLimits;
 };
 
 /**
- * One file on its way from a client into the object store: from the ticket that was leased for it to the confirmed
- * `upload.completed`, or back to a ticket that can be used again.
+ * One file from a client into the object store: from the ticket that was leased for it to its registration by the control
+ * plane, or back to a ticket that can be used again.
  */
 export class Transfer {
   readonly #deps: TransferDeps;
@@ -58,19 +64,28 @@ export class Transfer {
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   readonly #storage: SourceStorage;
+  readonly #stop: AbortSignal;
+  #claim: RoomClaim | undefined;
+  /** The file may be registered, now or later: it has to stay. */
   #mayBeRegistered = false;
+  /** `upload.completed` is in the queue: it decides about the ticket. */
+  #isLeftToEvent = false;
 
   /** `stop` breaks the transfer off; its reason is what the client is told. */
   constructor(deps: TransferDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
     this.#deps = deps;
     this.#ticket = ticket;
     this.#ids = { videoId: ticket.videoId, transferId: ticket.transferId };
+    this.#stop = stop;
     this.#signal = AbortSignal.any([this.#abort.signal, stop]);
     this.#storage = new SourceStorage({
       objects: deps.objects,
       key: ticket.sourceKey,
       signal: this.#signal,
-      onBytes: (bytes) => deps.metrics.uploadBytes(bytes),
+      onBytes: async (bytes) => {
+        deps.metrics.uploadBytes(bytes);
+        await this.#claim?.take(bytes);
+      },
     });
   }
 
@@ -79,20 +94,22 @@ export class Transfer {
     return this.#storage.bytes;
   }
 
-  /** Resolves once the file is safe and reported. Otherwise throws the Problem to answer with, with all undone. */
+  /** Resolves once the file is stored and registered. Otherwise undoes all and throws the Problem to respond with. */
   async run(req: Request, res: Response): Promise<StoredSource> {
     const endWatch = this.#watch(req);
     try {
+      this.#claim = await this.#deps.room.claim(contentLength(req));
       const source = await this.#receive(req, res);
       await this.#verify(source);
       this.#signal.throwIfAborted();
-      await this.#report(source);
+      await this.#register(source);
       return source;
     } catch (error) {
       this.#abort.abort(error);
       await this.#undo(error instanceof Problem ? error.code : 'internal_error');
       throw error;
     } finally {
+      this.#claim?.release();
       endWatch();
     }
   }
@@ -121,21 +138,42 @@ export class Transfer {
     }
   }
 
-  async #report(source: StoredSource): Promise<void> {
-    const message = createMessage('upload.completed', { ...this.#ids, ...source });
+  /**
+   * Resolves once the control plane has registered the file; only its database can say so. While no response is clear, an
+   * `upload.completed` in the queue repeats the request, so that a file that was stored whole is not lost with this engine.
+   */
+  async #register(source: StoredSource): Promise<void> {
+    const { controlPlane, limits } = this.#deps;
+    const upload = { ...this.#ids, ...source };
+    const deadline = performance.now() + limits.registerSeconds * 1000;
+    let event: Promise<void> | undefined;
+    for (;;) {
+      try {
+        await controlPlane.completeTransfer(upload);
+        return;
+      } catch (error) {
+        this.#mayBeRegistered = isUnclear(error);
+        if (!this.#mayBeRegistered) throw error;
+        event ??= this.#leaveToEvent(upload);
+        if (performance.now() >= deadline || this.#stop.aborted) {
+          await withTimeLimit(event, CONFIRM_LIMIT_MS, 'The confirm of upload.completed').catch(() => {});
+          throw unavailable(
+            'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
+            error,
+          );
+        }
+      }
+      await pause(REGISTER_PAUSE_MS);
+    }
+  }
+
+  /** Never rejects. */
+  async #leaveToEvent(upload: MessageData<'upload.completed'>): Promise<void> {
     try {
-      await withTimeLimit(
-        this.#deps.bus.publish(message),
-        CONFIRM_LIMIT_MS,
-        'The confirm of upload.completed',
-      );
+      await this.#deps.bus.publish(createMessage('upload.completed', upload));
+      this.#isLeftToEvent = true;
     } catch (error) {
-      // Unconfirmed in time is not refused: the file may be registered yet, and has to be there then.
-      this.#mayBeRegistered = error instanceof TimeLimitError || error instanceof UnconfirmedMessageError;
-      throw unavailable(
-        'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
-        error,
-      );
+      this.#deps.logger.warn('upload.completed_unsent', { ...this.#ids, error });
     }
   }
 
@@ -195,7 +233,7 @@ export class Transfer {
     } catch (error) {
       this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
     }
-    await this.#release(reason);
+    if (!this.#isLeftToEvent) await this.#release(reason);
   }
 
   async #removeSource(): Promise<void> {
@@ -217,6 +255,11 @@ export class Transfer {
   }
 }
 
+/** Whether the control plane may have done what it was asked for. */
+function isUnclear(error: unknown): boolean {
+  return !(error instanceof Problem) || error.status >= 500;
+}
+
 function requireForm(contentType: string): void {
   let type: MIMEType;
   try {
@@ -226,4 +269,10 @@ function requireForm(contentType: string): void {
   }
   if (type.essence !== 'multipart/form-data') throw notMultipart();
   if (!type.params.get('boundary')) throw malformedMultipart('The Content-Type names no boundary.');
+}
+
+/** Null when the body comes in chunks. Node has made sure that it is a number. */
+export function contentLength(req: Request): number | null {
+  const value = req.get('content-length');
+  return value === undefined ? null : Number(value);
 }

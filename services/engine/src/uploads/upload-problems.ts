@@ -61,7 +61,7 @@ export function notWanted(): Problem {
   return new Problem(
     409,
     'upload_cancelled',
-    'The video was deleted, or its ticket went to another upload, while the file was on its way.',
+    'The video was deleted during the upload, or its ticket expired or went to another upload.',
   );
 }
 
@@ -69,16 +69,22 @@ export function engineStopping(): Problem {
   return unavailable('This engine is shutting down. The token can be used again.');
 }
 
+export function tooManyUploads(): Problem {
+  return unavailable('This engine takes no more uploads at once. The token can be used again.');
+}
+
 /** What keeps a store from taking more, as Node, the file systems and S3 servers call it. */
 const FULL = /^(ENOSPC|EDQUOT|EFBIG|XMinioStorageFull|InsufficientStorage)$/;
 
+/** The file does not fit into the store. */
+export function noRoom(cause?: unknown): Problem {
+  return new Problem(507, 'insufficient_storage', 'There is no room for this file at the moment.', { cause });
+}
+
 /** The store could not take the file. */
 export function storageFailed(cause: unknown): Problem {
-  if (isFull(cause)) {
-    return new Problem(507, 'insufficient_storage', 'There is no room for this file at the moment.', {
-      cause,
-    });
-  }
+  if (cause instanceof Problem) return cause;
+  if (isFull(cause)) return noRoom(cause);
   return unavailable('The file could not be stored. The token can be used again.', cause);
 }
 

@@ -2,8 +2,8 @@ import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './source-storage.ts';
-import { Transfer, type TransferDeps } from './transfer.ts';
-import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
+import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
+import { engineStopping, tokenInvalid, tokenMissing, tooManyUploads } from './upload-problems.ts';
 
 /** The longest token the control plane is asked about. */
 const MAX_TOKEN_LENGTH = 200;
@@ -49,8 +49,14 @@ export class Uploads {
   /** Asks for the ticket of an upload whose body has not been read. */
   async #admit(req: Request): Promise<RedeemTicketResponse> {
     await this.check();
+    // This one is among them.
+    if (this.#underWay.size > this.#deps.limits.atOnce) throw tooManyUploads();
     const token = readToken(req);
-    return this.#deps.controlPlane.redeemTicket({ token, contentLength: contentLength(req) });
+    return this.#deps.controlPlane.redeemTicket({
+      token,
+      contentLength: contentLength(req),
+      clientAddress: req.ip ?? null,
+    });
   }
 
   async #receive(req: Request, res: Response): Promise<Receipt> {
@@ -94,10 +100,4 @@ function readToken(req: Request): string {
   if (!token) throw tokenMissing();
   if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid();
   return token;
-}
-
-/** Null when the body comes in chunks. Node has made sure that it is a number. */
-function contentLength(req: Request): number | null {
-  const value = req.get('content-length');
-  return value === undefined ? null : Number(value);
 }

@@ -6,7 +6,9 @@ import { newId } from '@framelane/contracts/ids';
 import {
   attemptWantedRequest,
   type ClaimAttemptResponse,
+  type CompleteTransferRequest,
   claimAttemptRequest,
+  completeTransferRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -32,6 +34,8 @@ export type FakeTicket = {
   sources: string[];
   used: boolean;
   expired: boolean;
+  /** Its video failed because it expired. */
+  failed: boolean;
   deleted: boolean;
 };
 
@@ -41,12 +45,16 @@ type Answer = { status: number; body?: object };
 export class FakeControlPlane {
   readonly #server: Server;
   readonly #tickets = new Map<string, FakeTicket>();
+  /** Uploads that were registered, each once. */
+  readonly completions: CompleteTransferRequest[] = [];
   /** Bodies of the releases asked for. */
   readonly releases: { videoId: string; transferId: string; reason: string }[] = [];
   /** Paths of all requests, in order. */
   readonly requests: string[] = [];
   /** Paths answered with 503. */
   readonly broken = new Set<string>();
+  /** As many completions are carried out without a response that arrives. */
+  losesResponses = 0;
   /** Attempts that may be claimed, by video; each can be once, and is wanted from then on. */
   readonly claimable = new Map<string, ClaimAttemptResponse>();
   readonly #claimed = new Set<string>();
@@ -80,6 +88,7 @@ export class FakeControlPlane {
       sources: [],
       used: false,
       expired: false,
+      failed: false,
       deleted: false,
       ...options,
     };
@@ -89,9 +98,7 @@ export class FakeControlPlane {
 
   /** What the control plane does with an event of an engine. */
   apply({ type, data }: Message): void {
-    if (type !== 'upload.completed') return;
-    const ticket = this.#leasedTo(data);
-    if (ticket) Object.assign(ticket, { used: true, transferId: null });
+    if (type === 'upload.completed') this.#complete(data);
   }
 
   async stop(): Promise<void> {
@@ -111,6 +118,11 @@ export class FakeControlPlane {
       : req.headers.authorization === `Bearer ${SERVICE_SECRET}`
         ? this.#answer(path, body)
         : refusal(401, 'invalid_service_secret');
+    if (path === INTERNAL_PATHS.completeTransfer && this.losesResponses > 0) {
+      this.losesResponses -= 1;
+      req.socket.destroy();
+      return;
+    }
     res.writeHead(answer.status, { 'Content-Type': 'application/json' });
     res.end(answer.body && JSON.stringify(answer.body));
   }
@@ -119,11 +131,16 @@ export class FakeControlPlane {
     switch (path) {
       case INTERNAL_PATHS.redeemTicket:
         return this.#redeem(body);
+      case INTERNAL_PATHS.completeTransfer:
+        return this.#complete(completeTransferRequest.parse(body));
       case INTERNAL_PATHS.releaseTransfer:
         return this.#release(body);
       case INTERNAL_PATHS.transferWanted: {
         const ticket = this.#leasedTo(transferWantedRequest.parse(body));
-        return { status: 200, body: { wanted: ticket !== undefined && !ticket.deleted } };
+        return {
+          status: 200,
+          body: { wanted: ticket !== undefined && !ticket.deleted && !ticket.failed && !ticket.used },
+        };
       }
       case INTERNAL_PATHS.claimAttempt:
         return this.#claim(claimAttemptRequest.parse(body).videoId);
@@ -163,11 +180,20 @@ export class FakeControlPlane {
     };
   }
 
+  #complete(upload: CompleteTransferRequest): Answer {
+    const ticket = this.#leasedTo(upload);
+    if (!ticket || ticket.deleted) return refusal(409, 'upload_cancelled');
+    if (ticket.failed) return refusal(401, 'upload_token_expired');
+    if (!ticket.used) this.completions.push(upload);
+    ticket.used = true;
+    return { status: 204 };
+  }
+
   #release(body: unknown): Answer {
     const release = releaseTransferRequest.parse(body);
     this.releases.push(release);
     const ticket = this.#leasedTo(release);
-    if (ticket) ticket.transferId = null;
+    if (ticket && !ticket.used) ticket.transferId = null;
     return { status: 204 };
   }
 

@@ -7,7 +7,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
-import { type EngineConfig, readEngineConfig } from '../../src/config.ts';
+import { type EngineConfig, readEngineConfig, type UploadLimits } from '../../src/config.ts';
 import { Engine } from '../../src/engine.ts';
 import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
 
@@ -30,6 +30,7 @@ export type TestEngine = {
 
 export type TestEngineOptions = {
   env?: NodeJS.ProcessEnv;
+  limits?: Partial<UploadLimits>;
   /** Puts a fault between the engine and its storage or bus. */
   wrapObjects?: (objects: ObjectStore) => ObjectStore;
   wrapBus?: (bus: MessageBus) => MessageBus;
@@ -46,7 +47,9 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     received.push(message);
     controlPlane.apply(message);
   });
-  const engine = Engine.create(testConfig(controlPlane.url, join(root, 'work'), options.env), {
+  const config = testConfig(controlPlane.url, join(root, 'work'), options.env);
+  Object.assign(config.uploads, options.limits);
+  const engine = Engine.create(config, {
     bus: options.wrapBus?.(bus) ?? bus,
     objects: options.wrapObjects?.(objects) ?? objects,
     logger,
