@@ -2033,7 +2033,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The upload token is `upload_token_missing`, `upload_token_invalid`, `upload_token_expired` or `upload_token_used`. */
+        /**
+         * @description The upload token is `upload_token_missing`, `upload_token_invalid`, `upload_token_expired` or `upload_token_used`. A token
+         *     that expires during an upload is refused at its end only if the engine was silent for longer than its lease.
+         */
         UploadTokenRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2065,8 +2068,8 @@ export interface components {
             };
         };
         /**
-         * @description Another upload with this token is under way (`upload_in_progress`), or the video was deleted while this one was on
-         *     its way (`upload_cancelled`).
+         * @description Another upload with this token is under way (`upload_in_progress`); or the video was deleted during this upload, or its
+         *     ticket expired or went to another upload (`upload_cancelled`).
          */
         UploadInProgress: {
             headers: {
@@ -2120,7 +2123,24 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The storage or the control plane is away for the moment. The token stays usable. */
+        /**
+         * @description The workspace has as many uploads under way as it may, by number or by bytes (`too_many_uploads`), or too many uploads
+         *     from this address had an unknown token (`rate_limited`). Wait for `Retry-After`; a good token can be used again.
+         */
+        TooManyUploads: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The storage or the control plane is away for the moment, or the engine takes no more uploads at once. The token stays
+         *     usable, unless the upload was registered after all.
+         */
         EngineUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2142,7 +2162,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The storage is full (`insufficient_storage`). The token can be used again. */
+        /**
+         * @description The file does not fit into the storage, of which a reserve stays free (`insufficient_storage`). The token can be used
+         *     again.
+         */
         NoRoom: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3016,6 +3039,7 @@ export interface operations {
             409: components["responses"]["UploadInProgress"];
             413: components["responses"]["FileTooLarge"];
             415: components["responses"]["NotMultipart"];
+            429: components["responses"]["TooManyUploads"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
             507: components["responses"]["NoRoom"];

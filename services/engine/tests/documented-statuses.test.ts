@@ -71,6 +71,7 @@ const PROVOCATIONS: Record<string, () => Promise<Given>> = {
   409: () => upload({ token: engine.controlPlane.issue({ transferId: 'xfr_another' }).token }),
   413: () => upload({ token: engine.controlPlane.issue({ maxBytes: 1 }).token }),
   415: () => upload({ body: 'no form' }),
+  429: () => upload({ token: engine.controlPlane.issue({ crowded: true }).token }),
   500: () => {
     jest.spyOn(express.response, 'send').mockImplementationOnce(() => {
       throw new Error('It cannot be written');

@@ -37,9 +37,11 @@ export type FakeTicket = {
   /** Its video failed because it expired. */
   failed: boolean;
   deleted: boolean;
+  /** Its workspace has too many uploads under way. */
+  crowded: boolean;
 };
 
-type Answer = { status: number; body?: object };
+type Answer = { status: number; body?: object; retryAfter?: string };
 
 /** The internal API over real HTTP, with the rules of the control plane and its state in plain sight. */
 export class FakeControlPlane {
@@ -90,6 +92,7 @@ export class FakeControlPlane {
       expired: false,
       failed: false,
       deleted: false,
+      crowded: false,
       ...options,
     };
     this.#tickets.set(ticket.token, ticket);
@@ -123,6 +126,7 @@ export class FakeControlPlane {
       req.socket.destroy();
       return;
     }
+    if (answer.retryAfter !== undefined) res.setHeader('Retry-After', answer.retryAfter);
     res.writeHead(answer.status, { 'Content-Type': 'application/json' });
     res.end(answer.body && JSON.stringify(answer.body));
   }
@@ -170,6 +174,7 @@ export class FakeControlPlane {
     if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) {
       return refusal(413, 'file_too_large', { maxBytes });
     }
+    if (ticket.crowded) return { ...refusal(429, 'too_many_uploads'), retryAfter: '10' };
     const transferId = newId('xfr');
     ticket.transferId = transferId;
     const source = sourceKey(workspaceId, videoId, transferId);
