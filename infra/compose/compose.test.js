@@ -4,11 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
-const file = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+const file = read('docker-compose.yml');
 const { services } = parse(file, { merge: true });
+
+/** Files laid over it for systems of one's own, with the services that these replace. */
+const OWN = {
+  'infra/compose/own-storage.yml': ['minio', 'bucket'],
+  'infra/compose/own-database.yml': ['postgres'],
+  'infra/compose/own-broker.yml': ['rabbitmq'],
+};
 
 /** The variables without which compose does nothing. */
 const demanded = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
@@ -33,9 +42,14 @@ function makeEnv(times = 1) {
 function environmentOf(service, env) {
   const values = Object.entries(services[service].environment).map(([name, value]) => [
     name,
-    value === null ? env[name] : String(value).replace(/\$\{(\w+)(?::[-?][^}]*)?\}/g, (_, key) => env[key]),
+    value === null
+      ? env[name]
+      : String(value).replace(
+          /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+          (_, key, kind, text) => env[key] ?? (kind === '-' ? text : undefined),
+        ),
   ]);
-  return { ...imageOf(service).env, ...Object.fromEntries(values) };
+  return { ...(services[service].build && imageOf(service).env), ...Object.fromEntries(values) };
 }
 
 test('an .env that is made has every secret, for its owner alone', () => {
@@ -62,10 +76,106 @@ test('no two are alike, and one that is there is kept', () => {
 });
 
 test('what .env.example offers is something that compose passes on', () => {
-  const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
-  const offered = [...example.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
-  const passedOn = [...file.matchAll(/\$\{(\w+)|^\s+([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
-  expect(offered.filter((name) => !passedOn.includes(name))).toEqual([]);
+  // COMPOSE_FILE is for compose itself.
+  const files = [file, 'COMPOSE_FILE:', ...Object.keys(OWN).map(read)].join('\n');
+  const passedOn = [...files.matchAll(/\$\{(\w+)|^\s*([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
+  expect(new Set(offered())).toEqual(new Set(passedOn));
+});
+
+/** The variables of .env.example, with those that are commented out. */
+function offered() {
+  return [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
+}
+
+test.each(['control-plane', 'engine'])(
+  'each setting of the %s that is documented can stand in .env',
+  (service) => {
+    const documented = new Set(
+      read('docs/configuration.md')
+        .match(/`[A-Z][A-Z0-9_]+`/g)
+        .map((name) => name.slice(1, -1)),
+    );
+    const settings = [...variablesOf(service)].filter((name) => documented.has(name));
+    // What an image, compose or the gateway decides: addresses within the network, and where the containers listen.
+    const decided = [...Object.keys(imageOf(service).env), 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
+    const passed = Object.keys(services[service].environment);
+    expect(settings.filter((name) => !decided.includes(name) && !passed.includes(name))).toEqual(
+      // An engine hands out no addresses.
+      service === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
+    );
+    const settable = passed.filter((name) => !decided.includes(name));
+    expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
+  },
+);
+
+test('each service has users of its own that administer nothing', () => {
+  const { env } = makeEnv();
+  const given = (service) => environmentOf(service, env);
+  const userOf = (url) => new URL(url).username;
+  const administrators = [
+    given('minio').MINIO_ROOT_USER,
+    given('postgres').POSTGRES_USER,
+    // The one that definitions.sh makes an administrator.
+    /"name": "(\S+)".*"tags": "administrator"/.exec(read('infra/rabbitmq/definitions.sh'))[1],
+  ];
+  const users = ['control-plane', 'engine'].flatMap((service) => [
+    given(service).S3_ACCESS_KEY_ID,
+    userOf(given(service).AMQP_URL),
+  ]);
+  users.push(userOf(given('control-plane').DATABASE_URL));
+  expect(users.filter((user) => administrators.includes(user))).toEqual([]);
+  const [controlPlane, engine] = ['control-plane', 'engine'].map((service) => {
+    const { AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = given(service);
+    return [AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY];
+  });
+  expect(engine.filter((value) => controlPlane.includes(value))).toEqual([]);
+  for (const service of ['control-plane', 'engine']) {
+    const rootSecrets = [env.MINIO_ROOT_PASSWORD, env.POSTGRES_PASSWORD, env.RABBITMQ_PASSWORD];
+    const values = Object.values(given(service)).join('\n');
+    expect(rootSecrets.filter((secret) => values.includes(secret))).toEqual([]);
+  }
+});
+
+test('every container has limits, and its logs are rotated', () => {
+  for (const [name, service] of Object.entries(services)) {
+    expect({ name, ...service }).toMatchObject({
+      mem_limit: expect.anything(),
+      cpus: expect.anything(),
+      pids_limit: expect.anything(),
+      logging: {
+        driver: 'json-file',
+        options: { 'max-size': expect.anything(), 'max-file': expect.anything() },
+      },
+    });
+  }
+});
+
+test('every image has an exact version', () => {
+  const images = Object.values(services).map(({ image }) => image.replace(/\$\{\w+:-([^}]*)\}/g, '$1'));
+  images.push(
+    ...[...read('infra/docker/Dockerfile').matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image]) => image),
+  );
+  expect(images.filter((image) => !/:(v?\d+\.\d+|RELEASE\.\d{4}-)\S*$/.test(image))).toEqual([]);
+  const [{ version }] = [JSON.parse(read('package.json'))];
+  expect(services.engine.image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
+});
+
+test.each(Object.entries(OWN))('%s takes the place of a bundled service', (path, replaced) => {
+  const own = parse(read(path)).services;
+  for (const name of replaced) expect(own[name].profiles).toHaveLength(1);
+  for (const name of Object.keys(services)) {
+    const needed = Object.keys(services[name].depends_on ?? {}).filter((other) => replaced.includes(other));
+    if (replaced.includes(name)) continue;
+    for (const other of needed) {
+      const condition = { ...services[name].depends_on[other], required: false };
+      expect(own[name].depends_on[other]).toEqual(condition);
+    }
+  }
+});
+
+test('the gateway waits for as long as a service checks its readiness', () => {
+  const [, seconds] = /^ {2}timeout check (\d+)s$/m.exec(read('infra/docker/haproxy.cfg'));
+  expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_LIMIT_MS);
 });
 
 test.each(['control-plane', 'engine'])('the %s reads all it is given, and misses nothing', (service) => {

@@ -13,8 +13,13 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** What is made up, by variable. Passwords become parts of addresses, so they are made of letters and digits. */
 const MADE_UP = {
   POSTGRES_PASSWORD: password,
+  CONTROL_PLANE_DATABASE_PASSWORD: password,
   RABBITMQ_PASSWORD: password,
+  RABBITMQ_CONTROL_PLANE_PASSWORD: password,
+  RABBITMQ_ENGINE_PASSWORD: password,
+  MINIO_ROOT_PASSWORD: password,
   S3_SECRET_ACCESS_KEY: password,
+  ENGINE_S3_SECRET_ACCESS_KEY: password,
   GRAFANA_PASSWORD: password,
   SERVICE_SECRET: password,
   CONTENT_KEY_SECRET: () => randomBytes(32).toString('base64'),
