@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -73,6 +73,27 @@ test('no two are alike, and one that is there is kept', () => {
   const { runs } = makeEnv(2);
   expect(runs.map(({ status }) => status)).toEqual([0, 1]);
   expect(runs[1].stderr).toContain('there already');
+});
+
+test('an .env of an older version gets what it lacks, and keeps what it has', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
+  try {
+    const path = join(folder, '.env');
+    writeFileSync(path, 'PUBLIC_URL=https://video.example.com\nPOSTGRES_PASSWORD=kept');
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'infra/compose/make-env.js'), path], {
+      encoding: 'utf8',
+    });
+    const names = [...readFileSync(path, 'utf8').matchAll(/^(\w+)=(.+)$/gm)];
+    const env = Object.fromEntries(names.map(([, name, value]) => [name, value]));
+    expect(status).toBe(0);
+    expect(env).toMatchObject({ PUBLIC_URL: 'https://video.example.com', POSTGRES_PASSWORD: 'kept' });
+    expect(Object.keys(env)).toEqual(expect.arrayContaining(demanded));
+    expect(names).toHaveLength(Object.keys(env).length);
+    expect(stdout).toContain('MINIO_ROOT_PASSWORD');
+    expect(stdout).not.toContain(env.MINIO_ROOT_PASSWORD);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('what .env.example offers is something that compose passes on', () => {
