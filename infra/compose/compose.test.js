@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
 import { ROOT } from '../bootstrap/project.js';
@@ -155,6 +155,60 @@ test('each service has users of its own that administer nothing', () => {
     const values = Object.values(given(service)).join('\n');
     expect(rootSecrets.filter((secret) => values.includes(secret))).toEqual([]);
   }
+});
+
+describe('the storage is set up', () => {
+  /** Runs the script with an `mc` that notes its arguments and the policies, and says this about attaching them. */
+  function setUp(attached = 'true') {
+    const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
+    try {
+      const mc = [
+        '#!/bin/sh',
+        `echo "$*" >>${folder}/calls`,
+        `if [ "$3" = attach ]; then ${attached}; fi`,
+      ];
+      writeFileSync(join(folder, 'mc'), `${mc.join('\n')}\n`, { mode: 0o755 });
+      const given = environmentOf('bucket', makeEnv().env);
+      const { status, stderr } = spawnSync('sh', [join(ROOT, 'infra/storage/set-up.sh')], {
+        encoding: 'utf8',
+        env: { ...given, PATH: `${folder}:${process.env.PATH}`, TMPDIR: folder },
+      });
+      const calls = readFileSync(join(folder, 'calls'), 'utf8').replaceAll(/[0-9a-f]{48}/g, 'SECRET');
+      const policies = ['control-plane', 'engine'].map((name) => {
+        const path = join(folder, `framelane-${name}.json`);
+        return existsSync(path) && JSON.parse(readFileSync(path, 'utf8'));
+      });
+      return { status, stderr, calls: calls.trimEnd().split('\n'), policies };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test('with a bucket, and users that reach nothing else', () => {
+    const { status, calls, policies } = setUp();
+    expect(status).toBe(0);
+    expect(calls.filter((call) => !call.startsWith('admin policy create'))).toEqual([
+      'mb --ignore-existing store/framelane',
+      'admin user add store control-plane SECRET',
+      'admin policy attach store framelane-control-plane --user control-plane',
+      'admin user add store engine SECRET',
+      'admin policy attach store framelane-engine --user engine',
+    ]);
+    const actions = policies.map(({ Statement }) => Statement.flatMap(({ Action }) => Action));
+    expect(actions[0]).not.toContain('s3:PutObject');
+    expect(actions.flat().filter((action) => action.includes('*'))).toEqual([]);
+    const resources = policies.flatMap(({ Statement }) => Statement.flatMap(({ Resource }) => Resource));
+    expect(new Set(resources)).toEqual(new Set(['arn:aws:s3:::framelane', 'arn:aws:s3:::framelane/*']));
+  });
+
+  test('again where it was before, and not when a policy is refused', () => {
+    const again = 'echo "mc: The specified policy change is already in effect." >&2; exit 1';
+    expect(setUp(again).status).toBe(0);
+    expect(setUp('echo "mc: No such user." >&2; exit 1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('No such user'),
+    });
+  });
 });
 
 test('every container has limits, and its logs are rotated', () => {

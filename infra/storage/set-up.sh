@@ -7,8 +7,9 @@ mc mb --ignore-existing "store/$S3_BUCKET"
 
 # user NAME ACCESS_KEY SECRET_KEY: makes a user with the policy NAME, which standard input has.
 user() {
-  cat >"/tmp/$1.json"
-  mc admin policy create store "$1" "/tmp/$1.json"
+  policy=${TMPDIR:-/tmp}/$1.json
+  cat >"$policy"
+  mc admin policy create store "$1" "$policy"
   mc admin user add store "$2" "$3"
   output=$(mc admin policy attach store "$1" --user "$2" 2>&1) || case $output in
     *"already in effect"*) ;;
