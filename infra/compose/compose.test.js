@@ -162,11 +162,7 @@ describe('the storage is set up', () => {
   function setUp(attached = 'true') {
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
     try {
-      const mc = [
-        '#!/bin/sh',
-        `echo "$*" >>${folder}/calls`,
-        `if [ "$3" = attach ]; then ${attached}; fi`,
-      ];
+      const mc = ['#!/bin/sh', `echo "$*" >>${folder}/calls`, `if [ "$3" = attach ]; then ${attached}; fi`];
       writeFileSync(join(folder, 'mc'), `${mc.join('\n')}\n`, { mode: 0o755 });
       const given = environmentOf('bucket', makeEnv().env);
       const { status, stderr } = spawnSync('sh', [join(ROOT, 'infra/storage/set-up.sh')], {
