@@ -13,7 +13,7 @@ const WELCOME = { bwrap: 'bubblewrap', curl: 'curl' };
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
 /** What some tests are left out without. */
-const WELCOME_FOR_TESTS = { chromium: 'chromium' };
+const WELCOME_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy' };
 
 /** How to install packages, by the distribution's `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {

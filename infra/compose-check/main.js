@@ -85,6 +85,24 @@ async function tryOut(stack, target, folder, signal) {
     const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);
     return new Customer({ ...target, workspaceId: id, apiKey: secret }, signal);
   });
+  await step('No service is an administrator', async () => {
+    const sessions = `select usename from pg_stat_activity where datname = 'framelane' and pid <> pg_backend_pid()`;
+    const psql = ['psql', '--username=framelane', '--no-align', '--tuples-only', `--command=${sessions}`];
+    const users = [
+      await stack.users('postgres', ...psql),
+      await stack.users(
+        'rabbitmq',
+        'rabbitmqctl',
+        '--quiet',
+        '--no-table-headers',
+        'list_connections',
+        'user',
+      ),
+    ];
+    const expected = [['control-plane'], ['control-plane', 'engine']];
+    if (JSON.stringify(users) !== JSON.stringify(expected))
+      throw new Error(`Connected are ${users.join('; ')}`);
+  });
   const [small, long] = await Promise.all([
     makeClip(folder, { name: 'small', ...SMALL }),
     makeClip(folder, { name: 'long', ...LONG }),

@@ -53,6 +53,12 @@ export class ComposeStack {
     return JSON.parse(await this.#run('exec', '-T', 'control-plane', 'admin', ...args, '--json'));
   }
 
+  /** The users that a program in a service's container lists, one a line. */
+  async users(service, ...command) {
+    const lines = (await this.#run('exec', '-T', service, ...command)).split('\n');
+    return [...new Set(lines.map((line) => line.trim()).filter(Boolean))].sort();
+  }
+
   /** The ids of the engines' containers. */
   async engines() {
     const label = ['--filter', 'label=com.docker.compose.service=engine'];

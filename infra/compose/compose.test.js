@@ -1,14 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
-const file = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+const file = read('docker-compose.yml');
 const { services } = parse(file, { merge: true });
+
+/** Files laid over it for systems of one's own, with the services that these replace. */
+const OWN = {
+  'infra/compose/own-storage.yml': ['minio', 'bucket'],
+  'infra/compose/own-database.yml': ['postgres'],
+  'infra/compose/own-broker.yml': ['rabbitmq'],
+};
 
 /** The variables without which compose does nothing. */
 const demanded = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
@@ -33,9 +42,14 @@ function makeEnv(times = 1) {
 function environmentOf(service, env) {
   const values = Object.entries(services[service].environment).map(([name, value]) => [
     name,
-    value === null ? env[name] : String(value).replace(/\$\{(\w+)(?::[-?][^}]*)?\}/g, (_, key) => env[key]),
+    value === null
+      ? env[name]
+      : String(value).replace(
+          /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+          (_, key, kind, text) => env[key] ?? (kind === '-' ? text : undefined),
+        ),
   ]);
-  return { ...imageOf(service).env, ...Object.fromEntries(values) };
+  return { ...(services[service].build && imageOf(service).env), ...Object.fromEntries(values) };
 }
 
 test('an .env that is made has every secret, for its owner alone', () => {
@@ -61,11 +75,178 @@ test('no two are alike, and one that is there is kept', () => {
   expect(runs[1].stderr).toContain('there already');
 });
 
+test('an .env of an older version gets what it lacks, and keeps what it has', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
+  try {
+    const path = join(folder, '.env');
+    writeFileSync(path, 'PUBLIC_URL=https://video.example.com\nPOSTGRES_PASSWORD=kept');
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'infra/compose/make-env.js'), path], {
+      encoding: 'utf8',
+    });
+    const names = [...readFileSync(path, 'utf8').matchAll(/^(\w+)=(.+)$/gm)];
+    const env = Object.fromEntries(names.map(([, name, value]) => [name, value]));
+    expect(status).toBe(0);
+    expect(env).toMatchObject({ PUBLIC_URL: 'https://video.example.com', POSTGRES_PASSWORD: 'kept' });
+    expect(Object.keys(env)).toEqual(expect.arrayContaining(demanded));
+    expect(names).toHaveLength(Object.keys(env).length);
+    expect(stdout).toContain('MINIO_ROOT_PASSWORD');
+    expect(stdout).not.toContain(env.MINIO_ROOT_PASSWORD);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('what .env.example offers is something that compose passes on', () => {
-  const example = readFileSync(join(ROOT, '.env.example'), 'utf8');
-  const offered = [...example.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
-  const passedOn = [...file.matchAll(/\$\{(\w+)|^\s+([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
-  expect(offered.filter((name) => !passedOn.includes(name))).toEqual([]);
+  // COMPOSE_FILE is for compose itself.
+  const files = [file, 'COMPOSE_FILE:', ...Object.keys(OWN).map(read)].join('\n');
+  const passedOn = [...files.matchAll(/\$\{(\w+)|^\s*([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
+  expect(new Set(offered())).toEqual(new Set(passedOn));
+});
+
+/** The variables of .env.example, with those that are commented out. */
+function offered() {
+  return [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
+}
+
+test.each(['control-plane', 'engine'])(
+  'each setting of the %s that is documented can stand in .env',
+  (service) => {
+    const documented = new Set(
+      read('docs/configuration.md')
+        .match(/`[A-Z][A-Z0-9_]+`/g)
+        .map((name) => name.slice(1, -1)),
+    );
+    const settings = [...variablesOf(service)].filter((name) => documented.has(name));
+    // What an image, compose or the gateway decides: addresses within the network, and where the containers listen.
+    const decided = [...Object.keys(imageOf(service).env), 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
+    const passed = Object.keys(services[service].environment);
+    expect(settings.filter((name) => !decided.includes(name) && !passed.includes(name))).toEqual(
+      // An engine hands out no addresses.
+      service === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
+    );
+    const settable = passed.filter((name) => !decided.includes(name));
+    expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
+  },
+);
+
+test('each service has users of its own that administer nothing', () => {
+  const { env } = makeEnv();
+  const given = (service) => environmentOf(service, env);
+  const userOf = (url) => new URL(url).username;
+  const administrators = [
+    given('minio').MINIO_ROOT_USER,
+    given('postgres').POSTGRES_USER,
+    // The one that definitions.sh makes an administrator.
+    /"name": "(\S+)".*"tags": "administrator"/.exec(read('infra/rabbitmq/definitions.sh'))[1],
+  ];
+  const users = ['control-plane', 'engine'].flatMap((service) => [
+    given(service).S3_ACCESS_KEY_ID,
+    userOf(given(service).AMQP_URL),
+  ]);
+  users.push(userOf(given('control-plane').DATABASE_URL));
+  expect(users.filter((user) => administrators.includes(user))).toEqual([]);
+  const [controlPlane, engine] = ['control-plane', 'engine'].map((service) => {
+    const { AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = given(service);
+    return [AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY];
+  });
+  expect(engine.filter((value) => controlPlane.includes(value))).toEqual([]);
+  for (const service of ['control-plane', 'engine']) {
+    const rootSecrets = [env.MINIO_ROOT_PASSWORD, env.POSTGRES_PASSWORD, env.RABBITMQ_PASSWORD];
+    const values = Object.values(given(service)).join('\n');
+    expect(rootSecrets.filter((secret) => values.includes(secret))).toEqual([]);
+  }
+});
+
+describe('the storage is set up', () => {
+  /** Runs the script with an `mc` that notes its arguments and the policies, and says this about attaching them. */
+  function setUp(attached = 'true') {
+    const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
+    try {
+      const mc = ['#!/bin/sh', `echo "$*" >>${folder}/calls`, `if [ "$3" = attach ]; then ${attached}; fi`];
+      writeFileSync(join(folder, 'mc'), `${mc.join('\n')}\n`, { mode: 0o755 });
+      const given = environmentOf('bucket', makeEnv().env);
+      const { status, stderr } = spawnSync('sh', [join(ROOT, 'infra/storage/set-up.sh')], {
+        encoding: 'utf8',
+        env: { ...given, PATH: `${folder}:${process.env.PATH}`, TMPDIR: folder },
+      });
+      const calls = readFileSync(join(folder, 'calls'), 'utf8').replaceAll(/[0-9a-f]{48}/g, 'SECRET');
+      const policies = ['control-plane', 'engine'].map((name) => {
+        const path = join(folder, `framelane-${name}.json`);
+        return existsSync(path) && JSON.parse(readFileSync(path, 'utf8'));
+      });
+      return { status, stderr, calls: calls.trimEnd().split('\n'), policies };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test('with a bucket, and users that reach nothing else', () => {
+    const { status, calls, policies } = setUp();
+    expect(status).toBe(0);
+    expect(calls.filter((call) => !call.startsWith('admin policy create'))).toEqual([
+      'mb --ignore-existing store/framelane',
+      'admin user add store control-plane SECRET',
+      'admin policy attach store framelane-control-plane --user control-plane',
+      'admin user add store engine SECRET',
+      'admin policy attach store framelane-engine --user engine',
+    ]);
+    const actions = policies.map(({ Statement }) => Statement.flatMap(({ Action }) => Action));
+    expect(actions[0]).not.toContain('s3:PutObject');
+    expect(actions.flat().filter((action) => action.includes('*'))).toEqual([]);
+    const resources = policies.flatMap(({ Statement }) => Statement.flatMap(({ Resource }) => Resource));
+    expect(new Set(resources)).toEqual(new Set(['arn:aws:s3:::framelane', 'arn:aws:s3:::framelane/*']));
+  });
+
+  test('again where it was before, and not when a policy is refused', () => {
+    const again = 'echo "mc: The specified policy change is already in effect." >&2; exit 1';
+    expect(setUp(again).status).toBe(0);
+    expect(setUp('echo "mc: No such user." >&2; exit 1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('No such user'),
+    });
+  });
+});
+
+test('every container has limits, and its logs are rotated', () => {
+  for (const [name, service] of Object.entries(services)) {
+    expect({ name, ...service }).toMatchObject({
+      mem_limit: expect.anything(),
+      cpus: expect.anything(),
+      pids_limit: expect.anything(),
+      logging: {
+        driver: 'json-file',
+        options: { 'max-size': expect.anything(), 'max-file': expect.anything() },
+      },
+    });
+  }
+});
+
+test('every image has an exact version', () => {
+  const images = Object.values(services).map(({ image }) => image.replace(/\$\{\w+:-([^}]*)\}/g, '$1'));
+  images.push(
+    ...[...read('infra/docker/Dockerfile').matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image]) => image),
+  );
+  expect(images.filter((image) => !/:(v?\d+\.\d+|RELEASE\.\d{4}-)\S*$/.test(image))).toEqual([]);
+  const [{ version }] = [JSON.parse(read('package.json'))];
+  expect(services.engine.image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
+});
+
+test.each(Object.entries(OWN))('%s takes the place of a bundled service', (path, replaced) => {
+  const own = parse(read(path)).services;
+  for (const name of replaced) expect(own[name].profiles).toHaveLength(1);
+  for (const name of Object.keys(services)) {
+    const needed = Object.keys(services[name].depends_on ?? {}).filter((other) => replaced.includes(other));
+    if (replaced.includes(name)) continue;
+    for (const other of needed) {
+      const condition = { ...services[name].depends_on[other], required: false };
+      expect(own[name].depends_on[other]).toEqual(condition);
+    }
+  }
+});
+
+test('the gateway waits for as long as a service checks its readiness', () => {
+  const [, seconds] = /^ {2}timeout check (\d+)s$/m.exec(read('infra/docker/haproxy.cfg'));
+  expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_LIMIT_MS);
 });
 
 test.each(['control-plane', 'engine'])('the %s reads all it is given, and misses nothing', (service) => {

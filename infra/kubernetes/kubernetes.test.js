@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
 import { mayReceive, readRanges } from '../../services/control-plane/src/webhooks/receiver-addresses.ts';
+import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
@@ -67,6 +68,29 @@ test.each(SERVICES)('the %s reads all it is given, and misses nothing', (service
 test('engines get neither the address of the database nor the secret that seals content keys', () => {
   expect(environmentOf('engine')).not.toHaveProperty('DATABASE_URL');
   expect(environmentOf('engine')).not.toHaveProperty('CONTENT_KEY_SECRET');
+});
+
+test('an engine has users of its own for the queue and the storage', () => {
+  const given = (service) =>
+    containerOf(service).envFrom.flatMap(({ secretRef }) =>
+      secretRef ? kustomization.secretGenerator.find(({ name }) => name === secretRef.name).envs : [],
+    );
+  const [both] = given('engine').filter((file) => given('control-plane').includes(file));
+  const credentials = ['AMQP_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+  expect(Object.keys(variablesIn(both)).filter((name) => credentials.includes(name))).toEqual([]);
+});
+
+test.each(SERVICES)('the %s has limits, and probes that wait for its readiness', (service) => {
+  const container = containerOf(service);
+  expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
+  for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+    const { httpGet, timeoutSeconds } = container[probe];
+    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_LIMIT_MS);
+  }
+});
+
+test('each image has an exact version', () => {
+  for (const { newTag } of kustomization.images) expect(newTag).toMatch(/^\d+\.\d+\.\d+$/);
 });
 
 test.each(SERVICES)('the image of the %s is that of docker-compose.yml', (service) => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -12,10 +12,22 @@ const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 const START_LIMIT_MS = 60_000;
 
+/** Prints the users that docker-compose.yml gives the broker, with their rights. */
+const DEFINITIONS = join(import.meta.dirname, '..', 'rabbitmq', 'definitions.sh');
+
+/** Their passwords. */
+const PASSWORDS = {
+  RABBITMQ_PASSWORD: 'administrator',
+  RABBITMQ_CONTROL_PLANE_PASSWORD: 'declares',
+  RABBITMQ_ENGINE_PASSWORD: 'transcodes',
+};
+
 /** A RabbitMQ of the tests' own, on ports and in a directory of its own. */
 export type RabbitMqNode = {
-  /** The address of its default virtual host. */
+  /** The address of its default virtual host, for its administrator. */
   url: string;
+  /** The same for the users of the services, which have the rights of those in docker-compose.yml. */
+  serviceUrls: { controlPlane: string; engine: string };
   /** Writes down which queues there are, as the broker does by itself only some seconds after they were declared. */
   flush(): Promise<void>;
   /** Ends it at once. Queues declared in the last seconds and not flushed may be gone then, with their messages. */
@@ -32,7 +44,12 @@ export type RabbitMqNode = {
 export async function startRabbitMq(): Promise<RabbitMqNode> {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-rabbitmq-'));
   const [port, distPort, epmdPort] = (await freePorts(3)) as [number, number, number];
-  const url = `amqp://127.0.0.1:${port}`;
+  const urlFor = (user: string, password: string) => `amqp://${user}:${password}@127.0.0.1:${port}`;
+  const url = urlFor('framelane', PASSWORDS.RABBITMQ_PASSWORD);
+  const serviceUrls = {
+    controlPlane: urlFor('control-plane', PASSWORDS.RABBITMQ_CONTROL_PLANE_PASSWORD),
+    engine: urlFor('engine', PASSWORDS.RABBITMQ_ENGINE_PASSWORD),
+  };
   const env = {
     PATH: process.env.PATH,
     LANG: 'C.UTF-8',
@@ -53,7 +70,11 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   };
   await mkdir(env.RABBITMQ_LOG_BASE);
   await writeFile(env.RABBITMQ_ENABLED_PLUGINS_FILE, '[].\n');
-  await writeFile(env.RABBITMQ_CONFIG_FILE, 'log.file.level = warning\ndisk_free_limit.absolute = 50MB\n');
+  const definitions = join(directory, 'definitions.json');
+  await writeFile(definitions, execFileSync('sh', [DEFINITIONS], { env: { ...env, ...PASSWORDS } }));
+  const settings = ['log.file.level = warning', 'disk_free_limit.absolute = 50MB'];
+  settings.push(`load_definitions = ${definitions}`);
+  await writeFile(env.RABBITMQ_CONFIG_FILE, `${settings.join('\n')}\n`);
 
   // The node would leave a port mapper of its own behind.
   const epmd = spawn('epmd', ['-address', '127.0.0.1'], { env, stdio: 'ignore' });
@@ -92,7 +113,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     await remove();
     throw error;
   }
-  return { url, flush, kill, start, control, remove };
+  return { url, serviceUrls, flush, kill, start, control, remove };
 }
 
 /** The node opens its port when all else is up. */

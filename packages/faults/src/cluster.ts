@@ -103,8 +103,9 @@ export class Cluster {
     };
     const throughOwnDoors = (index: number) => {
       const { broker, internal } = ownDoors[index] as OwnDoors;
+      const { controlPlane, engine } = rabbitmq.serviceUrls;
       return {
-        AMQP_URL: reached(rabbitmq.url, broker),
+        AMQP_URL: reached(index < controlPlanes ? controlPlane : engine, broker),
         CONTROL_PLANE_INTERNAL_URL: reached(`http://127.0.0.1:${controlPlanePorts[0]?.[1]}`, internal),
       };
     };

@@ -12,7 +12,7 @@ import {
 import { RabbitMqConnection } from './rabbitmq-connection.ts';
 import { RabbitMqPublisher } from './rabbitmq-publisher.ts';
 import { RabbitMqSubscription } from './rabbitmq-subscription.ts';
-import { declareTopology } from './rabbitmq-topology.ts';
+import { checkTopology, declareTopology } from './rabbitmq-topology.ts';
 
 const DEFAULT_PUBLISH_LIMIT_MS = 20_000;
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
@@ -31,6 +31,8 @@ type Options = {
   publishLimitMs?: number;
   /** Wait before a rejected message comes again; doubles with each delivery. */
   redeliveryDelayMs?: number;
+  /** Whether it declares the exchange and the queues, or waits until another service has. True unless set. */
+  declares?: boolean;
 };
 
 /**
@@ -53,14 +55,17 @@ export class RabbitMqBus implements MessageBus {
     this.#options = {
       publishLimitMs: DEFAULT_PUBLISH_LIMIT_MS,
       redeliveryDelayMs: DEFAULT_REDELIVERY_DELAY_MS,
+      declares: true,
       ...options,
     };
-    const { url, logger } = options;
+    const { url, logger, declares } = this.#options;
+    const setUp = (connection: ChannelModel) =>
+      setUpTopology(connection, declares ? declareTopology : checkTopology);
     this.#publishing = new RabbitMqConnection({
       url,
       logger,
       purpose: 'publishing',
-      setUp: setUpTopology,
+      setUp,
       onConnected: (connection) => void this.#openPublisher(connection),
       onLost: () => {
         const lost = this.#publisher;
@@ -73,7 +78,7 @@ export class RabbitMqBus implements MessageBus {
       url,
       logger,
       purpose: 'consuming',
-      setUp: setUpTopology,
+      setUp,
       onConnected: (connection) => {
         for (const subscription of this.#subscriptions) void this.#openSubscription(subscription, connection);
       },
@@ -176,9 +181,12 @@ export class RabbitMqBus implements MessageBus {
   }
 }
 
-async function setUpTopology(connection: ChannelModel): Promise<void> {
+async function setUpTopology(
+  connection: ChannelModel,
+  work: (channel: Channel) => Promise<void>,
+): Promise<void> {
   const channel = await openChannel(connection);
-  await declareTopology(channel);
+  await work(channel);
   await channel.close();
 }
 

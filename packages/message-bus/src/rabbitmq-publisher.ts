@@ -1,9 +1,8 @@
 import { EXCHANGE } from '@framelane/contracts/topology';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 
-/** The exchange that leads to each queue by its name, and a name no queue has. */
-const DEFAULT_EXCHANGE = '';
-const NO_QUEUE = 'framelane.nowhere';
+/** A routing key that no queue is bound with. */
+const PROBE = 'probe';
 
 /** Publishes on one channel, each message persistent, mandatory and confirmed. */
 export class RabbitMqPublisher {
@@ -30,7 +29,7 @@ export class RabbitMqPublisher {
   async probe(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onConfirm = (error: unknown) => (error ? reject(error) : resolve());
-    this.#channel.publish(DEFAULT_EXCHANGE, NO_QUEUE, Buffer.alloc(0), {}, onConfirm);
+    this.#channel.publish(EXCHANGE, PROBE, Buffer.alloc(0), {}, onConfirm);
     await promise;
   }
 

@@ -34,3 +34,12 @@ export async function declareTopology(channel: Channel): Promise<void> {
     for (const type of QUEUES[queue]) await channel.bindQueue(queue, EXCHANGE, type);
   }
 }
+
+/**
+ * Checks that the exchange and the queues are there, and declares none: for a service whose broker user may not. Fails
+ * until a service that declares them has done so.
+ */
+export async function checkTopology(channel: Channel): Promise<void> {
+  await channel.checkExchange(EXCHANGE);
+  for (const queue of Object.keys(QUEUES)) await channel.checkQueue(queue);
+}

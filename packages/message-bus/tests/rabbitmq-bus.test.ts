@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { type Message, parseMessage } from '@framelane/contracts/messages';
-import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
+import { deadLetterQueue, EXCHANGE, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type ChannelModel, connect } from 'amqplib';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
 import { UnconfirmedMessageError } from '../src/message-bus.ts';
 import { RabbitMqBus } from '../src/rabbitmq-bus.ts';
@@ -226,6 +226,72 @@ describe('RabbitMqBus', () => {
 
 // These need a broker that may be hurt.
 const ownBroker = process.env.AMQP_URL ? describe.skip : describe;
+
+ownBroker('RabbitMqBus with the users of the services', () => {
+  const urls = () => (node as RabbitMqNode).serviceUrls;
+
+  test('an engine waits for the queues, then takes commands and sends events', async () => {
+    const engine = new RabbitMqBus({ url: urls().engine, logger, declares: false });
+    await expect(engine.check()).rejects.toThrow('no connection');
+    await withBus(
+      async (controlPlane) => {
+        await until(() => isUsable(engine));
+        const handled: string[] = [];
+        const take = async ({ data }: Message) => void handled.push(data.videoId);
+        await engine.consume(COMMANDS, { prefetch: 1 }, take);
+        await controlPlane.consume(EVENTS, { prefetch: 1 }, take);
+        await controlPlane.publish(command('command'));
+        await engine.publish(event('event'));
+        await until(() => handled.length === 2);
+        expect(handled.sort()).toEqual(['command', 'event']);
+        expect(await controlPlane.countDeadLetters(COMMANDS)).toBe(0);
+        await engine.close();
+      },
+      { url: urls().controlPlane },
+    );
+  });
+
+  test.each<[string, (channel: Channel) => Promise<unknown>]>([
+    ['read events', (channel) => channel.get(EVENTS)],
+    ['read dead letters', (channel) => channel.get(deadLetterQueue(COMMANDS))],
+    ['purge a queue of events', (channel) => channel.purgeQueue(EVENTS)],
+    ['delete a queue', (channel) => channel.deleteQueue(COMMANDS)],
+    ['declare a queue', (channel) => channel.assertQueue('spy')],
+    ['bind a queue', (channel) => channel.bindQueue(COMMANDS, EXCHANGE, 'upload.completed')],
+    ['declare an exchange', (channel) => channel.assertExchange('spy', 'topic')],
+    ['send to a queue by its name', (channel) => refusedPublish(channel, '', EVENTS)],
+    ['send commands', (channel) => refusedPublish(channel, EXCHANGE, 'transcode')],
+  ])('an engine cannot %s', (_, attempt) =>
+    withBus(async () => {
+      const connection = (await connect(urls().engine)).on('error', () => {});
+      const channel = (await connection.createConfirmChannel()).on('error', () => {});
+      await expect(attempt(channel)).rejects.toThrow(/ACCESS_REFUSED|access refused/i);
+      await connection.close();
+    }),
+  );
+
+  test('an engine may send each event, and a control plane is no administrator', async () => {
+    const listed = await node?.control('list_topic_permissions', '--formatter=json');
+    const [{ write }] = JSON.parse(listed ?? '[]');
+    expect(QUEUES[EVENTS].filter((type) => !new RegExp(write).test(type))).toEqual([]);
+    expect(QUEUES[COMMANDS].filter((type) => new RegExp(write).test(type))).toEqual([]);
+    const users = JSON.parse((await node?.control('list_users', '--formatter=json')) ?? '[]');
+    expect(
+      Object.fromEntries(users.map(({ user, tags }: { user: string; tags: string[] }) => [user, tags])),
+    ).toEqual({
+      framelane: ['administrator'],
+      'control-plane': [],
+      engine: [],
+    });
+  });
+});
+
+/** Publishing has no reply of its own: what is refused ends the channel. */
+async function refusedPublish(channel: Channel, exchange: string, key: string): Promise<void> {
+  const refused = once(channel, 'error');
+  channel.publish(exchange, key, Buffer.from('{}'));
+  throw (await refused)[0];
+}
 
 ownBroker('RabbitMqBus with a broker in trouble', () => {
   test('holds messages back while the broker is short of memory, and goes on consuming', () =>

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import { problemHandler, requestId, routeNotFound } from './express.ts';
 import { closeServer } from './http-server.ts';
@@ -14,6 +14,10 @@ app.get('/teapot', () => {
 });
 app.get('/crash', async () => {
   throw new Error('password is hunter2');
+});
+app.get('/cut', async (_req, res) => {
+  res.write('half of');
+  throw new Error('the rest is gone');
 });
 app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
 const server = app.listen(0, '127.0.0.1');
@@ -53,4 +57,13 @@ test('what no route took is a 404', async () => {
     404,
     'route_not_found',
   ]);
+});
+
+test('a response that breaks off is cut, and nothing is printed', async () => {
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
+  app.set('env', 'production');
+  const response = await fetch(`${url}/cut`);
+  await expect(response.text()).rejects.toThrow();
+  expect(printed).not.toHaveBeenCalled();
+  printed.mockRestore();
 });

@@ -40,7 +40,7 @@ export function problemHandler(
   logger: Logger,
   translate: (error: unknown, req: Parameters<RequestHandler>[0]) => Problem | undefined = () => undefined,
 ): ErrorRequestHandler {
-  return (error: unknown, req, res, next) => {
+  return (error: unknown, req, res, _next) => {
     const problem = error instanceof Problem ? error : (translate(error, req) ?? internalError(error));
     res.locals.problemCode = problem.code;
     if (problem.status >= 500) {
@@ -52,10 +52,8 @@ export function problemHandler(
         error: problem.cause ?? problem,
       });
     }
-    if (res.headersSent) {
-      next(error);
-      return;
-    }
+    // A cut connection shows the client that the response is not whole. Express would print the error, too.
+    if (res.headersSent) return void res.destroy();
     if (problem.options.headers) res.set(problem.options.headers);
     const body = JSON.stringify(problem.toBody({ id: req.id, path: req.path }));
     res.status(problem.status).set('Cache-Control', 'no-store').removeHeader('ETag');

@@ -9,13 +9,13 @@ const LIMIT_MS = 3_000;
 /** The endpoint is public and some checks write: callers within this time share one run of the checks. */
 const SHARED_MS = 1_000;
 
-/** `GET /readyz`: 200 when everything works, else 503 naming what does not. It takes three seconds at the most. */
-export function readiness(checks: ReadinessChecks): RequestHandler {
+/** `GET /readyz`: 200 when everything works, else 503 naming what does not. It takes `limitMs` at the most. */
+export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestHandler {
   let latest: { startedAt: number; missing: Promise<string[]> } | undefined;
   return async (_req, res) => {
     const now = performance.now();
     if (latest === undefined || now - latest.startedAt >= SHARED_MS) {
-      latest = { startedAt: now, missing: failedChecks(checks) };
+      latest = { startedAt: now, missing: failedChecks(checks, limitMs) };
     }
     const missing = await latest.missing;
     res
@@ -26,9 +26,9 @@ export function readiness(checks: ReadinessChecks): RequestHandler {
 }
 
 /** Names of the checks that reject or take too long. Never rejects. */
-async function failedChecks(checks: ReadinessChecks): Promise<string[]> {
+async function failedChecks(checks: ReadinessChecks, limitMs: number): Promise<string[]> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(reject, LIMIT_MS);
+  const timer = setTimeout(reject, limitMs);
   const results = await Promise.allSettled(
     Object.values(checks).map((check) => Promise.race([check(), late])),
   );

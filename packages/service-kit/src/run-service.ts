@@ -1,6 +1,5 @@
-import { inspect } from 'node:util';
 import { createLogger, type Logger } from './logger.ts';
-import { redactText } from './redact.ts';
+import { logProcessOutput } from './process-output.ts';
 import { SettingsError } from './settings.ts';
 import { type StopPhase, stopInOrder, stopSignal } from './shutdown.ts';
 
@@ -13,11 +12,13 @@ export type StartService = (context: {
 
 /**
  * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, stops what was started in the
- * reverse order and exits with 0. When the start fails, the reason goes to standard error and the exit code is 1.
+ * reverse order and exits with 0. When the start fails, the reason goes to the log and the exit code is 1. Every line it
+ * writes is JSON.
  */
 export async function runService(service: string, start: StartService): Promise<never> {
   const signalled = stopSignal();
   const logger = createLogger({ service });
+  logProcessOutput(logger);
   const toStop: StopPhase[] = [];
   let code = 0;
   try {
@@ -25,8 +26,10 @@ export async function runService(service: string, start: StartService): Promise<
     const signal = await signalled;
     logger.info('service.stopping', { signal });
   } catch (error) {
-    const reason = error instanceof SettingsError ? error.message : redactText(inspect(error));
-    process.stderr.write(`The ${service} could not start: ${reason}\n`);
+    logger.error(
+      'service.not_started',
+      error instanceof SettingsError ? { detail: error.message } : { error },
+    );
     code = 1;
   }
   await stopInOrder(toStop, logger);

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { createLogger, jsonLines } from '@framelane/service-kit/logger';
+import { logProcessOutput } from '@framelane/service-kit/process-output';
 import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   const baseUrl = `${settings.publicUrl}/v1`;
   const forPeople = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);
   const format = forPeople ? terminalFormat(baseUrl) : jsonLines;
+  if (!forPeople) logProcessOutput(createLogger({ service: 'single-node', format }));
   const unwanted = new AbortController();
   signalled.then(() => unwanted.abort());
 

@@ -138,6 +138,7 @@ describe('the contract', () => {
 describe('health', () => {
   test('alive and ready', async () => {
     expect((await request(plane.url).get('/healthz')).status).toBe(200);
+    expect((await request(plane.engine.internalUrl).get('/healthz')).body).toEqual({ status: 'ok' });
     expect((await request(plane.url).get('/readyz')).body).toEqual({ status: 'ready', missing: [] });
   });
 

@@ -19,9 +19,9 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 /** A key nobody has used yet. */
-async function newCredentials(): Promise<Record<string, string>> {
+async function newCredentials(name = 'Test'): Promise<Record<string, string>> {
   const secret = newApiKeySecret('live');
-  await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
+  await createFullKey(plane.db, { workspaceId: plane.workspaceId, name, secret });
   return { authorization: `Bearer ${secret}`, 'x-svc-workspace': plane.workspaceId };
 }
 
@@ -93,6 +93,20 @@ describe('refused keys', () => {
     await whoami({ ...credentials, ...from('203.0.113.3') });
     await failOften('203.0.113.3');
     expect((await whoami({ ...credentials, ...from('203.0.113.3') })).status).toBe(200);
+  });
+
+  test('a new key works at an address that goes on sending the revoked one', async () => {
+    const old = await newCredentials('Old');
+    await plane.db
+      .updateTable('api_keys')
+      .set({ revoked_at: new Date() })
+      .where('name', '=', 'Old')
+      .execute();
+    for (let n = 0; n <= 2 * FAILURES; n++) {
+      expect((await whoami({ ...old, ...from('203.0.113.5') })).status).toBe(401);
+    }
+    expect((await whoami({ ...(await newCredentials()), ...from('203.0.113.5') })).status).toBe(200);
+    expect((await whoami({ ...old, ...from('203.0.113.5') })).status).toBe(401);
   });
 
   test('requests without a key are not counted', async () => {

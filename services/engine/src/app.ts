@@ -4,6 +4,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import { securityHeaders } from '@framelane/service-kit/security-headers';
 import express, { type Express, type RequestHandler } from 'express';
+import { READINESS_LIMIT_MS } from './readiness-limit.ts';
 import { refuseUnreadBody } from './refuse-body.ts';
 import { uploadRoutes } from './uploads/upload.routes.ts';
 import type { Uploads } from './uploads/uploads.ts';
@@ -22,7 +23,7 @@ export function createApp(deps: {
   app.set('trust proxy', [...deps.trustedProxies]);
   app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
-  app.get('/readyz', readiness(deps.checks));
+  app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
   app.use(uploadRoutes(deps.uploads));
   app.use(routeNotFound);
   app.use(refuseUnreadBody);

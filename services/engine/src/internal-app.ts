@@ -3,6 +3,7 @@ import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import express, { type Express, type RequestHandler } from 'express';
+import { READINESS_LIMIT_MS } from './readiness-limit.ts';
 
 /** The application on the internal listener: how the engine is doing, for those who run it. */
 export function createInternalApp(deps: {
@@ -14,7 +15,7 @@ export function createInternalApp(deps: {
   app.disable('x-powered-by');
   app.use(closeUnread, requestId);
   app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
-  app.get('/readyz', readiness(deps.checks));
+  app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
   app.get('/metrics', deps.metrics);
   app.use(routeNotFound, problemHandler(deps.logger));
   return app;

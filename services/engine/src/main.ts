@@ -8,7 +8,7 @@ import { Engine } from './engine.ts';
 await runService('engine', async ({ env, logger, toStop }) => {
   const config = readEngineConfig(env);
   const objects = new S3ObjectStore(readS3Settings(env));
-  const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger });
+  const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger, declares: false });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const engine = Engine.create(config, { bus, objects, logger });
   toStop.unshift({ name: 'engine', limitMs: 40_000, run: () => engine.stop() });

@@ -22,7 +22,8 @@ export function createInternalApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeUnread);
-  // Whoever reaches this listener may read it: it names no one, and Prometheus brings no credential.
+  // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
+  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
   app.get('/metrics', deps.metrics);
   app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
   app.use(internalApi(deps.tickets, deps.attempts, deps.tokenGuesses));

@@ -1,16 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of the test's own on the shared PostgreSQL. */
+/** A database of the test's own on the shared PostgreSQL, for a role that owns it and is no superuser, as in deployments. */
 export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const server = process.env.TEST_DATABASE_URL;
   if (server === undefined)
     throw new Error('TEST_DATABASE_URL is not set; run the integration project of jest');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(server, `create database ${name}`);
+  await execute(server, `create role ${name} login password '${name}'`);
+  await execute(server, `create database ${name} owner ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(server, `drop database ${name} with (force)`) };
+  url.username = name;
+  url.password = name;
+  const drop = async () => {
+    await execute(server, `drop database ${name} with (force)`);
+    await execute(server, `drop role ${name}`);
+  };
+  return { url: url.href, drop };
 }
 
 async function execute(connectionString: string, statement: string): Promise<void> {

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Makes the bucket, and a user for each service with the rights it needs there. It may run again: what is there stays, and
+# a secret that changed in the environment changes in the store. MC_HOST_store has the address and the root user.
+set -eu
+
+mc mb --ignore-existing "store/$S3_BUCKET"
+
+# user NAME ACCESS_KEY SECRET_KEY: makes a user with the policy NAME, which standard input has.
+user() {
+  policy=${TMPDIR:-/tmp}/$1.json
+  cat >"$policy"
+  mc admin policy create store "$1" "$policy"
+  mc admin user add store "$2" "$3"
+  output=$(mc admin policy attach store "$1" --user "$2" 2>&1) || case $output in
+    *"already in effect"*) ;;
+    *)
+      echo "$output" >&2
+      exit 1
+      ;;
+  esac
+}
+
+# It hands out what is stored, deletes it, and ends uploads that nobody goes on with. It stores nothing.
+user framelane-control-plane "$CONTROL_PLANE_ACCESS_KEY_ID" "$CONTROL_PLANE_SECRET_ACCESS_KEY" <<JSON
+{
+  "Version": "2012-10-17",
+  "Statement": [
+    {
+      "Effect": "Allow",
+      "Action": ["s3:ListBucket", "s3:ListBucketMultipartUploads"],
+      "Resource": ["arn:aws:s3:::$S3_BUCKET"]
+    },
+    {
+      "Effect": "Allow",
+      "Action": ["s3:GetObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
+      "Resource": ["arn:aws:s3:::$S3_BUCKET/*"]
+    }
+  ]
+}
+JSON
+
+user framelane-engine "$ENGINE_ACCESS_KEY_ID" "$ENGINE_SECRET_ACCESS_KEY" <<JSON
+{
+  "Version": "2012-10-17",
+  "Statement": [
+    {
+      "Effect": "Allow",
+      "Action": ["s3:ListBucket"],
+      "Resource": ["arn:aws:s3:::$S3_BUCKET"]
+    },
+    {
+      "Effect": "Allow",
+      "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"],
+      "Resource": ["arn:aws:s3:::$S3_BUCKET/*"]
+    }
+  ]
+}
+JSON
