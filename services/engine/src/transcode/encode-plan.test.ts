@@ -25,7 +25,7 @@ const plan = (
       container,
       video: videoTrack(video),
       audio: audioTrack({ channels }),
-      timeline: { frames: duration * 25, start, duration, averageRate: 25 },
+      timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: null },
       end,
       declaredDuration: declared ?? null,
       gops,
@@ -86,13 +86,16 @@ describe('an encode plan', () => {
   });
 
   test.each([
-    ['interlaced', 'h264', 'mp4', true, true],
-    ['progressive', 'h264', 'mp4', false, false],
-    ['of television, which may get interlaced', 'h264', 'mpegts', false, true],
-    ['single fields of HEVC', 'hevc', 'mpegts', false, false],
+    ['interlaced', 'h264', 'mp4', true, 'send_field', 50],
+    ['progressive', 'h264', 'mp4', false, null, 25],
+    ['of television, which may get interlaced', 'h264', 'mpegts', false, 'send_frame', 25],
+    ['single fields of HEVC', 'hevc', 'mpegts', true, null, 25],
   ])('deinterlaces pictures that are %s only if they may show two fields', (...facts) => {
-    const [, codec, container, interlaced, deinterlace] = facts;
-    expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({ deinterlace });
+    const [, codec, container, interlaced, deinterlace, rate] = facts;
+    expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({
+      ...{ deinterlace, frames: rate, sourceRate: 25 },
+      frameRate: { numerator: rate, denominator: 1 },
+    });
   });
 
   test('assumes the matrix of its size for untagged video only', () => {
