@@ -22,7 +22,15 @@ export function describeResult(
   const frameRate = toNumber(plan.frameRate);
   const renditions = rungs.map(({ name, width, height, frameStep, stored: segments }): RenditionManifest => {
     const facts = describeSegments(segments, zero + plan.duration);
-    return { name, ...facts, width, height, frameRate: frameRate / frameStep, channels: null, language: null };
+    return {
+      name,
+      ...facts,
+      width,
+      height,
+      frameRate: frameRate / frameStep,
+      channels: null,
+      language: null,
+    };
   });
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
     throw new UnfitSegmentError('The rungs do not have the same number of segments');

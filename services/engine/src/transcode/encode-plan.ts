@@ -90,11 +90,7 @@ export function planEncoding(
   maxRates: MaxRates = DEFAULT_MAX_RATES,
 ): EncodePlan {
   const { container, video, audio, timeline, gops, audioFrames } = source;
-  const { averageRate: average, grid } = timeline;
-  const pictureRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
-  const hasFields = mayShowFields(container, video) && video.interlaced && video.declaredRate !== null;
-  const fields = hasFields ? fieldRate(pictureRate) : null;
-  const frameRate = fields ?? pictureRate;
+  const { pictureRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
   const lead = leadOf(timeline.start, framesPerSecond);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
@@ -119,10 +115,10 @@ export function planEncoding(
     frameRate,
     frames,
     duration,
-    sourceRate: isNear(toNumber(pictureRate), average) ? toNumber(pictureRate) : average,
+    sourceRate: sourceRate(source, pictureRate),
     coded: video.coded,
     turn: video.turn,
-    deinterlace: mayShowFields(container, video) ? (fields ? 'send_field' : 'send_frame') : null,
+    deinterlace,
     dynamicRange: video.dynamicRange,
     colour: keepsTop ? ownColour(video) : BT709,
     pixelsFit: keepsTop || pixelsFit(video),
@@ -136,6 +132,22 @@ export function planEncoding(
 /** Whether anything of the source is delivered as it is. */
 export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
   return keepsTop || (audio !== null && 'keep' in audio.make);
+}
+
+/** The rate of the source's pictures as they are delivered if each is a frame, that of the top rung, and what becomes of fields. */
+function planRate({ container, video, timeline }: ProbedSource) {
+  const { averageRate: average, grid } = timeline;
+  const pictureRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
+  if (!mayShowFields(container, video)) return { pictureRate, frameRate: pictureRate, deinterlace: null };
+  // Without a declared rate, filters do not know how long the last field is.
+  const fields = video.interlaced && video.declaredRate ? fieldRate(pictureRate) : null;
+  if (!fields) return { pictureRate, frameRate: pictureRate, deinterlace: 'send_frame' } as const;
+  return { pictureRate, frameRate: fields, deinterlace: 'send_field' } as const;
+}
+
+function sourceRate({ timeline }: ProbedSource, pictureRate: FrameRate): number {
+  const rate = toNumber(pictureRate);
+  return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }
 
 function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {

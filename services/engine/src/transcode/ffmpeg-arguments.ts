@@ -3,8 +3,8 @@ import { isWide } from './colour.ts';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
 import { toFraction, toNumber } from './frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
-import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
 import { h264Level } from './h264-level.ts';
+import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
 import type { Rung, Size } from './ladder.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
@@ -216,6 +216,9 @@ function topChain(top: Rung, plan: EncodePlan): string {
   ].join(',');
 }
 
+/** Matrices that zimg converts from. */
+const YUV_MATRICES = ['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c'];
+
 /** Leaves every second frame out for a rung that has half the frame rate of what it is made of. */
 function thinned({ frameStep }: Rung, from?: Rung): string[] {
   const step = frameStep / (from?.frameStep ?? 1);
@@ -241,21 +244,30 @@ function standardRange(top: Rung, plan: EncodePlan): string[] {
 
 /** Colours are converted in linear light, so the picture is made small first. Curves of standard range count as BT.709's. */
 function fromWidePrimaries({ width, height }: Rung, { tagged }: EncodePlan): string[] {
-  const matrix = tagged.colorMatrix ?? (tagged.colorPrimaries === 'bt2020' ? 'bt2020nc' : 'bt709');
+  const matrix = yuvMatrix(tagged) ?? 'bt709';
+  const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
   return [
-    `scale=${width}:${height}:out_range=tv`,
+    [`scale=${width}:${height}:out_range=tv`, ...asYuv].join(':'),
     `zscale=primariesin=${tagged.colorPrimaries}:transferin=bt709:matrixin=${matrix}:rangein=tv` +
       ':primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
     'format=yuv420p',
   ];
 }
 
+/** The matrix of a picture in luma and chroma; that of BT.2020 where its primaries are and no matrix is named. */
+function yuvMatrix({ colorMatrix, colorPrimaries }: EncodePlan['tagged']): string | null {
+  if (colorMatrix === null) return colorPrimaries === 'bt2020' ? 'bt2020nc' : null;
+  return YUV_MATRICES.includes(colorMatrix) ? colorMatrix : null;
+}
+
 /** Tone mapping works on linear light in floats, so the picture is made small first. */
-function toneMapped({ width, height }: Rung, { dynamicRange }: EncodePlan): string[] {
+function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
   const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
+  const primaries = isWide(tagged) ? tagged.colorPrimaries : 'bt2020';
+  const matrix = yuvMatrix(tagged) ?? 'bt2020nc';
   return [
     `scale=${width}:${height}`,
-    `zscale=transferin=${transfer}:primariesin=bt2020:matrixin=bt2020nc:transfer=linear:npl=100`,
+    `zscale=transferin=${transfer}:primariesin=${primaries}:matrixin=${matrix}:transfer=linear:npl=100`,
     'format=gbrpf32le',
     'zscale=primaries=bt709',
     'tonemap=tonemap=hable:desat=0',
@@ -280,7 +292,13 @@ function encoderOptions(
   const longest = plan.keepsTop ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
-  const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize: 2 * maxRate });
+  const { level, maxFrames } = h264Level({
+    width,
+    height,
+    framesPerSecond,
+    maxRate,
+    bufferSize: 2 * maxRate,
+  });
   const wanted = REFERENCES[preset];
   const options: [string, string][] = [
     ['-c', 'libx264'],

@@ -51,7 +51,11 @@ type Times = {
  */
 export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
-  const rate = naturalRate({ average: average / divisor, declared: declared && over(declared, divisor), grid });
+  const rate = naturalRate({
+    average: average / divisor,
+    declared: declared && over(declared, divisor),
+    grid,
+  });
   const repeats = Math.ceil(MIN_RATE / toNumber(rate));
   return { ...rate, numerator: rate.numerator * repeats };
 }

@@ -13,7 +13,14 @@ type Demands = Size & {
 export type H264Level = { level: number; maxFrames: number };
 
 /** Limits of one level: macroblocks a second, of a frame and of all stored frames; kilobits a second and of the buffer. */
-type Limits = readonly [level: number, rate: number, frame: number, stored: number, bits: number, buffer: number];
+type Limits = readonly [
+  level: number,
+  rate: number,
+  frame: number,
+  stored: number,
+  bits: number,
+  buffer: number,
+];
 
 /** ISO/IEC 14496-10 table A-1. */
 const LEVELS: readonly Limits[] = [

@@ -69,7 +69,10 @@ describe('video', () => {
     ['as tagged for standard definition', withVideo({ colorMatrix: 'smpte170m' })],
     ['untagged', withVideo({ colorMatrix: null, colorPrimaries: null, colorTransfer: null })],
     ['above rungs of half the frame rate', { frameStep: 2 }],
-    ['above them with an odd key frame inside a segment', { gops: groups([6, 1.04, 4.96, ...Array(9).fill(2)]), frameStep: 2 }],
+    [
+      'above them with an odd key frame inside a segment',
+      { gops: groups([6, 1.04, 4.96, ...Array(9).fill(2)]), frameStep: 2 },
+    ],
     ['at a rate written in other numbers', { frameRate: { numerator: 50, denominator: 2 } }],
     [
       'with a moment above the cap',

@@ -22,11 +22,7 @@ describe('a source', () => {
       { width: 1047, height: 576 },
     ],
     ['with pixels a trace off square', { sample_aspect_ratio: '1281:1280' }, { width: 1920, height: 1080 }],
-    [
-      'with pixels a hundredth off square',
-      { sample_aspect_ratio: '101:100' },
-      { width: 1939, height: 1080 },
-    ],
+    ['with pixels a hundredth off square', { sample_aspect_ratio: '101:100' }, { width: 1939, height: 1080 }],
     ['without a known aspect', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
     ['on its side', { side_data_list: [{ displaymatrix: ON_ITS_SIDE }] }, { width: 1080, height: 1920 }],
     [

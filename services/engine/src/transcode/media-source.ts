@@ -18,7 +18,7 @@ export type VideoTrack = {
   encrypted: boolean;
   /** Pixels as coded. */
   coded: Size;
-  /** Whether pixels are as wide as high, to half a per cent. */
+  /** Whether pixels are exactly as wide as high. */
   squarePixels: boolean;
   /** How the picture is to be turned or mirrored. */
   turn: Turn;
@@ -167,7 +167,7 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
     level: stream.level,
     encrypted: isEncrypted(stream),
     coded,
-    squarePixels: stretchOf(stream) === 1,
+    squarePixels: aspectOf(stream) === 1,
     turn: turn(stream),
     display: displaySize(coded, stream),
     pixelFormat: stream.pix_fmt,
@@ -223,9 +223,14 @@ function displaySize(coded: Size, stream: ProbedStream): Size {
 
 /** How much wider than high a pixel is; 1 when it is so little that only rounding can have made it. */
 function stretchOf(stream: ProbedStream): number {
+  const aspect = aspectOf(stream);
+  return Math.abs(aspect - 1) < UNSEEN_STRETCH ? 1 : aspect;
+}
+
+/** Width of a pixel by its height, as the file says; 1 when it does not. */
+function aspectOf(stream: ProbedStream): number {
   const aspect = fraction(stream.sample_aspect_ratio, ':');
-  const stretch = aspect ? aspect.numerator / aspect.denominator : 1;
-  return Math.abs(stretch - 1) < UNSEEN_STRETCH ? 1 : stretch;
+  return aspect ? aspect.numerator / aspect.denominator : 1;
 }
 
 function turn(stream: ProbedStream): Turn {
