@@ -7,14 +7,27 @@ export type Colour = { matrix: string; primaries: string; transfer: string };
 export const BT709: Colour = { matrix: 'bt709', primaries: 'bt709', transfer: 'bt709' };
 const BT601: Colour = { matrix: 'smpte170m', primaries: 'smpte170m', transfer: 'smpte170m' };
 
-/** Primaries whose colours BT.709 cannot all show: BT.2020, and P3 of cinemas and displays. */
-const WIDE_PRIMARIES = ['bt2020', 'smpte431', 'smpte432'];
+/** Primaries other than BT.709's that zimg converts: those of BT.601, BT.2020, and P3 of cinemas and displays. */
+const OTHER_PRIMARIES = ['bt470m', 'bt470bg', 'smpte170m', 'bt2020', 'smpte431', 'smpte432'];
+/** Matrices of luma and chroma that zimg converts from. */
+const YUV_MATRICES = ['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c'];
 
 type Tags = Pick<VideoTrack, 'coded' | 'colorMatrix' | 'colorPrimaries' | 'colorTransfer'>;
 
-/** Whether a track has primaries that have to be converted. */
-export function isWide({ colorPrimaries }: Pick<Tags, 'colorPrimaries'>): boolean {
-  return WIDE_PRIMARIES.includes(colorPrimaries ?? '');
+/** Whether a track is tagged with primaries that have to be converted to BT.709's. */
+export function hasOtherPrimaries(tags: Pick<Tags, 'colorMatrix' | 'colorPrimaries'>): boolean {
+  const { colorMatrix, colorPrimaries } = tags;
+  const isKnown = colorMatrix === null || colorMatrix === 'gbr' || YUV_MATRICES.includes(colorMatrix);
+  return isKnown && colorPrimaries !== null && OTHER_PRIMARIES.includes(colorPrimaries);
+}
+
+/** The matrix of a picture in luma and chroma; that of BT.2020 where its primaries are and no matrix is named. */
+export function yuvMatrix({
+  colorMatrix,
+  colorPrimaries,
+}: Pick<Tags, 'colorMatrix' | 'colorPrimaries'>): string | null {
+  if (colorMatrix === null) return colorPrimaries === 'bt2020' ? 'bt2020nc' : null;
+  return YUV_MATRICES.includes(colorMatrix) ? colorMatrix : null;
 }
 
 /** Untagged video follows the standard of its size: BT.709 for high definition, BT.601 below. */

@@ -1,6 +1,6 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
-import { BT709, type Colour, isWide, ownColour, usualMatrix } from './colour.ts';
+import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
@@ -187,7 +187,7 @@ function pixelsFit(video: VideoTrack): boolean {
   const { pixelFormat, fullRange, dynamicRange, colorMatrix, coded } = video;
   const matrix = colorMatrix ?? usualMatrix(video);
   const isEven = coded.width % 2 === 0 && coded.height % 2 === 0;
-  const isBt709 = dynamicRange === 'sdr' && matrix === 'bt709' && !isWide(video);
+  const isBt709 = dynamicRange === 'sdr' && matrix === 'bt709' && !hasOtherPrimaries(video);
   return pixelFormat === 'yuv420p' && !fullRange && isBt709 && isEven;
 }
 

@@ -1,5 +1,5 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
-import { isWide } from './colour.ts';
+import { hasOtherPrimaries, yuvMatrix } from './colour.ts';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
 import { toFraction, toNumber } from './frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
@@ -216,9 +216,6 @@ function topChain(top: Rung, plan: EncodePlan): string {
   ].join(',');
 }
 
-/** Matrices that zimg converts from. */
-const YUV_MATRICES = ['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c'];
-
 /** Leaves every second frame out for a rung that has half the frame rate of what it is made of. */
 function thinned({ frameStep }: Rung, from?: Rung): string[] {
   const step = frameStep / (from?.frameStep ?? 1);
@@ -237,14 +234,14 @@ function standardRange(top: Rung, plan: EncodePlan): string[] {
     // What is said of the format also keeps JPEG's own, for the pictures, away from the rungs.
     return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
   }
-  if (isWide(plan.tagged)) return fromWidePrimaries(top, plan);
+  if (hasOtherPrimaries(plan.tagged)) return fromOtherPrimaries(top, plan);
   const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
   return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
 }
 
 /** Colours are converted in linear light, so the picture is made small first. Curves of standard range count as BT.709's. */
-function fromWidePrimaries({ width, height }: Rung, { tagged }: EncodePlan): string[] {
-  const matrix = yuvMatrix(tagged) ?? 'bt709';
+function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: EncodePlan): string[] {
+  const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
   const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
   return [
     [`scale=${width}:${height}:out_range=tv`, ...asYuv].join(':'),
@@ -254,16 +251,10 @@ function fromWidePrimaries({ width, height }: Rung, { tagged }: EncodePlan): str
   ];
 }
 
-/** The matrix of a picture in luma and chroma; that of BT.2020 where its primaries are and no matrix is named. */
-function yuvMatrix({ colorMatrix, colorPrimaries }: EncodePlan['tagged']): string | null {
-  if (colorMatrix === null) return colorPrimaries === 'bt2020' ? 'bt2020nc' : null;
-  return YUV_MATRICES.includes(colorMatrix) ? colorMatrix : null;
-}
-
 /** Tone mapping works on linear light in floats, so the picture is made small first. */
 function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
   const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
-  const primaries = isWide(tagged) ? tagged.colorPrimaries : 'bt2020';
+  const primaries = hasOtherPrimaries(tagged) ? tagged.colorPrimaries : 'bt2020';
   const matrix = yuvMatrix(tagged) ?? 'bt2020nc';
   return [
     `scale=${width}:${height}`,

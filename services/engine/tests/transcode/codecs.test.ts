@@ -33,7 +33,7 @@ const CONTAINERS = {
   ...{ ts: 'mpegts', mpg: 'mpeg', avi: 'avi', flv: 'flv' },
 };
 
-type Facts = { size?: typeof SIZE; rungs?: string[]; frames?: number; issues?: string[] };
+type Facts = { size?: typeof SIZE; rungs?: string[]; rate?: number; frames?: number; issues?: string[] };
 
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 const AV1 = ['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime'];
@@ -90,7 +90,10 @@ const CODECS: [
     'pcm_s16le',
     'avi',
     [...DV, '-c:a', 'pcm_s16le'],
-    { size: { width: 720, height: 576 }, rungs: ['360p 480x360', '480p 640x480'], issues: ['interlaced'] },
+    {
+      size: { width: 720, height: 576 },
+      ...{ rungs: ['360p 480x360', '480p 640x480'], rate: 50, frames: 50, issues: ['interlaced'] },
+    },
   ],
 ];
 

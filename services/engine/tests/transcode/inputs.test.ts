@@ -396,8 +396,10 @@ function inPrimaries(primaries: string, matrix: string, size: Size): Clip {
 test.each([
   ['BT.2020', 'bt2020', 'bt2020nc'],
   ['Display P3', 'smpte432', 'bt709'],
+  ['BT.601', 'smpte170m', 'smpte170m'],
 ])('colours of %s in standard range are converted', async (_, primaries, matrix) => {
-  const size = { width: 852, height: 480 };
+  // A size that is no rung's, or the last would be kept.
+  const size = { width: 852, height: 484 };
   const clip = await makeClip(inBench(`${primaries}.mp4`), inPrimaries(primaries, matrix, size));
   const { videoId, manifest } = await transcode(clip);
   expect(bench.keptTop.has(videoId)).toBe(false);
