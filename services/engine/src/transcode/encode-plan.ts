@@ -136,7 +136,9 @@ export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
 
 /** The rate of the source's pictures as they are delivered if each is a frame, that of the top rung, and what becomes of fields. */
 function planRate({ container, video, timeline }: ProbedSource) {
-  const { averageRate: average, grid } = timeline;
+  const { averageRate: average } = timeline;
+  // Its frames are on the grid of its fields, of which some are shown twice; no frame lasts less than two.
+  const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
   const pictureRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
   if (!mayShowFields(container, video)) return { pictureRate, frameRate: pictureRate, deinterlace: null };
   // Without a declared rate, filters do not know how long the last field is.

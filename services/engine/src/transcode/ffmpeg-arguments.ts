@@ -30,7 +30,7 @@ const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
 /** Reference frames of the presets that may use more than the level of a rung allows. */
-const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16, placebo: 16 };
+const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
 
 /**
  * The one ffmpeg run that makes all renditions of a video: decodes once, scales each rung from the one above it,

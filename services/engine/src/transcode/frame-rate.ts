@@ -71,7 +71,7 @@ export function fieldRate(pictures: FrameRate): FrameRate | null {
 
 function naturalRate({ average, declared, grid }: Times): FrameRate {
   if (declared && isConstant(toNumber(declared), { average, grid })) return declared;
-  if (grid) return grid;
+  if (grid && !isPulldown(average, grid)) return grid;
   // Only what cameras and editors use: of a variable rate, ffprobe guesses some fraction that is close to it.
   const usual = declared && commonRate(toNumber(declared));
   if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
@@ -87,6 +87,11 @@ function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): b
   // Had all frames the times of a common rate, that rate would be the grid.
   const multiple = Math.round(toNumber(grid) / rate);
   return isNear(multiple * rate, toNumber(grid)) && (multiple === 1 || commonRate(rate) === undefined);
+}
+
+/** Whether frames are film, shown for two and three fields in turn: they are on the grid of the fields. */
+function isPulldown(average: number, grid: FrameRate): boolean {
+  return isNear(2.5 * average, toNumber(grid));
 }
 
 /** The one of the common rates that a measured rate is. */

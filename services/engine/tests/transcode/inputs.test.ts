@@ -67,7 +67,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
   [
     'pixels a trace off square',
     'trace.mp4',
-    { video: 'testsrc2=s=854x480:r=25:d=1,setsar=1281/1280' },
+    { video: 'testsrc2=s=854x480:r=25:d=1,setsar=r=1281/1280:max=2000' },
     { rungs: ['360p 640x360', '480p 854x480'] },
     { width: 854, height: 480 },
   ],
@@ -150,8 +150,8 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
   [
     'an odd number of frames, whose lower rungs show every second one',
     'halved.mp4',
-    { video: 'testsrc2=s=720x720:r=99/2:d=2.99' },
-    { rungs: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 149 },
+    { video: 'testsrc2=s=720x720:r=99/2:d=6.95' },
+    { rungs: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
   ],
   [
     'a clock that trembles, as in telephones',
