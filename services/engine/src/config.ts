@@ -8,7 +8,7 @@ import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from './transcode/transcode-settings.ts';
 
 /** The presets of x264, fastest first. */
-const X264_PRESETS = [
+export const X264_PRESETS = [
   'ultrafast',
   'superfast',
   'veryfast',

@@ -1,7 +1,7 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from './encode-plan.ts';
-import { isNear, toNumber } from './frame-rate.ts';
+import { toNumber } from './frame-rate.ts';
 import type { ProbedSource } from './probe.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
@@ -20,10 +20,17 @@ export function describeResult(
   // All timestamps are shifted alike; the first picture is at zero.
   const zero = rungs[0]?.stored[0]?.start ?? Number.NaN;
   const frameRate = toNumber(plan.frameRate);
-  const { averageRate } = source.timeline;
-  const renditions = rungs.map(({ name, width, height, stored: segments }): RenditionManifest => {
+  const renditions = rungs.map(({ name, width, height, frameStep, stored: segments }): RenditionManifest => {
     const facts = describeSegments(segments, zero + plan.duration);
-    return { name, ...facts, width, height, frameRate, channels: null, language: null };
+    return {
+      name,
+      ...facts,
+      width,
+      height,
+      frameRate: frameRate / frameStep,
+      channels: null,
+      language: null,
+    };
   });
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
     throw new UnfitSegmentError('The rungs do not have the same number of segments');
@@ -42,7 +49,7 @@ export function describeResult(
       videoCodec: source.video.codec,
       audioCodec: source.audio?.codec ?? null,
       ...source.video.display,
-      frameRate: rounded(isNear(frameRate, averageRate) ? frameRate : averageRate, 3),
+      frameRate: rounded(plan.sourceRate, 3),
       duration: rounded(source.timeline.duration, 3),
     },
     duration: rounded(plan.duration, 3),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import { keepsAnything, planEncoding } from './encode-plan.ts';
+import type { FrameRate } from './frame-rate.ts';
 import type { Gop, GopFlaw } from './gop-scan.ts';
 import type { VideoTrack } from './media-source.ts';
 
@@ -11,13 +12,22 @@ type Packets = {
   end?: number;
   declared?: number;
   container?: string;
+  grid?: FrameRate;
 };
 
 const plan = (
   duration: number,
   video: Partial<VideoTrack> = {},
   channels = 2,
-  { gops = 'irregular', frames = 0, start = 0, end = duration, declared, container = 'mp4' }: Packets = {},
+  {
+    gops = 'irregular',
+    frames = 0,
+    start = 0,
+    end = duration,
+    declared,
+    container = 'mp4',
+    grid,
+  }: Packets = {},
   mayKeep = true,
 ) =>
   planEncoding(
@@ -25,7 +35,7 @@ const plan = (
       container,
       video: videoTrack(video),
       audio: audioTrack({ channels }),
-      timeline: { frames: duration * 25, start, duration, averageRate: 25 },
+      timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
       gops,
@@ -86,13 +96,25 @@ describe('an encode plan', () => {
   });
 
   test.each([
-    ['interlaced', 'h264', 'mp4', true, true],
-    ['progressive', 'h264', 'mp4', false, false],
-    ['of television, which may get interlaced', 'h264', 'mpegts', false, true],
-    ['single fields of HEVC', 'hevc', 'mpegts', false, false],
+    ['interlaced', 'h264', 'mp4', true, 'send_field', 50],
+    ['progressive', 'h264', 'mp4', false, null, 25],
+    ['of television, which may get interlaced', 'h264', 'mpegts', false, 'send_frame', 25],
+    ['single fields of HEVC', 'hevc', 'mpegts', true, null, 25],
   ])('deinterlaces pictures that are %s only if they may show two fields', (...facts) => {
-    const [, codec, container, interlaced, deinterlace] = facts;
-    expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({ deinterlace });
+    const [, codec, container, interlaced, deinterlace, rate] = facts;
+    expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({
+      ...{ deinterlace, frames: rate, sourceRate: 25 },
+      frameRate: { numerator: rate, denominator: 1 },
+    });
+  });
+
+  test.each([
+    ['h264', 60],
+    ['mpeg2video', 25],
+  ])('takes the grid of %s, unless it is that of fields', (codec, rate) => {
+    const grid = { numerator: 60, denominator: 1 };
+    const { frameRate } = plan(1, { codec, declaredRate: null }, 2, { grid });
+    expect(frameRate.numerator).toBe(rate);
   });
 
   test('assumes the matrix of its size for untagged video only', () => {

@@ -1,6 +1,7 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
-import { deliveryFrameRate, type FrameRate, toNumber } from './frame-rate.ts';
+import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
+import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
@@ -51,19 +52,26 @@ export type EncodePlan = {
   obstacles: { video: Obstacle | 'failed' | null; audio: Obstacle | 'failed' | null };
   /** Segments end at the first key frame after each multiple of so many seconds. */
   segmentSeconds: number;
+  /** Of the top rung. */
   frameRate: FrameRate;
-  /** Frames delivered: exactly so many. */
+  /** Frames of the top rung: exactly so many. */
   frames: number;
+  /** Frames a second of the source; interlaced pictures are counted whole. */
+  sourceRate: number;
   /** Seconds delivered. */
   duration: number;
   /** Pixels as coded, to which the first pictures hold; later ones may not. */
   coded: Size;
   turn: Turn;
-  /** Whether pictures that are interlaced are made progressive. */
-  deinterlace: boolean;
+  /** What pictures that are interlaced become: a frame each, or one of each of their fields. Null where none are. */
+  deinterlace: 'send_frame' | 'send_field' | null;
   dynamicRange: DynamicRange;
-  /** Whether pictures are as they are delivered but for their size: 8-bit 4:2:0 in BT.709 and limited range, of even sides. */
+  /** Of all rungs. */
+  colour: Colour;
+  /** Whether pictures are as they are delivered but for their size: 8-bit 4:2:0 in these colours and limited range, of even sides. */
   pixelsFit: boolean;
+  /** What the file says of its colours; null where it says nothing. */
+  tagged: Pick<VideoTrack, 'colorMatrix' | 'colorPrimaries' | 'colorTransfer'>;
   /** Matrix to assume where the file names none. */
   assumedMatrix: 'bt601' | 'bt709' | null;
   images: ImagesPlan;
@@ -82,7 +90,7 @@ export function planEncoding(
   maxRates: MaxRates = DEFAULT_MAX_RATES,
 ): EncodePlan {
   const { container, video, audio, timeline, gops, audioFrames } = source;
-  const frameRate = deliveryFrameRate(timeline.averageRate, video.declaredRate);
+  const { pictureRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
   const lead = leadOf(timeline.start, framesPerSecond);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
@@ -90,7 +98,10 @@ export function planEncoding(
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
   const [top] = rungs.slice(-1);
   const failed = { kept: null, obstacle: 'failed' } as const;
-  const ownVideo = mayKeep && top ? judgeVideo({ container, video, gops, top, frameRate, duration }) : failed;
+  const frameStep = Math.max(...rungs.map((rung) => rung.frameStep));
+  const ownVideo =
+    mayKeep && top ? judgeVideo({ container, video, gops, top, frameStep, frameRate, duration }) : failed;
+  const keepsTop = ownVideo.kept !== null;
   const ownAudio =
     audio && (mayKeep ? judgeAudio({ container, audio, frames: audioFrames, lead, duration }) : failed);
   return {
@@ -98,26 +109,47 @@ export function planEncoding(
     lead,
     audio: audio && audioPlan(audio.index, ownAudio?.kept ?? null, duration),
     rungs,
-    keepsTop: ownVideo.kept !== null,
+    keepsTop,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio?.obstacle ?? null },
     segmentSeconds: ownVideo.kept?.segmentSeconds ?? SEGMENT_SECONDS,
     frameRate,
     frames,
     duration,
+    sourceRate: sourceRate(source, pictureRate),
     coded: video.coded,
     turn: video.turn,
-    deinterlace: mayShowFields(container, video),
+    deinterlace,
     dynamicRange: video.dynamicRange,
-    pixelsFit: pixelsFit(video),
+    colour: keepsTop ? ownColour(video) : BT709,
+    pixelsFit: keepsTop || pixelsFit(video),
+    tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
-    images: planImages(video.display, duration, (frames - 1) / framesPerSecond),
-    inputIssues: inputIssues(source, framesPerSecond, frames),
+    images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
+    inputIssues: inputIssues(source, toNumber(pictureRate), lead),
   };
 }
 
 /** Whether anything of the source is delivered as it is. */
 export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
   return keepsTop || (audio !== null && 'keep' in audio.make);
+}
+
+/** The rate of the source's pictures as they are delivered if each is a frame, that of the top rung, and what becomes of fields. */
+function planRate({ container, video, timeline }: ProbedSource) {
+  const { averageRate: average } = timeline;
+  // Its frames are on the grid of its fields, of which some are shown twice; no frame lasts less than two.
+  const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
+  const pictureRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
+  if (!mayShowFields(container, video)) return { pictureRate, frameRate: pictureRate, deinterlace: null };
+  // Without a declared rate, filters do not know how long the last field is.
+  const fields = video.interlaced && video.declaredRate ? fieldRate(pictureRate) : null;
+  if (!fields) return { pictureRate, frameRate: pictureRate, deinterlace: 'send_frame' } as const;
+  return { pictureRate, frameRate: fields, deinterlace: 'send_field' } as const;
+}
+
+function sourceRate({ timeline }: ProbedSource, pictureRate: FrameRate): number {
+  const rate = toNumber(pictureRate);
+  return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }
 
 function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
@@ -148,19 +180,20 @@ function audioSamples(duration: number): number {
   return AAC_FRAME_SAMPLES * Math.max(1, Math.ceil(samples / AAC_FRAME_SAMPLES) - 1);
 }
 
-/** Untagged video follows the standard of its size: BT.709 for high definition, BT.601 below. */
-function usualMatrix({ coded }: VideoTrack): 'bt601' | 'bt709' {
-  return Math.min(coded.width, coded.height) >= 720 ? 'bt709' : 'bt601';
+/** The number of the last frame that a rung has of which every so-manieth is delivered. */
+function lastFrame(frames: number, frameStep: number): number {
+  return frames - 1 - ((frames - 1) % frameStep);
 }
 
 function pixelsFit(video: VideoTrack): boolean {
   const { pixelFormat, fullRange, dynamicRange, colorMatrix, coded } = video;
   const matrix = colorMatrix ?? usualMatrix(video);
   const isEven = coded.width % 2 === 0 && coded.height % 2 === 0;
-  return pixelFormat === 'yuv420p' && !fullRange && dynamicRange === 'sdr' && matrix === 'bt709' && isEven;
+  const isBt709 = dynamicRange === 'sdr' && matrix === 'bt709' && !hasOtherPrimaries(video);
+  return pixelFormat === 'yuv420p' && !fullRange && isBt709 && isEven;
 }
 
-function inputIssues(source: ProbedSource, framesPerSecond: number, frames: number): InputIssue[] {
+function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number): InputIssue[] {
   const { video, audio, timeline } = source;
   const { averageRate } = timeline;
   const [end, declaredEnd] =
@@ -183,7 +216,7 @@ function inputIssues(source: ProbedSource, framesPerSecond: number, frames: numb
     ],
     [
       Math.abs(averageRate - framesPerSecond) > framesPerSecond * 0.01 &&
-        Math.abs(timeline.frames - frames) > 1,
+        Math.abs(timeline.frames - (timeline.duration - lead) * framesPerSecond) > 1.5,
       {
         code: 'frame_rate_changed',
         message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,

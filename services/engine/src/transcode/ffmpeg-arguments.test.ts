@@ -106,8 +106,8 @@ describe('the ffmpeg run', () => {
   test('repairs what has to be repaired', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
     expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
-    expect(graph({ deinterlace: true })).toMatch(/,bwdif=.*?,fps=/);
-    expect(graph({ deinterlace: true, turn: ['transpose=clock'] })).toMatch(
+    expect(graph({ deinterlace: 'send_field' })).toMatch(/,bwdif=mode=send_field:.*?,fps=/);
+    expect(graph({ deinterlace: 'send_frame', turn: ['transpose=clock'] })).toMatch(
       /,bwdif=[^,]*,transpose=clock,fps=/,
     );
     expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);

@@ -1,7 +1,9 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
+import { hasOtherPrimaries, yuvMatrix } from './colour.ts';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
 import { toFraction, toNumber } from './frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
+import { h264Level } from './h264-level.ts';
 import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
 import type { Rung, Size } from './ladder.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
@@ -27,6 +29,8 @@ const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
+/** Reference frames of the presets that may use more than the level of a rung allows. */
+const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
 
 /**
  * The one ffmpeg run that makes all renditions of a video: decodes once, scales each rung from the one above it,
@@ -106,7 +110,7 @@ function cascade(plan: EncodePlan): string[] {
     const steps =
       at === 0
         ? `[0:${plan.videoIndex}]${topChain(rung, plan)}`
-        : `[to-${rung.name}]${resized(rung)},setsar=1`;
+        : `[to-${rung.name}]${[...thinned(rung, downwards[at - 1]), resized(rung)].join(',')},setsar=1`;
     const next = downwards[at + 1];
     const copies = [
       rung.name,
@@ -192,20 +196,30 @@ function audioOptions({ audio }: EncodePlan): string[] {
  */
 const WITH_LASTING_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
-/** From the decoder to the top rung: one size, progressive, upright, constant rate, exact length, BT.709, 8-bit 4:2:0. */
+/** From the decoder to the top rung: one size, progressive, upright, constant rate, exact length, one colour, 8-bit 4:2:0. */
 function topChain(top: Rung, plan: EncodePlan): string {
+  const { matrix, primaries, transfer } = plan.colour;
   return [
     `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
-    ...(plan.deinterlace ? ['bwdif=mode=send_frame:deint=interlaced'] : []),
+    ...(plan.deinterlace ? [`bwdif=mode=${plan.deinterlace}:deint=interlaced`] : []),
+    // Containers of single fields end with the first field of the last picture; without a frame after it the second is lost.
+    ...(plan.deinterlace === 'send_field' ? ['tpad=stop_mode=clone:stop=1'] : []),
     ...plan.turn,
     ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
     `fps=${toFraction(plan.frameRate)}:start_time=0`,
     'tpad=stop_mode=clone:stop=-1',
     `trim=end_frame=${plan.frames}`,
+    ...thinned(top),
     ...(plan.dynamicRange === 'sdr' ? standardRange(top, plan) : toneMapped(top, plan)),
     'setsar=1',
-    'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709',
+    `setparams=range=tv:colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}`,
   ].join(',');
+}
+
+/** Leaves every second frame out for a rung that has half the frame rate of what it is made of. */
+function thinned({ frameStep }: Rung, from?: Rung): string[] {
+  const step = frameStep / (from?.frameStep ?? 1);
+  return step === 1 ? [] : [`framestep=${step}`];
 }
 
 /** zimg scales 8-bit 4:2:0 in a quarter of the time that swscale takes (measured), which takes anything. */
@@ -213,22 +227,38 @@ function resized({ width, height }: Size): string {
   return `zscale=${width}:${height}:filter=bicubic,format=yuv420p`;
 }
 
-function standardRange(top: Rung, { pixelsFit, coded, assumedMatrix }: EncodePlan): string[] {
+function standardRange(top: Rung, plan: EncodePlan): string[] {
+  const { pixelsFit, coded, assumedMatrix } = plan;
   const { width, height } = top;
   if (pixelsFit) {
     // What is said of the format also keeps JPEG's own, for the pictures, away from the rungs.
     return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
   }
+  if (hasOtherPrimaries(plan.tagged)) return fromOtherPrimaries(top, plan);
   const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
   return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
 }
 
+/** Colours are converted in linear light, so the picture is made small first. Curves of standard range count as BT.709's. */
+function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: EncodePlan): string[] {
+  const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
+  const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
+  return [
+    [`scale=${width}:${height}:out_range=tv`, ...asYuv].join(':'),
+    `zscale=primariesin=${tagged.colorPrimaries}:transferin=bt709:matrixin=${matrix}:rangein=tv` +
+      ':primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    'format=yuv420p',
+  ];
+}
+
 /** Tone mapping works on linear light in floats, so the picture is made small first. */
-function toneMapped({ width, height }: Rung, { dynamicRange }: EncodePlan): string[] {
+function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
   const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
+  const primaries = hasOtherPrimaries(tagged) ? tagged.colorPrimaries : 'bt2020';
+  const matrix = yuvMatrix(tagged) ?? 'bt2020nc';
   return [
     `scale=${width}:${height}`,
-    `zscale=transferin=${transfer}:primariesin=bt2020:matrixin=bt2020nc:transfer=linear:npl=100`,
+    `zscale=transferin=${transfer}:primariesin=${primaries}:matrixin=${matrix}:transfer=linear:npl=100`,
     'format=gbrpf32le',
     'zscale=primaries=bt709',
     'tonemap=tonemap=hable:desat=0',
@@ -242,26 +272,39 @@ function toneMapped({ width, height }: Rung, { dynamicRange }: EncodePlan): stri
  * frames.
  */
 function encoderOptions(
-  { maxRate }: Rung,
+  rung: Rung,
   at: number,
   plan: EncodePlan,
   { preset, threads }: { preset: string; threads: number },
 ): string[] {
   // By time, not by count of frames: at 29.97 a count drifts away from the segments.
-  const keyFrames = plan.keepsTop ? 'source' : `expr:gte(t,n_forced*${KEY_FRAME_SECONDS})`;
+  const keyFrames = plan.keepsTop ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // Of no effect but for a source whose key frames are not where its packets say.
   const longest = plan.keepsTop ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const { width, height, maxRate, frameStep } = rung;
+  const framesPerSecond = toNumber(plan.frameRate) / frameStep;
+  const { level, maxFrames } = h264Level({
+    width,
+    height,
+    framesPerSecond,
+    maxRate,
+    bufferSize: 2 * maxRate,
+  });
+  const wanted = REFERENCES[preset];
   const options: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
     ['-profile', 'high'],
+    ['-level', (level / 10).toFixed(1)],
+    ...(wanted === undefined ? [] : [['-refs', String(Math.min(wanted, maxFrames))] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(2 * maxRate)],
     ['-force_key_frames', keyFrames],
     ['-forced-idr', '1'],
-    ['-g', String(Math.ceil(longest * toNumber(plan.frameRate)) + 1)],
+    ['-g', String(Math.ceil(longest * framesPerSecond) + 1)],
     ['-sc_threshold', '0'],
+    ['-a53cc', '0'],
     ['-flags', '+cgop'],
     ['-threads', String(threads)],
   ];
@@ -269,17 +312,31 @@ function encoderOptions(
 }
 
 /**
+ * When key frames are forced. Where some rungs have every second frame only, all rungs have their key frames at the frames
+ * that are in all of them; the tolerance is for times that are the same but for rounding.
+ */
+function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string {
+  const step = Math.max(...rungs.map((rung) => rung.frameStep)) / frameStep;
+  if (rungs.every((rung) => rung.frameStep === 1)) return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
+  const isDue = `gte(t+0.0001,n_forced*${KEY_FRAME_SECONDS})`;
+  return step === 1 ? isDue : `${isDue}*not(mod(n,${step}))`;
+}
+
+/** Code points of what untagged colours are taken for (ISO/IEC 14496-10 tables E-3 to E-5). */
+const COLOUR_CODES: Readonly<Record<string, number>> = { bt709: 1, bt470bg: 5, smpte170m: 6 };
+
+/**
  * Supplemental information goes: it may hold anything, e.g. captions or where a drone was, and players need none of it.
  * Untagged colours are tagged as what the other rungs take them for.
  */
-function keptVideoOptions(at: number, { assumedMatrix }: EncodePlan): string[] {
+function keptVideoOptions(at: number, { tagged, colour }: EncodePlan): string[] {
+  const missing = [
+    ...(tagged.colorPrimaries === null ? [`colour_primaries=${COLOUR_CODES[colour.primaries]}`] : []),
+    ...(tagged.colorTransfer === null ? [`transfer_characteristics=${COLOUR_CODES[colour.transfer]}`] : []),
+    ...(tagged.colorMatrix === null ? [`matrix_coefficients=${COLOUR_CODES[colour.matrix]}`] : []),
+  ];
   const filters = ['filter_units=remove_types=6'];
-  if (assumedMatrix) {
-    // ISO/IEC 14496-10 tables E-3 to E-5: 1 is BT.709, 6 is BT.601 with 525 lines.
-    const code = assumedMatrix === 'bt709' ? 1 : 6;
-    const names = ['colour_primaries', 'transfer_characteristics', 'matrix_coefficients'];
-    filters.push(`h264_metadata=${names.map((name) => `${name}=${code}`).join(':')}`);
-  }
+  if (missing.length > 0) filters.push(`h264_metadata=${missing.join(':')}`);
   return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { deliveryFrameRate, toFraction } from './frame-rate.ts';
+import { deliveryFrameRate, fieldRate, toFraction } from './frame-rate.ts';
 
 const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
 const NTSC = { numerator: 30000, denominator: 1001 };
+const FIELDS = { numerator: 60000, denominator: 1001 };
 
 describe('the frame rate delivered', () => {
   test.each([
@@ -27,6 +28,35 @@ describe('the frame rate delivered', () => {
     ['a multiple of it below 10', 4, whole(4), '12/1'],
     ['a multiple of a fraction', 0.9999, { numerator: 1, denominator: 1 }, '10/1'],
   ])('is %s', (_, average, declared, expected) => {
-    expect(toFraction(deliveryFrameRate(average, declared))).toBe(expected);
+    expect(toFraction(deliveryFrameRate({ average, declared, grid: null }))).toBe(expected);
+  });
+
+  test.each([
+    ['that of the grid its frames are on', 32.5, { numerator: 260, denominator: 8 }, whole(60), '60/1'],
+    ['that of the grid, though the average is a usual rate by chance', 30, whole(30), whole(60), '60/1'],
+    ['that of the grid, however few frames are on it', 3.1, whole(60), whole(60), '60/1'],
+    ['its own, when all of its frames are also on a finer grid', 8, whole(8), whole(24), '16/1'],
+    [
+      'that of film, when its frames are shown for two and three fields in turn',
+      23.976,
+      NTSC,
+      FIELDS,
+      '24000/1001',
+    ],
+    ['its own, when its grid is that of a usual rate', 29.97, NTSC, NTSC, '30000/1001'],
+  ])('of frames on a grid is %s', (_, average, declared, grid, expected) => {
+    expect(toFraction(deliveryFrameRate({ average, declared, grid }))).toBe(expected);
+  });
+});
+
+describe('the rate of fields', () => {
+  test.each([
+    ['Europe', whole(25), whole(50)],
+    ['America', NTSC, FIELDS],
+    ['a recorder', whole(30), whole(60)],
+    ['film of which fields are shown twice', { numerator: 24000, denominator: 1001 }, null],
+    ['more than can be delivered', whole(50), null],
+  ])('of %s', (_, pictures, fields) => {
+    expect(fieldRate(pictures)).toEqual(fields);
   });
 });

@@ -2,7 +2,7 @@
 export type FrameRate = { numerator: number; denominator: number };
 
 /** Rates that cameras and editors use. A measured rate this close to one of them is that one. */
-const COMMON_RATES: readonly FrameRate[] = [
+export const COMMON_RATES: readonly FrameRate[] = [
   { numerator: 24000, denominator: 1001 },
   { numerator: 24, denominator: 1 },
   { numerator: 25, denominator: 1 },
@@ -23,6 +23,8 @@ const STEPS = [15, 25, 30, 50, 60];
 const MAX_RATE = 60;
 /** Slower sources have their frames repeated, or a segment could not end within a tenth of a second of its time. */
 const MIN_RATE = 10;
+/** Interlaced pictures a second, at least; film, of which some fields are shown twice, has fewer. */
+const LOWEST_INTERLACED_RATE = 25;
 
 export function toNumber(rate: FrameRate): number {
   return rate.numerator / rate.denominator;
@@ -33,28 +35,63 @@ export function toFraction(rate: FrameRate): string {
   return `${rate.numerator}/${rate.denominator}`;
 }
 
+/** What is known of the time of a video. */
+type Times = {
+  /** Frames a second, measured over the whole video. */
+  average: number;
+  /** The rate its stream claims to be able to hold all timestamps; often right, sometimes absurd. */
+  declared: FrameRate | null;
+  /** The common rate whose frame times include those of all frames. */
+  grid: FrameRate | null;
+};
+
 /**
- * The constant rate a video is delivered at: its own if it has one, else the next usual one above its average; whole
- * fractions of it above 60 and whole multiples of it below 10.
- *
- * @param average frames a second, measured over the whole video
- * @param declared the rate its stream claims to be able to hold all timestamps; often right, sometimes absurd
+ * The constant rate a video is delivered at: its own if it has one, else that of the grid its frames are on, else the next
+ * usual one above its average; whole fractions of it above 60 and whole multiples of it below 10.
  */
-export function deliveryFrameRate(average: number, declared: FrameRate | null): FrameRate {
+export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
-  const rate = naturalRate(average / divisor, declared && over(declared, divisor));
+  const rate = naturalRate({
+    average: average / divisor,
+    declared: declared && over(declared, divisor),
+    grid,
+  });
   const repeats = Math.ceil(MIN_RATE / toNumber(rate));
   return { ...rate, numerator: rate.numerator * repeats };
 }
 
-function naturalRate(average: number, declared: FrameRate | null): FrameRate {
-  if (declared && toNumber(declared) <= MAX_RATE && isNear(toNumber(declared), average)) return declared;
+/** The rate of the fields of interlaced pictures; null when it is too high to be delivered, or they are film. */
+export function fieldRate(pictures: FrameRate): FrameRate | null {
+  const rate = toNumber(pictures);
+  const isLowEnough = 2 * rate <= MAX_RATE * (1 + TOLERANCE);
+  return isLowEnough && rate >= LOWEST_INTERLACED_RATE * (1 - TOLERANCE)
+    ? { ...pictures, numerator: 2 * pictures.numerator }
+    : null;
+}
+
+function naturalRate({ average, declared, grid }: Times): FrameRate {
+  if (declared && isConstant(toNumber(declared), { average, grid })) return declared;
+  if (grid && !isPulldown(average, grid)) return grid;
   // Only what cameras and editors use: of a variable rate, ffprobe guesses some fraction that is close to it.
   const usual = declared && commonRate(toNumber(declared));
   if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
   return (
     commonRate(average) ?? { numerator: STEPS.find((step) => step >= average) ?? MAX_RATE, denominator: 1 }
   );
+}
+
+/** Whether a declared rate is that of all frames: what was measured, and not by chance while frames are on another grid. */
+function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): boolean {
+  if (rate > MAX_RATE || !isNear(rate, average)) return false;
+  if (!grid) return true;
+  // Had all frames the times of a common rate, that rate would be the grid.
+  const multiple = Math.round(toNumber(grid) / rate);
+  return isNear(multiple * rate, toNumber(grid)) && (multiple === 1 || commonRate(rate) === undefined);
+}
+
+/** Whether frames are film, shown for two and three fields in turn: they are on the grid of the fields. */
+function isPulldown(average: number, grid: FrameRate): boolean {
+  return isNear(2.5 * average, toNumber(grid));
 }
 
 /** The one of the common rates that a measured rate is. */

@@ -20,7 +20,8 @@ const facts = {
   container: 'mp4',
   video: videoTrack({ coded: HD, display: HD, level: 40 }),
   gops: groups(Array(15).fill(2)),
-  top: { name: '1080p', ...HD, maxRate: 5_000_000 } as const,
+  top: { name: '1080p', ...HD, maxRate: 5_000_000, frameStep: 1 } as const,
+  frameStep: 1,
   frameRate: RATE,
   duration: 30,
 };
@@ -42,6 +43,9 @@ describe('video', () => {
     ['pixel_format', withVideo({ fullRange: true })],
     ['colour', withVideo({ dynamicRange: 'hlg' })],
     ['colour', withVideo({ colorMatrix: 'bt2020nc' })],
+    ['colour', withVideo({ colorPrimaries: 'bt2020' })],
+    ['colour', withVideo({ colorPrimaries: 'smpte432' })],
+    ['colour', withVideo({ colorTransfer: 'linear' })],
     ['interlaced', withVideo({ interlaced: true })],
     ['shape', withVideo({ turn: ['hflip'] })],
     ['shape', withVideo({ squarePixels: false })],
@@ -55,13 +59,20 @@ describe('video', () => {
     ['bit_rate', { gops: groups(Array(15).fill(2), 5_100_000) }],
     ['bit_rate', { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_600_000 }) }],
     ['segments', { gops: groups([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 2]) }],
+    // Frame 151, which rungs of half the frame rate do not have.
+    ['segments', { gops: groups([6.04, ...Array(5).fill(4.792)]), frameStep: 2 }],
   ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
     expect(judgeVideo({ ...facts, ...changes })).toEqual({ kept: null, obstacle });
   });
 
   test.each([
     ['as tagged for standard definition', withVideo({ colorMatrix: 'smpte170m' })],
-    ['untagged', withVideo({ colorMatrix: null })],
+    ['untagged', withVideo({ colorMatrix: null, colorPrimaries: null, colorTransfer: null })],
+    ['above rungs of half the frame rate', { frameStep: 2 }],
+    [
+      'above them with an odd key frame inside a segment',
+      { gops: groups([6, 1.04, 4.96, ...Array(9).fill(2)]), frameStep: 2 },
+    ],
     ['at a rate written in other numbers', { frameRate: { numerator: 50, denominator: 2 } }],
     [
       'with a moment above the cap',

@@ -38,6 +38,9 @@ const PROFILES = ['Constrained Baseline', 'Main', 'High'];
 const HIGHEST_LEVEL = 42;
 /** Matrices that rungs of standard range may have; untagged video follows the standard of its size. */
 const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
+/** Primaries and transfer functions of standard range that players and zimg take. */
+const PRIMARIES = MATRICES;
+const TRANSFERS = [null, 'bt709', 'smpte170m', 'bt470bg', 'bt470m', 'iec61966-2-1'];
 
 /** Distances of segment boundaries to be tried, in seconds. */
 const SEGMENT_SECONDS = [6, 5, 4];
@@ -58,6 +61,8 @@ type VideoFacts = {
   gops: readonly Gop[] | GopFlaw;
   /** What the top rung would be encoded to. */
   top: Rung;
+  /** How many frames of it are one frame of a rung below, at most. */
+  frameStep: number;
   frameRate: FrameRate;
   /** Seconds delivered. */
   duration: number;
@@ -70,7 +75,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
   ['profile', ({ video }) => !PROFILES.includes(video.profile)],
   ['level', ({ video }) => !(video.level > 0 && video.level <= HIGHEST_LEVEL)],
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
-  ['colour', ({ video }) => video.dynamicRange !== 'sdr' || !MATRICES.includes(video.colorMatrix)],
+  ['colour', ({ video }) => !hasUsualColours(video)],
   ['interlaced', ({ video }) => video.interlaced],
   ['shape', ({ video }) => video.turn.length > 0 || !video.squarePixels],
   ['size', ({ video: { coded }, top }) => coded.width !== top.width || coded.height !== top.height],
@@ -84,7 +89,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
 export function judgeVideo(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);
-  const { gops, top, duration } = facts;
+  const { gops, top, duration, frameStep } = facts;
   if (typeof gops === 'string') return refused(gops);
   const end = gops.reduce((sum, gop) => sum + gop.duration, 0);
   const frameSeconds = 1 / toNumber(facts.frameRate);
@@ -92,9 +97,10 @@ export function judgeVideo(facts: VideoFacts): Verdict<{ segmentSeconds: number 
   if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
-  const segmentSeconds = SEGMENT_SECONDS.find(
-    (seconds) => longestSegment(gops, seconds) < LONGEST_GOP_SECONDS,
-  );
+  const segmentSeconds = SEGMENT_SECONDS.find((seconds) => {
+    const starts = segmentStarts(gops, seconds);
+    return longestSegment(starts, end) < LONGEST_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
+  });
   return segmentSeconds === undefined ? refused('segments') : { kept: { segmentSeconds }, obstacle: null };
 }
 
@@ -144,6 +150,15 @@ function refused(obstacle: Obstacle): { kept: null; obstacle: Obstacle } {
   return { kept: null, obstacle };
 }
 
+function hasUsualColours({ dynamicRange, colorMatrix, colorPrimaries, colorTransfer }: VideoTrack): boolean {
+  return (
+    dynamicRange === 'sdr' &&
+    MATRICES.includes(colorMatrix) &&
+    PRIMARIES.includes(colorPrimaries) &&
+    TRANSFERS.includes(colorTransfer)
+  );
+}
+
 function isSameRate(a: FrameRate | null, b: FrameRate): boolean {
   return a !== null && a.numerator * b.denominator === b.numerator * a.denominator;
 }
@@ -160,14 +175,20 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
   return true;
 }
 
-/** Seconds of the longest segment when each ends at the first key frame at or after the next multiple of `seconds`. */
-function longestSegment(gops: readonly Gop[], seconds: number): number {
-  let [longest, start, segments] = [0, 0, 1];
-  for (const gop of gops) {
-    if (gop.start > start && gop.start >= segments * seconds) {
-      [longest, start, segments] = [Math.max(longest, gop.start - start), gop.start, segments + 1];
-    }
+/** Seconds at which segments begin when each ends at the first key frame at or after the next multiple of `seconds`. */
+function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
+  const starts = [0];
+  for (const { start } of gops) {
+    if (start > (starts.at(-1) ?? 0) && start >= starts.length * seconds) starts.push(start);
   }
-  const last = gops.at(-1);
-  return Math.max(longest, (last ? last.start + last.duration : 0) - start);
+  return starts;
+}
+
+function longestSegment(starts: readonly number[], end: number): number {
+  return Math.max(...starts.map((start, at) => (starts[at + 1] ?? end) - start));
+}
+
+/** Whether all segments begin with a frame that rungs of a lower frame rate have, too. */
+function isShared(starts: readonly number[], frameSeconds: number, frameStep: number): boolean {
+  return starts.every((start) => Math.round(start / frameSeconds) % frameStep === 0);
 }

@@ -31,4 +31,14 @@ describe('the ladder', () => {
     expect(caps(30)).toEqual([800, 1400, 2800, 5000]);
     expect(caps(60)).toEqual([800, 1400, 3920, 7000]);
   });
+
+  test.each([
+    ['up to 30 frames a second', 1080, 30, [1, 1, 1, 1]],
+    ['above 30 frames a second', 1080, 50, [2, 2, 1, 1]],
+    ['above 30 frames a second, at the top', 480, 50, [2, 1]],
+    ['above 30 frames a second, alone', 240, 60, [1]],
+  ])('shows every frame or every second one %s', (_, height, rate, steps) => {
+    const ladder = planLadder({ width: (height * 16) / 9, height }, rate);
+    expect(ladder.map(({ frameStep }) => frameStep)).toEqual(steps);
+  });
 });

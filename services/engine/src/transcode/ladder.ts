@@ -8,6 +8,8 @@ export type Rung = Size & {
   name: VideoRendition;
   /** Cap of the bit rate over two seconds of buffer, in bits a second. */
   maxRate: number;
+  /** 2 when every second frame of the video is delivered, else 1. */
+  frameStep: 1 | 2;
 };
 
 /** The cap of each rung at up to 30 frames a second, in bits a second. */
@@ -20,27 +22,37 @@ export const DEFAULT_MAX_RATES: MaxRates = {
   '1080p': 5_000_000,
 };
 
-/** Pixels of the short side, and how much higher the cap is above 30 frames a second. */
-const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number }> = {
-  '360p': { shortSide: 360, fastFactor: 1 },
-  '480p': { shortSide: 480, fastFactor: 1 },
-  '720p': { shortSide: 720, fastFactor: 1.4 },
-  '1080p': { shortSide: 1080, fastFactor: 1.4 },
+/** Frames a second above which a video is fast. */
+const FAST_RATE = 30;
+
+/**
+ * Pixels of the short side, and what a fast video changes: how much higher the cap is, or whether a rung below the top
+ * has half the frame rate (HLS authoring specification, table of H.264 variants).
+ */
+const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; halvesRate: boolean }> = {
+  '360p': { shortSide: 360, fastFactor: 1, halvesRate: true },
+  '480p': { shortSide: 480, fastFactor: 1, halvesRate: true },
+  '720p': { shortSide: 720, fastFactor: 1.4, halvesRate: false },
+  '1080p': { shortSide: 1080, fastFactor: 1.4, halvesRate: false },
 };
 
 /**
  * The rungs for a video, lowest first. A rung is named for the short side of the display frame, so that portrait video
- * gets the same quality as landscape. Nothing is enlarged; a video below the lowest rung keeps its size.
+ * gets the same quality as landscape. Nothing is enlarged; a video below the lowest rung keeps its size. The top rung
+ * always has the full frame rate.
  *
  * @param display size as shown: rotated, with square pixels
  */
 export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
   const shortSide = Math.min(display.width, display.height);
-  const rung = (name: VideoRendition, size: Size): Rung => {
-    const factor = framesPerSecond > 30 ? RUNGS[name].fastFactor : 1;
-    return { name, ...size, maxRate: Math.round(maxRates[name] * factor) };
-  };
+  const isFast = framesPerSecond > FAST_RATE;
   const fitting = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
+  const top = fitting.at(-1) ?? '360p';
+  const rung = (name: VideoRendition, size: Size): Rung => {
+    const { fastFactor, halvesRate } = RUNGS[name];
+    const maxRate = Math.round(maxRates[name] * (isFast ? fastFactor : 1));
+    return { name, ...size, maxRate, frameStep: isFast && halvesRate && name !== top ? 2 : 1 };
+  };
   if (fitting.length === 0) return [rung('360p', ownSize(display))];
   return fitting.map((name) => rung(name, scaled(display, RUNGS[name].shortSide)));
 }

@@ -21,6 +21,8 @@ describe('a source', () => {
       { width: 720, height: 576, sample_aspect_ratio: '16:11' },
       { width: 1047, height: 576 },
     ],
+    ['with pixels a trace off square', { sample_aspect_ratio: '1281:1280' }, { width: 1920, height: 1080 }],
+    ['with pixels a hundredth off square', { sample_aspect_ratio: '101:100' }, { width: 1939, height: 1080 }],
     ['without a known aspect', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
     ['on its side', { side_data_list: [{ displaymatrix: ON_ITS_SIDE }] }, { width: 1080, height: 1920 }],
     [
@@ -36,7 +38,7 @@ describe('a source', () => {
     expect(firstVideo({})).toMatchObject({
       interlaced: false,
       dynamicRange: 'sdr',
-      colorMatrix: null,
+      ...{ colorMatrix: null, colorPrimaries: null, colorTransfer: null },
       declaredRate: null,
     });
     expect(
@@ -44,10 +46,11 @@ describe('a source', () => {
         field_order: 'tb',
         color_transfer: 'arib-std-b67',
         color_space: 'bt2020nc',
+        color_primaries: 'smpte432',
         r_frame_rate: '25/1',
       }),
     ).toMatchObject({
-      ...{ interlaced: true, dynamicRange: 'hlg', colorMatrix: 'bt2020nc' },
+      ...{ interlaced: true, dynamicRange: 'hlg', colorMatrix: 'bt2020nc', colorPrimaries: 'smpte432' },
       declaredRate: { numerator: 25, denominator: 1 },
     });
   });

@@ -18,7 +18,7 @@ export type VideoTrack = {
   encrypted: boolean;
   /** Pixels as coded. */
   coded: Size;
-  /** Whether pixels are as wide as high. */
+  /** Whether pixels are exactly as wide as high. */
   squarePixels: boolean;
   /** How the picture is to be turned or mirrored. */
   turn: Turn;
@@ -34,6 +34,9 @@ export type VideoTrack = {
   dynamicRange: DynamicRange;
   /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
   colorMatrix: string | null;
+  /** ffmpeg's names of its primaries and its transfer function, likewise. */
+  colorPrimaries: string | null;
+  colorTransfer: string | null;
   /** Whether its colours mean something to decoders of Dolby Vision only, which players and ffmpeg are not. */
   needsDolbyVision: boolean;
   declaredRate: FrameRate | null;
@@ -71,7 +74,7 @@ export type MediaSource = {
 /** The entries ffprobe is asked for, and `readSource` reads. */
 export const PROBED_ENTRIES = [
   'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
-    'color_range,field_order,color_space,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
+    'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
   'stream_tags=language',
   'stream_disposition=default,attached_pic',
   'stream_side_data=displaymatrix,dv_bl_signal_compatibility_id',
@@ -93,7 +96,8 @@ const probedStream = z.object({
   color_range: z.string().default(''),
   field_order: z.string().default(''),
   color_space: z.string().optional(),
-  color_transfer: z.string().default(''),
+  color_primaries: z.string().optional(),
+  color_transfer: z.string().optional(),
   r_frame_rate: z.string().default(''),
   duration: z.coerce.number().optional(),
   nb_frames: z.coerce.number().default(0),
@@ -124,6 +128,9 @@ const DURATION_OF_WHOLE = ['matroska', 'flv'];
 
 /** Containers with an index of all frames, unless they consist of fragments. */
 const INDEXED = ['mp4', 'mov'];
+
+/** Pixels that are less than this part wider or higher count as square. */
+const UNSEEN_STRETCH = 0.005;
 
 /** Codecs of which the container should say whether their pictures are interlaced, and not all do. */
 const CODECS_WITH_FIELDS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo'];
@@ -160,7 +167,7 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
     level: stream.level,
     encrypted: isEncrypted(stream),
     coded,
-    squarePixels: stretchOf(stream) === 1,
+    squarePixels: aspectOf(stream) === 1,
     turn: turn(stream),
     display: displaySize(coded, stream),
     pixelFormat: stream.pix_fmt,
@@ -170,6 +177,8 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
       ['', 'unknown'].includes(stream.field_order) && CODECS_WITH_FIELDS.includes(stream.codec_name),
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
+    colorPrimaries: known(stream.color_primaries),
+    colorTransfer: known(stream.color_transfer),
     needsDolbyVision: stream.side_data_list.some((entry) => entry.dv_bl_signal_compatibility_id === 0),
     declaredRate: fraction(stream.r_frame_rate, '/'),
     declaredDuration: declaredDuration(stream, container, startTime),
@@ -212,8 +221,14 @@ function displaySize(coded: Size, stream: ProbedStream): Size {
   return isOnItsSide(turn(stream)) ? { width: upright.height, height: upright.width } : upright;
 }
 
-/** How much wider than high a pixel is. */
+/** How much wider than high a pixel is; 1 when it is so little that only rounding can have made it. */
 function stretchOf(stream: ProbedStream): number {
+  const aspect = aspectOf(stream);
+  return Math.abs(aspect - 1) < UNSEEN_STRETCH ? 1 : aspect;
+}
+
+/** Width of a pixel by its height, as the file says; 1 when it does not. */
+function aspectOf(stream: ProbedStream): number {
   const aspect = fraction(stream.sample_aspect_ratio, ':');
   return aspect ? aspect.numerator / aspect.denominator : 1;
 }
@@ -224,7 +239,7 @@ function turn(stream: ProbedStream): Turn {
   );
 }
 
-function dynamicRange(transfer: string): DynamicRange {
+function dynamicRange(transfer: string | undefined): DynamicRange {
   if (transfer === 'smpte2084') return 'pq';
   return transfer === 'arib-std-b67' ? 'hlg' : 'sdr';
 }

@@ -25,7 +25,24 @@ describe('a timeline', () => {
       start: 0,
       duration: expect.closeTo(0.16),
       averageRate: expect.closeTo(25),
+      grid: { numerator: 25, denominator: 1 },
     });
+  });
+
+  const at = (rate: number, numbers: number[], digits = 9): Packet[] =>
+    numbers.map((number) => {
+      const time = Number((number / rate).toFixed(digits));
+      return [time, time, 0.02];
+    });
+
+  test.each([
+    ['a variable rate on a grid', at(60, [0, 2, 3, 5, 9, 10, 11, 17, 300, 601]), 60],
+    ['a grid in milliseconds', at(60, [0, 2, 3, 5, 9, 10, 11, 17, 300, 601], 3), 60],
+    ['a constant rate, which is on finer grids too', at(30, [0, 1, 2, 3, 4, 5, 600]), 30],
+    ['a rate above all grids', at(120, [0, 1, 2, 3, 4, 5, 600]), null],
+    ['times anywhere', at(1, [0, 0.021, 0.057, 0.1, 0.143, 0.16, 3.217]), null],
+  ])('finds the grid of %s', (_, packets, rate) => {
+    expect(measure(packets)?.grid).toEqual(rate && { numerator: rate, denominator: 1 });
   });
 
   test('counts from the earliest timestamp of the file', () => {
@@ -56,6 +73,7 @@ describe('a timeline', () => {
       start: expect.closeTo(0),
       duration: expect.closeTo(1),
       averageRate: expect.closeTo(25),
+      grid: { numerator: 25, denominator: 1 },
     });
   });
 

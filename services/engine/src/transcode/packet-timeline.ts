@@ -1,3 +1,5 @@
+import { COMMON_RATES, type FrameRate, toNumber } from './frame-rate.ts';
+
 /** What the packets of a video track say about its time, as ffmpeg will see it when it decodes them. */
 export type Timeline = {
   /** Packets, which are frames. */
@@ -8,12 +10,17 @@ export type Timeline = {
   duration: number;
   /** Frames a second, between the track's own first and last frame. */
   averageRate: number;
+  /** The lowest common rate whose frame times include those of all frames; null when none does. */
+  grid: FrameRate | null;
 };
 
 /** ffmpeg takes a jump of more than this for a break in the clock, not for a pause. */
 const BREAK_SECONDS = 10;
 /** ... and so it does when the clock goes back by more than this. */
 const STEP_BACK_SECONDS = 0.1;
+
+/** Some containers round times to milliseconds, the first one too. */
+const GRID_TOLERANCE_SECONDS = 0.0011;
 
 /**
  * Measures a track from its packets, read in file order. Containers may declare any duration, or none (as browsers do
@@ -31,6 +38,9 @@ export class PacketTimeline {
   #shift = 0;
   /** Most seconds by which a packet is decoded before it is shown: those that do not say so are shown late, too. */
   #delay = 0;
+  /** Any of the frames' times, from which grids are counted. */
+  #origin: number | undefined;
+  #grids = COMMON_RATES;
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
@@ -50,6 +60,9 @@ export class PacketTimeline {
     if (Number.isNaN(time)) return;
     const shown = Number.isNaN(pts) ? time + this.#delay : pts + this.#shift;
     this.#delay = Math.max(this.#delay, shown - time);
+    this.#origin ??= shown;
+    const sinceOrigin = shown - this.#origin;
+    this.#grids = this.#grids.filter((rate) => isOnGrid(sinceOrigin, toNumber(rate)));
     this.#first = Math.min(this.#first, shown);
     this.#last = Math.max(this.#last, shown);
     this.#end = Math.max(this.#end, shown + length);
@@ -67,6 +80,7 @@ export class PacketTimeline {
       duration: end - this.#startTime,
       // Where times tremble, MP4 may give the last frame next to no duration, which says nothing of the others.
       averageRate: 1 / Math.max(frameSeconds, (end - this.#first) / this.#frames),
+      grid: this.#grids[0] ?? null,
     };
   }
 
@@ -80,4 +94,8 @@ export class PacketTimeline {
     this.#expected = time + this.#shift + length;
     return time + this.#shift;
   }
+}
+
+function isOnGrid(seconds: number, rate: number): boolean {
+  return Math.abs(seconds - Math.round(seconds * rate) / rate) <= GRID_TOLERANCE_SECONDS;
 }

@@ -46,7 +46,10 @@ describe('the tracks of a file', () => {
 
 describe('a timeline', () => {
   const check = (changes: object | null) => () =>
-    checkTimeline(changes && { frames: 250, start: 0, duration: 10, averageRate: 25, ...changes }, 3600);
+    checkTimeline(
+      changes && { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
+      3600,
+    );
 
   test.each([{}, { duration: 0.1 }, { duration: 3600 }, { averageRate: 1 }, { averageRate: 240 }])(
     'is accepted with %j',

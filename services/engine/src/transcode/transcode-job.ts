@@ -147,6 +147,8 @@ async function encode(
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds } = settings.limits;
+  // ffmpeg counts the frames of its first output.
+  const lowestFrames = Math.ceil(plan.frames / (plan.rungs[0]?.frameStep ?? 1));
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
@@ -166,7 +168,7 @@ async function encode(
       limitSeconds: encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * plan.duration,
       stallSeconds,
       onProgress: (frames) => {
-        context.onProgress(Math.min(1, frames / plan.frames));
+        context.onProgress(Math.min(1, frames / lowestFrames));
         void uploads.collect();
       },
       mustWait: () => uploads.isBehind,

@@ -7,6 +7,7 @@ const timeline = (rate: number) => ({
   start: 1,
   duration: 11,
   averageRate: rate,
+  grid: null,
 });
 
 test.each([

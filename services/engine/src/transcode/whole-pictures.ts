@@ -15,7 +15,8 @@ const TOLERANCE = 0.005;
 export function wholePictures(timeline: Timeline, { codec, interlaced, declaredRate }: VideoTrack): Timeline {
   if (codec !== 'h264' || !interlaced) return timeline;
   const rate = pictureRate(timeline.averageRate, declaredRate ? toNumber(declaredRate) : 0);
-  return { ...timeline, frames: Math.round((timeline.duration - timeline.start) * rate), averageRate: rate };
+  const frames = Math.round((timeline.duration - timeline.start) * rate);
+  return { ...timeline, frames, averageRate: rate, grid: null };
 }
 
 /**

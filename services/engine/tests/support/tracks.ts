@@ -1,3 +1,4 @@
+import { BT709 } from '../../src/transcode/colour.ts';
 import type { EncodePlan } from '../../src/transcode/encode-plan.ts';
 import { planImages } from '../../src/transcode/images-plan.ts';
 import { planLadder } from '../../src/transcode/ladder.ts';
@@ -13,7 +14,7 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
       pixelFormat: 'yuv420p',
       fullRange: false,
       dynamicRange: 'sdr',
-      colorMatrix: 'bt709',
+      ...{ colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' },
       needsDolbyVision: false,
     },
     ...{ declaredRate: { numerator: 25, denominator: 1 }, declaredDuration: null },
@@ -36,9 +37,16 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
     ...{ videoIndex: 1, lead: 0, audio: { index: 0, make: { samples: 95_232 }, end: 1.984 } },
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
-    ...{ frameRate: { numerator: 25, denominator: 1 }, frames: 50, duration: 2, deinterlace: false },
+    ...{
+      frameRate: { numerator: 25, denominator: 1 },
+      frames: 50,
+      duration: 2,
+      sourceRate: 25,
+      deinterlace: null,
+    },
     ...{ coded: { width: 854, height: 480 }, turn: [] },
     ...{ dynamicRange: 'sdr', pixelsFit: false, assumedMatrix: null, inputIssues: [] },
+    ...{ colour: BT709, tagged: { colorMatrix: null, colorPrimaries: null, colorTransfer: null } },
     images: planImages({ width: 854, height: 480 }, 2, 1.96),
     ...changes,
   };

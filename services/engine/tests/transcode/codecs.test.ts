@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { X264_PRESETS } from '../../src/config.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/transcode/input-limits.ts';
 import { ffmpeg, makeClip } from '../support/media.ts';
 import { deliveredFile } from './support/delivered.ts';
@@ -33,7 +34,7 @@ const CONTAINERS = {
   ...{ ts: 'mpegts', mpg: 'mpeg', avi: 'avi', flv: 'flv' },
 };
 
-type Facts = { size?: typeof SIZE; rungs?: string[]; frames?: number; issues?: string[] };
+type Facts = { size?: typeof SIZE; rungs?: string[]; rate?: number; frames?: number; issues?: string[] };
 
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 const AV1 = ['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime'];
@@ -90,7 +91,10 @@ const CODECS: [
     'pcm_s16le',
     'avi',
     [...DV, '-c:a', 'pcm_s16le'],
-    { size: { width: 720, height: 576 }, rungs: ['360p 480x360', '480p 640x480'], issues: ['interlaced'] },
+    {
+      size: { width: 720, height: 576 },
+      ...{ rungs: ['360p 480x360', '480p 640x480'], rate: 50, frames: 50, issues: ['interlaced'] },
+    },
   ],
 ];
 
@@ -132,6 +136,21 @@ test.each(['amr_nb', 'amr_wb'] as const)('%s of a telephone', async (audio) => {
   expect(outcome).toMatchObject({ frames: 25, sound: true });
   const ears = await Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   expect(Math.min(...ears.loudness())).toBeGreaterThan(0.05);
+});
+
+test.each(X264_PRESETS)('the preset %s keeps to the level of the rung', async (preset) => {
+  const presetBench = await WorkerBench.start({ preset });
+  try {
+    const clip = await makeClip(inBench('level.mp4'), {
+      video: 'testsrc2=s=1920x1080:r=60:d=0.15',
+      options: ['-c:v', 'mpeg4'],
+    });
+    const { manifest } = await transcodeByTheRules(presetBench, clip);
+    const levels = manifest.renditions.map(({ codecs }) => codecs.slice(-2));
+    expect(levels).toEqual(['1e', '1f', '20', '2a']);
+  } finally {
+    await presetBench.stop();
+  }
 });
 
 test('no codec on the list is left out', async () => {

@@ -1,11 +1,12 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { type Clip, ffmpeg, makeClip } from '../support/media.ts';
-import { firstSigns } from './support/delivered.ts';
+import type { Size } from '../../src/transcode/ladder.ts';
+import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip } from '../support/media.ts';
+import { deliveredFile, firstSigns } from './support/delivered.ts';
 import { withBox } from './support/mp4-boxes.ts';
 import { type Outcome, transcodeByTheRules } from './support/outcome.ts';
-import { nameOf, quartered, quarters } from './support/quarters.ts';
+import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from './support/quarters.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
 jest.setTimeout(120_000);
@@ -64,13 +65,20 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { width: 640, height: 360 },
   ],
   [
+    'pixels a trace off square',
+    'trace.mp4',
+    { video: 'testsrc2=s=854x480:r=25:d=1,setsar=r=1281/1280:max=2000' },
+    { rungs: ['360p 640x360', '480p 854x480'] },
+    { width: 854, height: 480 },
+  ],
+  [
     'interlaced pictures, upper lines first, with oblong pixels',
     'upper.ts',
     {
       video: 'testsrc2=s=720x576:r=50:d=2,interlace=scan=tff,setsar=16/15',
       options: [...CODED.interlaced, '-top', '1'],
     },
-    { rungs: ['360p 480x360', '480p 640x480'], rate: 25, frames: 50, issues: ['interlaced'] },
+    { rungs: ['360p 480x360', '480p 640x480'], rate: 50, frames: 100, issues: ['interlaced'] },
     { width: 768, height: 576, videoCodec: 'mpeg2video' },
   ],
   [
@@ -80,7 +88,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
       video: 'testsrc2=s=720x480:r=60000/1001:d=2,interlace=scan=bff',
       options: [...CODED.interlaced, '-top', '0'],
     },
-    { rungs: ['360p 540x360', '480p 720x480'], rate: 29.97, frames: 60, issues: ['interlaced'] },
+    { rungs: ['360p 540x360', '480p 720x480'], rate: 59.94, frames: 120, issues: ['interlaced'] },
     { container: 'mpeg' },
   ],
 
@@ -137,7 +145,13 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
       audio: 'sine=d=9',
       options: ['-vsync', 'vfr'],
     },
-    { rate: 25, frames: 224, sound: true, issues: ['frame_rate_changed'] },
+    { rate: 30, frames: 269, sound: true, issues: ['frame_rate_changed'] },
+  ],
+  [
+    'an odd number of frames, whose lower rungs show every second one',
+    'halved.mp4',
+    { video: 'testsrc2=s=720x720:r=99/2:d=6.95' },
+    { rungs: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
   ],
   [
     'a clock that trembles, as in telephones',
@@ -285,6 +299,19 @@ test.each(INPUTS)('%s', async (_name, file, clip, expected, source = {}) => {
   expect(manifest.source).toMatchObject(source);
 });
 
+test('of a variable frame rate on a grid no frame is lost', async () => {
+  const grey = String.raw`geq=lum=30+mod(N*37\,180):cb=128:cr=128`;
+  const clip = await makeClip(inBench('grid.mp4'), {
+    video: String.raw`color=s=64x64:r=60:d=8,format=yuv420p,${grey},select=lt(mod(n\,24)\,13)`,
+    options: ['-vsync', 'vfr'],
+  });
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rate: 60, issues: ['frame_rate_changed'] });
+  const shown = await greyPictures(await deliveredFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
+  expect(changes).toHaveLength(260);
+});
+
 test.each([
   ['is not turned', '0', '320x180', ['red', 'green', 'blue', 'grey']],
   ['is turned left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
@@ -352,6 +379,62 @@ test.each(['smpte2084', 'arib-std-b67'])(
     for (const [red, green, blue] of colours.slice(0, 3)) expect(Math.min(red, green, blue)).toBeLessThan(30);
   },
 );
+
+/** The quarters in standard range, with primaries and a matrix other than BT.709's. */
+function inPrimaries(primaries: string, matrix: string, size: Size): Clip {
+  const tags = ['-color_primaries', primaries, '-color_trc', 'bt709', '-colorspace', matrix];
+  const steps = [
+    'format=gbrp,setparams=color_primaries=bt709:color_trc=bt709:colorspace=gbr:range=pc',
+    `zscale=primaries=${primaries}:transfer=bt709:matrix=${matrix}:range=tv,format=yuv420p`,
+  ];
+  return {
+    video: `${quartered(1, size)},${steps.join(',')}`,
+    options: ['-preset', 'veryfast', '-crf', '10', ...tags],
+  };
+}
+
+test.each([
+  ['BT.2020', 'bt2020', 'bt2020nc'],
+  ['Display P3', 'smpte432', 'bt709'],
+  ['BT.601', 'smpte170m', 'smpte170m'],
+])('colours of %s in standard range are converted', async (_, primaries, matrix) => {
+  // A size that is no rung's, or the last would be kept.
+  const size = { width: 852, height: 484 };
+  const clip = await makeClip(inBench(`${primaries}.mp4`), inPrimaries(primaries, matrix, size));
+  const { videoId, manifest } = await transcode(clip);
+  expect(bench.keptTop.has(videoId)).toBe(false);
+  for (const { name } of manifest.renditions) {
+    const colours = await quarters(bench, videoId, manifest, name);
+    // The clip's own eight bits are 17 off where a part is zero.
+    expect(farthest(colours, QUARTER_COLOURS)).toBeLessThan(20);
+  }
+});
+
+test.each([
+  ['tagged', ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
+  ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
+  ['untagged', []],
+])('rungs below a kept one of standard definition that is %s have its colours', async (name, options) => {
+  const clip = await makeClip(inBench(`sd-${name}.mp4`), {
+    video: quartered(1, { width: 852, height: 480 }),
+    options: ['-preset', 'veryfast', ...options],
+  });
+  const { videoId, manifest } = await transcode(clip);
+  expect(bench.keptTop.has(videoId)).toBe(true);
+  const tags: unknown[] = [];
+  for (const rendition of manifest.renditions) {
+    const file = await deliveredFile(bench, videoId, rendition);
+    const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
+    const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
+    tags.push(streams[0]);
+    expect(farthest(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS)).toBeLessThan(
+      8,
+    );
+  }
+  expect(tags).toHaveLength(2);
+  expect(tags[0]).toEqual(tags[1]);
+  expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
+});
 
 test('two hours in which little happens', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });

@@ -2,7 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { type Clip, ffmpeg, makeClip } from '../support/media.ts';
+import { type Clip, ffmpeg, ffprobe, makeClip } from '../support/media.ts';
+import { withCaptions } from './support/captions.ts';
+import { deliveredFile } from './support/delivered.ts';
 import { decrypted, expectHlsRules } from './support/hls-rules.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
@@ -89,6 +91,23 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 1],
   ],
   [
+    'fifty frames a second, of which lower rungs show every second one',
+    'fast.mp4',
+    { video: 'testsrc2=s=720x720:r=50:d=7.02', options: [...GOP_2, '-g', '100'] },
+    ['720p'],
+    [6, 1.02],
+  ],
+  [
+    'a segment that would begin with a frame that lower rungs do not show',
+    'odd.mp4',
+    {
+      video: 'testsrc2=s=720x720:r=50:d=7',
+      options: [...GOP_2, '-g', '350', '-force_key_frames', '6.02'],
+    },
+    [],
+    [6, 1],
+  ],
+  [
     'sound that cannot be kept',
     'e.mp4',
     { video: `${SD}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
@@ -139,6 +158,23 @@ test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
   const { manifest, kept } = await transcode(await makeClip(inBench(file), clip));
   expect(kept).toEqual(expected);
   expect(durations(manifest)).toEqual(segments);
+});
+
+test('captions in the pictures are in no rung, as the playlist says', async () => {
+  const plain = inBench('plain.264');
+  const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
+  await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
+  await writeFile(inBench('captioned.264'), withCaptions(await readFile(plain)));
+  await ffmpeg('-framerate', '25', '-i', inBench('captioned.264'), '-c', 'copy', inBench('captioned.mp4'));
+  const captions = async (path: string) => {
+    const entries = ['-show_entries', 'frame=side_data_list:frame_side_data=side_data_type'];
+    return JSON.stringify(await ffprobe(...entries, path)).match(/Closed Captions/g)?.length ?? 0;
+  };
+  expect(await captions(inBench('captioned.mp4'))).toBe(50);
+  const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
+  expect(bench.keptTop.has(videoId)).toBe(true);
+  const rungs = await Promise.all(manifest.renditions.map((rung) => deliveredFile(bench, videoId, rung)));
+  expect(await Promise.all(rungs.map(captions))).toEqual([0, 0]);
 });
 
 test('frames that a cut left in the file to be skipped are not shown', async () => {

@@ -95,8 +95,8 @@ describe('a transcode worker', () => {
     await expectHlsRules(bench, videoId, manifest);
     expect(bench.keptTop.has(videoId)).toBe(what === 'kept');
     expect(manifest.renditions.map(({ height, frameRate }) => [height, frameRate])).toEqual([
-      [360, 50],
-      [480, 50],
+      [360, 25],
+      [480, 25],
       [720, 50],
       [1080, 50],
     ]);

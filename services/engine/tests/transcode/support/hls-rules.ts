@@ -47,12 +47,13 @@ export async function hlsComplaints(
 
 /** What a manifest says that is not so. */
 function untruths(presentation: Presentation, manifest: Manifest): string[] {
-  const picture = presentation.renditions.find(isVideo);
+  // Those with fewer frames a second may end a frame of theirs later.
+  const picture = presentation.renditions.findLast(isVideo);
   const times = picture && timelineOf(picture, presentation);
   if (!times || 'reason' in times) return [times?.reason ?? 'there is no picture'];
   const seconds = times.end - (times.starts[0] ?? Number.NaN);
   const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
-  const framesSaid = rungsOf(manifest).map((rung) => Math.round(manifest.duration * (rung.frameRate ?? 0)));
+  const framesSaid = framesOfRungs(manifest);
   const bytes = presentation.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
   const bytesSaid = manifest.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
   return [
@@ -64,6 +65,14 @@ function untruths(presentation: Presentation, manifest: Manifest): string[] {
 
 function rungsOf({ renditions }: Manifest): RenditionManifest[] {
   return renditions.filter(({ width }) => width !== null);
+}
+
+/** Frames of each rung as its manifest says: all of them, or every so-manieth. */
+function framesOfRungs(manifest: Manifest): number[] {
+  const rates = rungsOf(manifest).map(({ frameRate }) => frameRate ?? 0);
+  const highest = Math.max(...rates);
+  const frames = Math.round(manifest.duration * highest);
+  return rates.map((rate) => Math.ceil(frames / Math.round(highest / rate)));
 }
 
 function framesOf(segments: readonly LoadedSegment[]): number {

@@ -6,9 +6,9 @@ import type { WorkerBench } from './worker-bench.ts';
 export type Outcome = {
   /** Name, width and height of each. */
   rungs: string[];
-  /** Frames a second. */
+  /** Frames a second of the top rung. */
   rate: number;
-  /** Of each rung; the rules see to it that so many are there. */
+  /** Of the top rung; the rules see to it that so many are there. */
   frames: number;
   sound: boolean;
   issues: string[];
@@ -22,7 +22,7 @@ export async function transcodeByTheRules(
   const { videoId, manifest } = await bench.transcode(path);
   await expectHlsRules(bench, videoId, manifest);
   const rungs = manifest.renditions.filter(({ width }) => width !== null);
-  const rate = rungs[0]?.frameRate ?? Number.NaN;
+  const rate = rungs.at(-1)?.frameRate ?? Number.NaN;
   const outcome = {
     rungs: rungs.map(({ name, width, height }) => `${name} ${width}x${height}`),
     rate: Number(rate.toFixed(3)),

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { h264Level } from './h264-level.ts';
+import { planLadder } from './ladder.ts';
+
+const levels = (width: number, height: number, framesPerSecond: number) =>
+  planLadder({ width, height }, framesPerSecond).map((rung) => {
+    const rate = framesPerSecond / rung.frameStep;
+    return h264Level({ ...rung, framesPerSecond: rate, bufferSize: 2 * rung.maxRate });
+  });
+
+test.each([
+  ['25 frames a second', 1920, 1080, 25, [30, 30, 31, 40], [8, 5, 5, 4]],
+  ['60 frames a second', 1920, 1080, 60, [30, 31, 32, 42], [8, 11, 5, 4]],
+  ['a portrait', 1080, 1920, 30, [30, 31, 31, 40], [8, 11, 5, 4]],
+  ['a small picture, whose bit rate decides', 64, 36, 30, [13], [16]],
+  ['a stripe, whose longer side decides', 2000, 48, 25, [31], [16]],
+  ['more than decoders of level 4.2 can store', 4320, 1080, 30, [31, 31, 40, 50], [8, 5, 4, 6]],
+])('the levels of a ladder of %s', (_, width, height, rate, expected, frames) => {
+  expect(levels(width, height, rate).map(({ level }) => level)).toEqual(expected);
+  expect(levels(width, height, rate).map(({ maxFrames }) => maxFrames)).toEqual(frames);
+});
+
+test('a configured bit rate raises the level', () => {
+  const stream = { width: 1920, height: 1080, framesPerSecond: 30, maxRate: 30e6, bufferSize: 60e6 };
+  expect(h264Level(stream).level).toBe(41);
+});

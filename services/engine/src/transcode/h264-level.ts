@@ -1,0 +1,69 @@
+import type { Size } from './ladder.ts';
+
+/** What a stream has to fit into. */
+type Demands = Size & {
+  framesPerSecond: number;
+  /** Bits a second. */
+  maxRate: number;
+  /** Bits. */
+  bufferSize: number;
+};
+
+/** A level, ten times its number as H.264 writes it, and the frames a decoder of that level can store. */
+export type H264Level = { level: number; maxFrames: number };
+
+/** Limits of one level: macroblocks a second, of a frame and of all stored frames; kilobits a second and of the buffer. */
+type Limits = readonly [
+  level: number,
+  rate: number,
+  frame: number,
+  stored: number,
+  bits: number,
+  buffer: number,
+];
+
+/** ISO/IEC 14496-10 table A-1. */
+const LEVELS: readonly Limits[] = [
+  [10, 1_485, 99, 396, 64, 175],
+  [11, 3_000, 396, 900, 192, 500],
+  [12, 6_000, 396, 2_376, 384, 1_000],
+  [13, 11_880, 396, 2_376, 768, 2_000],
+  [20, 11_880, 396, 2_376, 2_000, 2_000],
+  [21, 19_800, 792, 4_752, 4_000, 4_000],
+  [22, 20_250, 1_620, 8_100, 4_000, 4_000],
+  [30, 40_500, 1_620, 8_100, 10_000, 10_000],
+  [31, 108_000, 3_600, 18_000, 14_000, 14_000],
+  [32, 216_000, 5_120, 20_480, 20_000, 20_000],
+  [40, 245_760, 8_192, 32_768, 20_000, 25_000],
+  [41, 245_760, 8_192, 32_768, 50_000, 62_500],
+  [42, 522_240, 8_704, 34_816, 50_000, 62_500],
+  [50, 589_824, 22_080, 110_400, 135_000, 135_000],
+  [51, 983_040, 36_864, 184_320, 240_000, 240_000],
+  [52, 2_073_600, 36_864, 184_320, 240_000, 240_000],
+  [60, 4_177_920, 139_264, 696_320, 240_000, 240_000],
+];
+
+const MACROBLOCK = 16;
+/** High profile may have so many times the bits of the table (table A-2). */
+const HIGH_PROFILE_FACTOR = 1.25;
+/** Frames that x264 needs stored for B-frames that other B-frames refer to. */
+const FEWEST_FRAMES = 4;
+const MOST_FRAMES = 16;
+
+/** The lowest level of High profile that allows a stream (ISO/IEC 14496-10 annex A.3). */
+export function h264Level({ width, height, framesPerSecond, maxRate, bufferSize }: Demands): H264Level {
+  const columns = Math.ceil(width / MACROBLOCK);
+  const rows = Math.ceil(height / MACROBLOCK);
+  const blocks = columns * rows;
+  const kilobits = (bits: number) => bits / (1000 * HIGH_PROFILE_FACTOR);
+  const allows = ([, rate, frame, stored, bits, buffer]: Limits) =>
+    blocks <= frame &&
+    Math.max(columns, rows) <= Math.sqrt(8 * frame) &&
+    blocks * framesPerSecond <= rate &&
+    blocks * FEWEST_FRAMES <= stored &&
+    kilobits(maxRate) <= bits &&
+    kilobits(bufferSize) <= buffer;
+  const highest: Limits = [62, 16_711_680, 139_264, 696_320, 800_000, 800_000];
+  const [level, , , stored] = LEVELS.find(allows) ?? highest;
+  return { level, maxFrames: Math.min(MOST_FRAMES, Math.floor(stored / blocks)) };
+}
