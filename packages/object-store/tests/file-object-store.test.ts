@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -88,6 +88,14 @@ test('removes what a crash left, by its age', async () => {
   expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000))).toBe(1);
 
   expect(await readdir(join(root, 'objects/.tmp'))).toEqual(['new']);
+});
+
+test('knows the disk it is on, also before its first object', async () => {
+  const { blocks, bsize } = await statfs(root);
+  const { freeBytes, totalBytes } = await store.room();
+  expect(totalBytes).toBe(blocks * bsize);
+  expect(freeBytes).toBeGreaterThan(0);
+  expect(freeBytes).toBeLessThan(totalBytes);
 });
 
 test('is not well where it cannot write', async () => {
