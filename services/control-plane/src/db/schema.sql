@@ -190,6 +190,8 @@ create table webhook_deliveries (
   response_status integer,
   failure text,
   created_at timestamp(3) with time zone not null default now(),
+  claimed_until timestamp(3) with time zone,
+  round integer not null default 1,
   constraint an_event_is_delivered_once UNIQUE (event_id, endpoint_id),
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
@@ -200,6 +202,7 @@ create table webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_by_attempt ON public.webhook_deliveries USING btree (endpoint_id, last_attempt_at DESC) WHERE (last_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_by_endpoint ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_claimed ON public.webhook_deliveries USING btree (endpoint_id) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_overdue ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
@@ -217,7 +220,6 @@ create table webhook_endpoints (
   consecutive_failures integer not null default 0,
   failing_since timestamp(3) with time zone,
   last_attempt_at timestamp(3) with time zone,
-  leased_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   constraint webhook_endpoints_pkey PRIMARY KEY (id),

@@ -23,7 +23,7 @@ export const CRONTAB = [
   .map(([time, task]) => `${time} ${task} ?jobKey=${task}&max=${MAX_TRIES}`)
   .join('\n');
 
-/** What each background job does that is no delivery and no purge. */
+/** What each background job does that is no purge. */
 export function createTasks(deps: {
   bus: MessageBus;
   objects: ObjectStore;
@@ -33,7 +33,7 @@ export function createTasks(deps: {
   attempts: AttemptsService;
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
-}): Omit<Tasks, keyof DeliveryTasks | keyof PurgeTasks> {
+}): Omit<Tasks, keyof PurgeTasks> {
   const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
@@ -56,16 +56,9 @@ export function createTasks(deps: {
   };
 }
 
-type DeliveryTasks = Pick<Tasks, 'deliver-webhooks'>;
-
-/** Deliveries wait for receivers, so they get workers of their own and keep nothing else waiting. */
-export function createDeliveryTasks(webhookDeliveries: WebhookDeliveriesService): DeliveryTasks {
-  return { 'deliver-webhooks': ({ endpointId }) => webhookDeliveries.deliver(endpointId) };
-}
-
 type PurgeTasks = Pick<Tasks, 'purge-objects'>;
 
-/** Purges get workers of their own, too: one takes minutes when the storage does not answer, and there may be many. */
+/** Purges get workers of their own: one takes minutes when the storage does not answer, and there may be many. */
 export function createPurgeTasks(videos: VideosService): PurgeTasks {
   return { 'purge-objects': (purge) => videos.purge(purge) };
 }
