@@ -81,6 +81,7 @@ export class ControlPlane {
   readonly #config: ControlPlaneConfig;
   readonly #deps: ControlPlaneDeps;
   readonly #db: Database;
+  readonly #metrics: Metrics;
   readonly #jobs: JobRunner;
   readonly #purgeJobs: JobRunner;
   readonly #contact: EngineContact;
@@ -123,10 +124,24 @@ export class ControlPlane {
 
     const events = new WebhookEventsService(config.webhooks);
     const transitions = new VideoTransitions({ logger, events, baseUrl });
+    const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
+    const usage = new UsageService({ db });
+    const attempts = new AttemptsService({
+      db,
+      bus,
+      transitions,
+      delivery,
+      usage,
+      logger,
+      metrics,
+      contact,
+      settings: { ...config.attempts, contentKeySecret },
+    });
     const videos = new VideosService({
       db,
       objects,
       transitions,
+      attempts,
       events,
       logger,
       settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
@@ -141,24 +156,12 @@ export class ControlPlane {
       limits: config.uploads,
       testVideoHours: config.testVideoHours,
     });
-    const delivery = new DeliveryService({ db, objects, contentKeySecret, settings: config.delivery });
     const playback = new PlaybackService({ db, videos, contentKeySecret, baseUrl });
-    const usage = new UsageService({ db });
     const bandwidth = new BandwidthMeter({
       db,
       logger,
       metrics,
       flushSeconds: config.usageFlushSeconds,
-    });
-    const attempts = new AttemptsService({
-      db,
-      transitions,
-      delivery,
-      usage,
-      logger,
-      metrics,
-      contact,
-      settings: { ...config.attempts, contentKeySecret },
     });
 
     const receivers = new Receivers({
@@ -222,6 +225,7 @@ export class ControlPlane {
     this.#config = config;
     this.#deps = deps;
     this.#db = db;
+    this.#metrics = metrics;
     this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
     this.#purgeJobs = new JobRunner({ pgPool: pool, logger, concurrency: PURGES_AT_ONCE });
     this.#contact = contact;
@@ -276,6 +280,8 @@ export class ControlPlane {
       createTasks({
         bus,
         objects,
+        logger: this.#deps.logger,
+        metrics: this.#metrics,
         jobs: this.#jobs,
         videos: this.#videos,
         tickets: this.#tickets,

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { changingSchema, migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createTestDatabase } from './support/database.ts';
@@ -44,6 +45,24 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
   const dump = await dumpSchema(db);
   if (process.env.WRITE_SCHEMA === 'yes') await writeFile(SCHEMA_FILE, dump);
   expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
+});
+
+test('attempts that were left open at deleted videos are closed, the others are not', async () => {
+  await migrator(db).migrateTo('20261121i-images');
+  await sql`
+    with workspace as (insert into workspaces (id, name) values ('ws', 'Any') returning id)
+    insert into videos (id, workspace_id, environment, status, title, filename, deleted_at)
+    select video, workspace.id, 'live', 'processing', '', '', deleted_at
+    from workspace, (values ('deleted', now()), ('living', null)) as v (video, deleted_at)`.execute(db);
+  await sql`
+    insert into attempts (video_id, number, lease_expires_at)
+    values ('deleted', 1, now()), ('living', 1, now())`.execute(db);
+  await migrateToLatest(db);
+  const attempts = db.selectFrom('attempts').select(['video_id', 'outcome']).orderBy('video_id');
+  expect(await attempts.execute()).toEqual([
+    { video_id: 'deleted', outcome: 'video_deleted' },
+    { video_id: 'living', outcome: null },
+  ]);
 });
 
 test('several starters at once migrate once, one after the other', async () => {

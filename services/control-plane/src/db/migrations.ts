@@ -10,6 +10,7 @@ import * as waitingSince from './migrations/20261121f-waiting-since.ts';
 import * as jobWorkers from './migrations/20261121g-job-workers.ts';
 import * as sourceKey from './migrations/20261121h-source-key.ts';
 import * as images from './migrations/20261121i-images.ts';
+import * as deletedAttempts from './migrations/20261122c-deleted-attempts.ts';
 import * as webhookClaims from './migrations/20261122c-webhook-claims.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
@@ -23,6 +24,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261121g-job-workers': jobWorkers,
   '20261121h-source-key': sourceKey,
   '20261121i-images': images,
+  '20261122c-deleted-attempts': deletedAttempts,
   '20261122c-webhook-claims': webhookClaims,
 };
 

@@ -124,7 +124,7 @@ type UploadTicketsTable = {
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
 
-export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back';
+export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back' | 'video_deleted';
 
 type AttemptsTable = {
   video_id: string;

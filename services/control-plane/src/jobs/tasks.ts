@@ -2,9 +2,12 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { MAX_TRIES } from '../db/jobs.ts';
 import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
+import type { Metrics, ReconcileStep } from '../metrics/metrics.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
@@ -27,6 +30,8 @@ export const CRONTAB = [
 export function createTasks(deps: {
   bus: MessageBus;
   objects: ObjectStore;
+  logger: Logger;
+  metrics: Metrics;
   jobs: JobRunner;
   videos: VideosService;
   tickets: UploadTicketsService;
@@ -34,17 +39,23 @@ export function createTasks(deps: {
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
 }): Omit<Tasks, keyof PurgeTasks> {
-  const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency } = deps;
+  const { bus, objects, logger, metrics, jobs, videos, tickets, attempts, webhookDeliveries, idempotency } =
+    deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
-    reconcile: async () => {
-      await jobs.freeAbandonedJobs();
-      await jobs.hastenRetries();
-      await tickets.expireUnused();
-      await videos.removeOutdated();
-      await attempts.reconcile();
-      await webhookDeliveries.reconcile();
-    },
+    reconcile: () =>
+      reconcile(
+        {
+          'free-abandoned-jobs': () => jobs.freeAbandonedJobs(),
+          'hasten-retries': () => jobs.hastenRetries(),
+          'expire-tickets': () => tickets.expireUnused(),
+          'remove-outdated-videos': () => videos.removeOutdated(),
+          'end-silent-attempts': () => attempts.endSilent(),
+          'give-up-deliveries': () => webhookDeliveries.reconcile(),
+          'reissue-lost-commands': () => attempts.reissueLost(),
+        },
+        { logger, metrics },
+      ),
     'abort-stale-uploads': async () => {
       await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
         const transfer = transferOf(key);
@@ -54,6 +65,22 @@ export function createTasks(deps: {
     'prune-webhook-events': () => webhookDeliveries.prune(),
     'prune-idempotency-keys': () => idempotency.prune(),
   };
+}
+
+/** Takes every step, whatever becomes of the others. Rejects when any failed, so that the job is tried again soon. */
+async function reconcile(
+  steps: Record<ReconcileStep, () => Promise<void>>,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+): Promise<void> {
+  await settleEach(Object.entries(steps), async ([step, take]) => {
+    try {
+      await take();
+    } catch (error) {
+      logger.error('reconcile.step_failed', { step, error });
+      metrics.reconcileStepFailed(step as ReconcileStep);
+      throw error;
+    }
+  });
 }
 
 type PurgeTasks = Pick<Tasks, 'purge-objects'>;

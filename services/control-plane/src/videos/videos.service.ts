@@ -2,6 +2,8 @@ import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
+import { settleEach } from '@framelane/service-kit/settle-each';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
@@ -35,6 +37,7 @@ export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
   readonly #transitions: VideoTransitions;
+  readonly #attempts: AttemptsService;
   readonly #events: WebhookEventsService;
   readonly #logger: Logger;
   readonly #settings: { baseUrl: string; stragglerSeconds: number };
@@ -43,6 +46,7 @@ export class VideosService {
     db: Database;
     objects: ObjectStore;
     transitions: VideoTransitions;
+    attempts: AttemptsService;
     events: WebhookEventsService;
     logger: Logger;
     settings: { baseUrl: string; stragglerSeconds: number };
@@ -50,6 +54,7 @@ export class VideosService {
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#transitions = deps.transitions;
+    this.#attempts = deps.attempts;
     this.#events = deps.events;
     this.#logger = deps.logger;
     this.#settings = deps.settings;
@@ -122,9 +127,8 @@ export class VideosService {
 
   /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
   async removeOutdated(): Promise<void> {
-    for (const { workspaceId, videoId } of await findVideosToRemove(this.#db, REMOVAL_BATCH)) {
-      await this.#bury(workspaceId, videoId);
-    }
+    const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
+    await settleEach(outdated, ({ workspaceId, videoId }) => this.#bury(workspaceId, videoId));
   }
 
   /** Removes the objects no row speaks of any more, and looks again later. Safe to repeat. */
@@ -156,6 +160,7 @@ export class VideosService {
     const buried = await this.#db.transaction().execute(async (trx) => {
       const tombstone = await buryVideo(trx, workspaceId, videoId);
       if (tombstone === undefined) return false;
+      await this.#attempts.closeOfDeleted(trx, videoId);
       await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
       await this.#events.record(trx, 'video.deleted', workspaceId, {
         id: videoId,

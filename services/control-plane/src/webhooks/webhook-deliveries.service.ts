@@ -1,5 +1,6 @@
 import { type SealingSecret, unseal } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../db/schema.ts';
@@ -95,9 +96,8 @@ export class WebhookDeliveriesService {
 
   /** Gives up what still waits at disabled endpoints. Safe on several instances. */
   async reconcile(): Promise<void> {
-    for (const endpointId of await findUnsettledEndpoints(this.#db, BATCH)) {
-      await giveUpDeliveries(this.#db, endpointId);
-    }
+    const unsettled = await findUnsettledEndpoints(this.#db, BATCH);
+    await settleEach(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
   }
 
   /** The deliveries that are still to be attempted: those due by now, and how many are due later. */
