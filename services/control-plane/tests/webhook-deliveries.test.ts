@@ -453,24 +453,27 @@ describe('isolation', () => {
     }
   });
 
-  test('one webhook gets a bounded number of requests at once from all control planes, and each event once', async () => {
+  test('one webhook gets ten requests at once from all control planes together, and each event once', async () => {
     const another = await plane.startAnother();
-    let open = 0;
-    let most = 0;
-    const { receiver, id } = await register((res) => {
-      open += 1;
-      most = Math.max(most, open);
-      setImmediate(() => {
-        open -= 1;
-        res.writeHead(200).end();
-      });
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register(
+      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+      { events: ['video.deleted'] },
+    );
+    const quick = await register(undefined, { events: ['video.ready'] });
+    await plane.db.transaction().execute(async (trx) => {
+      for (let n = 0; n < 35; n++) await record(trx);
     });
-    const videos = await Promise.all(Array.from({ length: 35 }, () => anyVideo(plane)));
-    await Promise.all(videos.map((videoId) => deleteVideo(plane, videoId)));
-    await until(async () => receiver.received.length === 35);
-    expect(most).toBeLessThanOrEqual(10);
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
+    await until(async () => receiver.received.length >= 10);
+    // Claims go on meanwhile.
+    for (let n = 0; n < 5; n++) {
+      const deliveryId = await webhooks.test(quick.id);
+      await until(async () => (await delivery(quick.id, deliveryId))?.status === 'succeeded');
+    }
+    expect(receiver.received).toHaveLength(10);
+    answer.resolve();
     await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
     expect(receiver.received).toHaveLength(35);
     await another.stop();
   });
