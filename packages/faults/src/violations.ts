@@ -30,15 +30,21 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
   const stuck = videos
     .filter(({ deleted }) => !deleted)
     .flatMap((video) => {
-      const { id, status, ticketExpired, transferOpen, attemptsOpen } = video;
+      const { id, status, ticketExpired, transferOpen } = video;
       return [
         ...(status === 'processing' ? [`1: ${id} is still processing`] : []),
         ...(status === 'uploading' && ticketExpired ? [`1: ${id} is uploading past its ticket`] : []),
         ...(status === 'uploading' && transferOpen ? [`1: the ticket of ${id} is still leased`] : []),
-        ...(attemptsOpen > 0 ? [`1: ${id} has ${attemptsOpen} open attempts`] : []),
       ];
     });
-  return [...stuck, ...jobs.filter((job) => job !== 'purge-objects').map((job) => `1: a job ${job} is left`)];
+  const open = videos
+    .filter(({ attemptsOpen }) => attemptsOpen > 0)
+    .map(({ id, attemptsOpen }) => `1: ${id} has ${attemptsOpen} open attempts`);
+  return [
+    ...stuck,
+    ...open,
+    ...jobs.filter((job) => job !== 'purge-objects').map((job) => `1: a job ${job} is left`),
+  ];
 }
 
 /** 2, 3, 4: in storage is what the database knows, of one attempt, and nothing else. */

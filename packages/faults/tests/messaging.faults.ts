@@ -209,6 +209,8 @@ describe('control planes killed after a commit and before its command is confirm
 
   test('send again what did leave, and it is done once', async () => {
     const videoId = await sendInVain();
+    // With a later one claimed, it is lost whatever the broker says, which cannot be heard from now on.
+    await cluster.api.client.waitUntilReady(await cluster.api.send(clips.short));
     for (const door of brokerDoors()) door.silence(['back']);
     await missCommand(videoId);
     await until(async () => (await commandsFor(videoId)) === 2);

@@ -95,6 +95,11 @@ export class InProcessBus implements MessageBus {
     };
   }
 
+  async countWaiting(queue: QueueName): Promise<number> {
+    const { waiting, delayed } = this.#queues[queue];
+    return waiting.length + delayed.size;
+  }
+
   async countDeadLetters(queue: QueueName): Promise<number> {
     return this.#queues[queue].dead.total;
   }

@@ -34,6 +34,8 @@ export interface MessageBus {
    * resolves; when it rejects the message comes again, at most DELIVERY_LIMIT times in all, then it is dead-lettered.
    */
   consume(queue: QueueName, options: { prefetch: number }, handler: MessageHandler): Promise<Consumer>;
+  /** How many messages of a queue no consumer has been given. Rejects while there is no broker to ask. */
+  countWaiting(queue: QueueName): Promise<number>;
   /**
    * How many messages of a queue were put away because nobody could handle them. Rejects while there is no broker to ask.
    */

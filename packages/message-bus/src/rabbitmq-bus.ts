@@ -131,15 +131,12 @@ export class RabbitMqBus implements MessageBus {
     };
   }
 
-  async countDeadLetters(queue: QueueName): Promise<number> {
-    this.#assertOpen();
-    // A broker short of memory answers here alone.
-    const connection = this.#consuming.current;
-    if (connection === undefined) throw new Error('There is no connection to the message broker');
-    const channel = await openChannel(connection);
-    const { messageCount } = await channel.checkQueue(deadLetterQueue(queue));
-    await channel.close();
-    return messageCount;
+  countWaiting(queue: QueueName): Promise<number> {
+    return this.#count(queue);
+  }
+
+  countDeadLetters(queue: QueueName): Promise<number> {
+    return this.#count(deadLetterQueue(queue));
   }
 
   async check(): Promise<void> {
@@ -160,6 +157,17 @@ export class RabbitMqBus implements MessageBus {
     this.#closing.abort(new Error('The message bus is closed'));
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     await Promise.all([this.#publishing.close(), this.#consuming.close()]);
+  }
+
+  async #count(queue: string): Promise<number> {
+    this.#assertOpen();
+    // A broker short of memory answers here alone.
+    const connection = this.#consuming.current;
+    if (connection === undefined) throw new Error('There is no connection to the message broker');
+    const channel = await openChannel(connection);
+    const { messageCount } = await channel.checkQueue(queue);
+    await channel.close();
+    return messageCount;
   }
 
   #assertOpen(): void {

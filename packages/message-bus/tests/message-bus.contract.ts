@@ -57,12 +57,14 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
     test('keeps messages until somebody consumes them', async () => {
       const sent = [command('a'), command('b'), command('c')];
       for (const message of sent) await bus.publish(message);
+      expect([await bus.countWaiting(COMMANDS), await bus.countWaiting(EVENTS)]).toEqual([3, 0]);
 
       const received: Message[] = [];
       await bus.consume(COMMANDS, { prefetch: 1 }, async (message) => void received.push(message));
 
       await until(() => received.length === 3);
       expect(received).toEqual(sent);
+      expect(await bus.countWaiting(COMMANDS)).toBe(0);
     });
 
     test('refuses to publish what does not fit the schema', async () => {
@@ -173,6 +175,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       await bus.publish(command('under way'));
       await bus.publish(command('waiting'));
       await until(() => started);
+      expect(await bus.countWaiting(COMMANDS)).toBe(1);
 
       let stopped = false;
       const stopping = consumer.stop().then(() => {

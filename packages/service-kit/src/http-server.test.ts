@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { closeServer, listen } from './http-server.ts';
 import { SettingsError } from './settings.ts';
@@ -22,6 +23,36 @@ test('a taken port is an error that names the variable', async () => {
     `Port ${port} on 127.0.0.1 is taken by another program. Set ENGINE_PORT`,
   );
 });
+
+test('a connection is kept for longer than proxies keep theirs, and for no longer than until the server closes', async () => {
+  const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+  const { promise: go, resolve: answer } = Promise.withResolvers<void>();
+  const subject = server((req, res) => {
+    if (req.url !== '/slow') return void res.end('done');
+    onAsked();
+    void go.then(() => res.end('done'));
+  });
+  const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const agent = new Agent({ keepAlive: true });
+  const idle = await exchange(port, agent, '/');
+  expect(idle).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=75' });
+  const slow = exchange(port, new Agent({ keepAlive: true }), '/slow');
+  await asked;
+  const graceMs = 60_000;
+  const closed = closeServer(subject, graceMs);
+  answer();
+  await slow;
+  // Long before the grace is over.
+  await closed;
+});
+
+/** The headers of the response to a request whose connection is kept. */
+async function exchange(port: number, agent: Agent, path: string): Promise<IncomingHttpHeaders> {
+  const [response] = await once(get({ host: '127.0.0.1', port, path, agent }), 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.headers;
+}
 
 test('closing lets a request under way finish and cuts one that never does', async () => {
   const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();

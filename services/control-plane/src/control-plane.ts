@@ -33,7 +33,7 @@ import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
-import { CRONTAB, createDeliveryTasks, createPurgeTasks, createTasks } from './jobs/tasks.ts';
+import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
 import { DatabaseMetrics } from './metrics/database-metrics.ts';
 import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -51,6 +51,7 @@ import { UsageService } from './usage/usage.service.ts';
 import { VideoTransitions } from './videos/video-transitions.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { VideosService } from './videos/videos.service.ts';
+import { DeliveryLoop } from './webhooks/delivery-loop.ts';
 import { Receivers } from './webhooks/receivers.ts';
 import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
 import { WebhookDeliveriesService } from './webhooks/webhook-deliveries.service.ts';
@@ -62,10 +63,9 @@ import { WebhooksService } from './webhooks/webhooks.service.ts';
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
 
-/** Background jobs one control plane works on at once, videos it purges at once, and webhooks it delivers to at once. */
+/** Background jobs one control plane works on at once, and videos it purges at once. */
 const JOBS_AT_ONCE = 4;
 const PURGES_AT_ONCE = 4;
-const WEBHOOKS_AT_ONCE = 16;
 
 /** What lives outside the service and is handed in. */
 export type ControlPlaneDeps = {
@@ -83,15 +83,16 @@ export class ControlPlane {
   readonly #config: ControlPlaneConfig;
   readonly #deps: ControlPlaneDeps;
   readonly #db: Database;
+  readonly #metrics: Metrics;
   readonly #jobs: JobRunner;
   readonly #purgeJobs: JobRunner;
-  readonly #webhookJobs: JobRunner;
   readonly #contact: EngineContact;
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
   readonly #videos: VideosService;
   readonly #bandwidth: BandwidthMeter;
   readonly #webhookDeliveries: WebhookDeliveriesService;
+  readonly #deliveryLoop: DeliveryLoop;
   readonly #idempotency: IdempotencyService;
   readonly #resealing: ResealingService;
   readonly #publicServer: Server;
@@ -157,6 +158,7 @@ export class ControlPlane {
     });
     const attempts = new AttemptsService({
       db,
+      bus,
       transitions,
       delivery,
       usage,
@@ -228,15 +230,16 @@ export class ControlPlane {
     this.#config = config;
     this.#deps = deps;
     this.#db = db;
+    this.#metrics = metrics;
     this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
     this.#purgeJobs = new JobRunner({ pgPool: pool, logger, concurrency: PURGES_AT_ONCE });
-    this.#webhookJobs = new JobRunner({ pgPool: pool, logger, concurrency: WEBHOOKS_AT_ONCE });
     this.#contact = contact;
     this.#tickets = tickets;
     this.#attempts = attempts;
     this.#videos = videos;
     this.#bandwidth = bandwidth;
     this.#webhookDeliveries = webhookDeliveries;
+    this.#deliveryLoop = new DeliveryLoop({ deliveries: webhookDeliveries, logger });
     this.#idempotency = idempotency;
     this.#resealing = resealing;
     const connections = connectionLimits(config.requestSeconds);
@@ -286,6 +289,8 @@ export class ControlPlane {
       createTasks({
         bus,
         objects,
+        logger: this.#deps.logger,
+        metrics: this.#metrics,
         jobs: this.#jobs,
         videos: this.#videos,
         tickets: this.#tickets,
@@ -297,7 +302,7 @@ export class ControlPlane {
     );
     await addJob(this.#db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
     await this.#purgeJobs.start(createPurgeTasks(this.#videos));
-    await this.#webhookJobs.start(createDeliveryTasks(this.#webhookDeliveries));
+    this.#deliveryLoop.start();
     this.#bandwidth.start();
     this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
     return { port, internalPort };
@@ -345,7 +350,7 @@ export class ControlPlane {
           limitMs: STOP_LIMITS_MS.internalListener,
           run: () => closeServer(this.#internalServer, 2000),
         },
-        { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#stopDelivering() },
+        { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#deliveryLoop.stop() },
         {
           name: 'jobs',
           limitMs: STOP_LIMITS_MS.jobs,
@@ -358,13 +363,6 @@ export class ControlPlane {
       ],
       this.#deps.logger,
     );
-  }
-
-  /** Slow receivers do not hold up a stop: what is under way to them is sent again later. */
-  async #stopDelivering(): Promise<void> {
-    const stopped = this.#webhookJobs.stop();
-    this.#webhookDeliveries.interrupt();
-    await stopped;
   }
 
   /** At most one reconcile job waits, however many control planes ask for it. */

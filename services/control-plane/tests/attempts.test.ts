@@ -201,6 +201,14 @@ test('what a deleted video still gets is purged when its engine reports it', asy
   await until(async () => (await plane.objects.head(late)) === null);
 });
 
+test('the deletion of a video removes the attempt at it', async () => {
+  const videoId = await processingVideo();
+  await plane.engine.claim(videoId);
+  await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+  const attempts = plane.db.selectFrom('attempts').select('number').where('video_id', '=', videoId);
+  expect(await attempts.execute()).toEqual([]);
+});
+
 describe('engines that fall silent', () => {
   test('the reconciler ends the attempt and sends the next command', async () => {
     const videoId = await processingVideo();

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Exposition } from '@framelane/service-kit/exposition';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -136,5 +137,112 @@ test('what failed often is tried again soon; what is for later, or was given up,
   expect(await jobs()).toMatchObject({
     later: { pause: expect.closeTo(21_600, -3) },
     'given up': { pause: expect.closeTo(21_600, -3) },
+  });
+});
+
+/** Runs the reconciler once. */
+async function reconcile(): Promise<void> {
+  const key = `reconcile-${Math.random()}`;
+  await addJob(plane.db, 'reconcile', {}, { key });
+  await until(async () => {
+    const { rows } = await sql`
+      select from graphile_worker.jobs
+      where key = ${key} and (attempts = 0 or locked_at is not null)`.execute(plane.db);
+    return rows.length === 0;
+  });
+}
+
+describe('the reconciler', () => {
+  const deletedVideos = async () => {
+    const deleted = plane.db.selectFrom('videos').select('id').where('deleted_at', 'is not', null);
+    return (await deleted.execute()).map(({ id }) => id);
+  };
+  /** Videos that are due for removal, the first one first. */
+  const outdatedVideos = async (count: number) => {
+    const ids: string[] = [];
+    for (let n = count; n > 0; n--) {
+      const { videoId } = await plane.ticket();
+      const remove_at = new Date(Date.now() - n * 60_000);
+      await plane.db.updateTable('videos').set({ remove_at }).where('id', '=', videoId).execute();
+      ids.push(videoId);
+    }
+    return ids;
+  };
+
+  test('takes every step, also when one fails, and counts it', async () => {
+    const outdated = await outdatedVideos(1);
+    await sql`alter table upload_tickets rename to gone`.execute(plane.db);
+
+    await reconcile();
+
+    expect(await deletedVideos()).toEqual(outdated);
+    const metrics = await fetch(`${plane.engine.internalUrl}/metrics`);
+    const { series } = Exposition.parse(await metrics.text());
+    expect(series.get('framelane_reconcile_failures_total{step="expire-tickets"}')).toBeGreaterThan(0);
+    expect(series.get('framelane_reconcile_failures_total{step="remove-outdated-videos"}')).toBe(0);
+  });
+
+  test('does what it can of a step', async () => {
+    const [refused, ...others] = await outdatedVideos(3);
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
+      plane.db,
+    );
+    await sql`
+      create trigger refuse before update on videos for each row
+      when (old.id = ${sql.lit(refused)}) execute function refuse()`.execute(plane.db);
+
+    await reconcile();
+
+    expect((await deletedVideos()).toSorted()).toEqual(others.toSorted());
+  });
+});
+
+describe('transcode commands', () => {
+  const waiting = () => plane.bus.countWaiting('engine.commands');
+
+  /** Videos whose commands wait in the queue, sent so many minutes ago. */
+  async function queued(minutesAgo: number[]): Promise<string[]> {
+    const ids: string[] = [];
+    for (const minutes of minutesAgo) {
+      const { videoId, uploadToken } = await plane.ticket();
+      await plane.engine.upload(uploadToken);
+      const sent = new Date(Date.now() - minutes * 60_000);
+      ids.push(videoId);
+      await until(async () => (await waiting()) === ids.length);
+      await plane.db
+        .updateTable('videos')
+        .set({ command_issued_at: sent, waiting_since: sent })
+        .where('id', '=', videoId)
+        .execute();
+    }
+    return ids;
+  }
+
+  test('that wait in a long queue are not sent again', async () => {
+    await queued([90, 60, 30]);
+    for (let n = 0; n < 3; n++) await reconcile();
+    expect(await waiting()).toBe(3);
+  });
+
+  test('are sent again when later ones have been claimed, though the queue is not empty', async () => {
+    const [lost = '', , claimed = ''] = await queued([60, 45, 35]);
+    await plane.engine.claim(claimed);
+    const publishing = jest.spyOn(plane.bus, 'publish');
+    for (let n = 0; n < 3; n++) await reconcile();
+    await until(async () => (await waiting()) === 4);
+    expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([lost]);
+  });
+
+  test('are all sent again by a control plane that starts alone, however many there are', async () => {
+    const [videoId] = await queued([1]);
+    await sql`
+      insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, source_key,
+        uploaded_at, command_issued_at)
+      select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, source_key,
+        uploaded_at, command_issued_at
+      from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
+    await plane.startAnotherAlone();
+    await until(async () => (await waiting()) === 251);
   });
 });

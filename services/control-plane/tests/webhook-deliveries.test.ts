@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Webhook as Verifier } from 'standardwebhooks';
+import type { Database } from '../src/db/database.ts';
 import { addJob } from '../src/db/jobs.ts';
+import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
+import { WebhookEventsService } from '../src/webhooks/webhook-events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
 import { until } from './support/until.ts';
@@ -31,6 +34,16 @@ async function deleteSomeVideo(): Promise<string> {
   const videoId = await anyVideo(plane);
   await deleteVideo(plane, videoId);
   return videoId;
+}
+
+/** Records an event in this transaction. */
+function record(trx: Database): Promise<void> {
+  return new WebhookEventsService({ retryScheduleSeconds: [0] }).record(
+    trx,
+    'video.deleted',
+    plane.workspaceId,
+    { id: 'vid_any', title: 'Any', status: 'deleted', deletedAt: new Date().toISOString() },
+  );
 }
 
 describe('events', () => {
@@ -299,8 +312,11 @@ describe('disabling', () => {
     await until(async () => receiver.received.length === 1);
     expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
     answer.resolve();
-    await until(noJobs);
-    expect(await plane.db.selectFrom('webhook_deliveries').select('id').execute()).toEqual([]);
+    const other = await register();
+    await webhooks.test(other.id);
+    await webhooks.settled(other.id);
+    const left = plane.db.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', id);
+    expect(await left.execute()).toEqual([]);
   });
 });
 
@@ -326,6 +342,35 @@ describe('redelivery', () => {
     // One that was received can be sent again, too.
     await webhooks.call('post', `/${id}/deliveries/${delivery.id}/redeliver`);
     await until(async () => receiver.received.length === 7);
+  });
+
+  test.each([
+    ['succeeds', 200],
+    ['fails for the last time', 500],
+  ])('during an attempt that %s comes after it, with a whole round of attempts', async (_, status) => {
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register((res, nth) => {
+      if (nth < 3) res.writeHead(500).end();
+      else if (nth === 3) void answer.promise.then(() => res.writeHead(status).end());
+      else res.writeHead(nth < 6 ? 500 : 200).end();
+    });
+    await deleteSomeVideo();
+    await until(async () => receiver.received.length === 3);
+    const [{ id: deliveryId = '' } = {}] = await webhooks.deliveries(id);
+    const again = await webhooks.call('post', `/${id}/deliveries/${deliveryId}/redeliver`);
+    expect([again.status, again.body.status]).toEqual([202, 'retrying']);
+    answer.resolve();
+    const settled = await webhooks.settled(id);
+    expect(settled.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([
+      500,
+      500,
+      status,
+      500,
+      500,
+      200,
+    ]);
+    expect(settled).toMatchObject({ status: 'succeeded', attempts: 6 });
+    expect(receiver.received).toHaveLength(6);
   });
 });
 
@@ -408,44 +453,99 @@ describe('isolation', () => {
     }
   });
 
-  test('one webhook gets a bounded number of requests at once, and all of its events', async () => {
-    let open = 0;
-    let most = 0;
-    const { receiver, id } = await register((res) => {
-      open += 1;
-      most = Math.max(most, open);
-      setImmediate(() => {
-        open -= 1;
-        res.writeHead(200).end();
-      });
+  test('one webhook gets ten requests at once from all control planes together, and each event once', async () => {
+    const another = await plane.startAnother();
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register(
+      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+      { events: ['video.deleted'] },
+    );
+    const quick = await register(undefined, { events: ['video.ready'] });
+    await plane.db.transaction().execute(async (trx) => {
+      for (let n = 0; n < 35; n++) await record(trx);
     });
-    const videos = await Promise.all(Array.from({ length: 35 }, () => anyVideo(plane)));
-    await Promise.all(videos.map((videoId) => deleteVideo(plane, videoId)));
-    await until(async () => receiver.received.length === 35);
-    expect(most).toBeLessThanOrEqual(10);
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
+    await until(async () => receiver.received.length >= 10);
+    // Claims go on meanwhile.
+    for (let n = 0; n < 5; n++) {
+      const deliveryId = await webhooks.test(quick.id);
+      await until(async () => (await delivery(quick.id, deliveryId))?.status === 'succeeded');
+    }
+    expect(receiver.received).toHaveLength(10);
+    answer.resolve();
     await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
+    expect(receiver.received).toHaveLength(35);
+    await another.stop();
+  });
+});
+
+describe('transactions that write events', () => {
+  test('hold up no delivery to the same webhook, and no change of it', async () => {
+    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    await plane.db.transaction().execute(async (trx) => {
+      await record(trx);
+      await webhooks.test(id);
+      expect(await webhooks.settled(id)).toMatchObject({ status: 'failed', attempts: 1 });
+      expect((await webhooks.get(id)).deliveryStatus).toBe('failing');
+      expect((await webhooks.call('patch', `/${id}`).send({ enabled: false })).status).toBe(200);
+    });
+    // Written for an endpoint that is disabled by now, it is given up.
+    await addJob(plane.db, 'reconcile', {});
+    const held = await until(async () => {
+      const deliveries = await webhooks.deliveries(id);
+      return deliveries.find(
+        ({ eventType, nextAttemptAt }) => eventType !== 'webhook.test' && nextAttemptAt === null,
+      );
+    });
+    expect(held).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'webhook_disabled' } });
+    expect(receiver.ofType('video.deleted')).toEqual([]);
+  });
+
+  test('wait for no outcome that is being recorded', async () => {
+    const { id } = await register(undefined, { events: ['video.deleted'] });
+    await plane.db.transaction().execute(async (trx) => {
+      await lockEndpoint(trx, id);
+      await plane.db.transaction().execute(record);
+    });
+    expect((await webhooks.settled(id)).status).toBe('succeeded');
+  });
+
+  test('keep the webhook until they end', async () => {
+    const { id } = await register();
+    const deleted = await plane.db.transaction().execute(async (trx) => {
+      await record(trx);
+      const deleting = webhooks.call('delete', `/${id}`).then(({ status }) => status);
+      await until(async () => !(await webhooks.get(id)).enabled);
+      await record(trx);
+      return { status: deleting };
+    });
+    expect(await deleted.status).toBe(204);
+    const left = plane.db.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', id);
+    expect(await left.execute()).toEqual([]);
   });
 });
 
 describe('crashes', () => {
-  test('a delivery whose process died is made when the lease has run out', async () => {
+  test('a delivery whose process died is attempted when its claim has expired', async () => {
     const { receiver, id } = await register();
-    await plane.db
-      .updateTable('webhook_endpoints')
-      .set({ leased_until: new Date(Date.now() + 60_000) })
-      .execute();
-    await webhooks.test(id);
-    await until(noJobs);
-    // Nobody delivers while the lease holds, the reconciler included.
-    await makeOverdue();
-    await addJob(plane.db, 'reconcile', {});
-    await until(noJobs);
-    expect(receiver.received).toEqual([]);
+    // The process claims what is due and dies. The test event comes afterwards.
+    await sql`
+      create function claim() returns trigger language plpgsql as $$ begin
+        new.claimed_until = now() + interval '1 minute'; return new;
+      end $$`.execute(plane.db);
+    await sql`
+      create trigger claim before insert on webhook_deliveries for each row execute function claim()`.execute(
+      plane.db,
+    );
+    const died = await webhooks.test(id);
+    await sql`drop function claim cascade`.execute(plane.db);
+    const later = await webhooks.test(id);
+    await until(async () => (await delivery(id, later))?.status === 'succeeded');
+    expect(await delivery(id, died)).toMatchObject({ status: 'pending', attempts: 0 });
 
-    await giveUpRun();
-    expect((await webhooks.settled(id)).status).toBe('succeeded');
-    expect(receiver.received).toHaveLength(1);
+    await expireClaims();
+    await until(async () => (await delivery(id, died))?.status === 'succeeded');
+    expect(receiver.received).toHaveLength(2);
   });
 
   test('what waits at a webhook whose disabling was broken off is given up, and nothing elsewhere', async () => {
@@ -478,34 +578,48 @@ describe('crashes', () => {
     );
     await webhooks.test(id);
     await until(async () => receiver.received.length === 1);
-    // The first run is given up although it lives.
-    await giveUpRun();
+    // The first process is given up although it lives.
+    await expireClaims();
     await until(async () => receiver.received.length === 2);
     answer.resolve();
     expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
-    await until(noJobs);
+    await until(noClaims);
     expect((await webhooks.deliveries(id))[0]?.attemptLog).toHaveLength(1);
   });
 
-  test('an outcome that cannot be noted is forgotten, and the attempt made again later, not at once', async () => {
-    const { receiver, id } = await register();
+  test('an outcome that cannot be recorded costs no other its own, and its attempt is made again later, not at once', async () => {
+    const answer = Promise.withResolvers<void>();
+    const { receiver, id } = await register(
+      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+    );
     await sql`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
       plane.db,
     );
-    await sql`
-      create trigger refuse before insert on webhook_attempts execute function refuse()`.execute(plane.db);
-    await webhooks.test(id);
-    await until(async () => {
-      const { rows } = await sql`select from graphile_worker.jobs where last_error = 'no'`.execute(plane.db);
-      return rows.length === 1;
+    await plane.db.transaction().execute(async (trx) => {
+      for (let n = 0; n < 3; n++) await record(trx);
     });
-    expect(receiver.received).toHaveLength(1);
-    expect((await webhooks.deliveries(id))[0]).toMatchObject({ status: 'pending', attempts: 0 });
+    await until(async () => receiver.received.length === 3);
+    const first = receiver.received[0]?.headers['webhook-id'];
+    const all = await webhooks.deliveries(id);
+    const refused = all.find(({ eventId }) => eventId === first)?.id ?? '';
+    await sql`
+      create trigger refuse before insert on webhook_attempts for each row
+      when (new.delivery_id = ${sql.lit(refused)}) execute function refuse()`.execute(plane.db);
+    answer.resolve();
+    for (const other of all.filter((each) => each.id !== refused)) {
+      await until(async () => (await delivery(id, other.id))?.status === 'succeeded');
+    }
+    // One more shows that those in front of it have had their turn.
+    const last = await webhooks.test(id);
+    await until(async () => (await delivery(id, last))?.status === 'succeeded');
+    expect(await delivery(id, refused)).toMatchObject({ status: 'pending', attempts: 0 });
+    expect(receiver.received).toHaveLength(4);
+
     await sql`drop function refuse cascade`.execute(plane.db);
-    await giveUpRun();
-    expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
-    expect(receiver.received).toHaveLength(2);
+    await expireClaims();
+    await until(async () => (await delivery(id, refused))?.status === 'succeeded');
+    expect(receiver.received).toHaveLength(5);
   });
 
   test('a stop does not wait for a receiver; the event is sent after the next start', async () => {
@@ -565,24 +679,24 @@ describe('old events', () => {
   });
 });
 
-/** Everything that waits has been waiting for a minute. */
-async function makeOverdue(): Promise<void> {
+async function delivery(webhookId: string, id: string) {
+  return (await webhooks.deliveries(webhookId)).find((each) => each.id === id);
+}
+
+/** Whoever attempts a delivery now is given up. */
+async function expireClaims(): Promise<void> {
   await plane.db
     .updateTable('webhook_deliveries')
-    .set({ next_attempt_at: new Date(Date.now() - 60_000) })
-    .where('next_attempt_at', 'is not', null)
+    .set({ claimed_until: new Date() })
+    .where('claimed_until', 'is not', null)
     .execute();
 }
 
-/** The lease of whoever delivers now runs out, and the reconciler comes by. */
-async function giveUpRun(): Promise<void> {
-  await makeOverdue();
-  await plane.db.updateTable('webhook_endpoints').set({ leased_until: new Date() }).execute();
-  await addJob(plane.db, 'reconcile', {});
-}
-
-/** Whether no job waits or runs. */
-async function noJobs(): Promise<boolean> {
-  const { rows } = await sql`select from graphile_worker.jobs where run_at <= now()`.execute(plane.db);
-  return rows.length === 0;
+/** Whether no attempt is under way. */
+async function noClaims(): Promise<boolean> {
+  const claims = plane.db
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('claimed_until', 'is not', null);
+  return (await claims.execute()).length === 0;
 }

@@ -2,9 +2,11 @@ import { newContentKey } from '@framelane/contracts/content-key';
 import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
@@ -16,6 +18,7 @@ import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {
   closeAttempt,
   findBacklog,
+  findLatestClaimed,
   findOpenAttempts,
   findSilentAttempts,
   findUnclaimed,
@@ -23,13 +26,17 @@ import {
   insertAttempt,
   isAttemptLive,
   renewAttempt,
+  type Unclaimed,
 } from './attempts.store.ts';
 import { type AttemptFailure, afterFailure } from './retry-policy.ts';
 
-/** A command nobody claimed for this long is taken for lost and sent again; a second copy does no harm. */
-const COMMAND_LOST_AFTER_SECONDS = 15 * 60;
+/**
+ * How long a command can be under way to the queue, or in the hands of an engine that does not reach the control plane.
+ * Later it is either in the queue or lost.
+ */
+const COMMAND_UNDER_WAY_SECONDS = 15 * 60;
 
-/** Rows looked at in one go by the reconciler. */
+/** Attempts ended in one go by `endSilent`. */
 const BATCH = 100;
 
 type Attempt = { videoId: string; number: number };
@@ -48,6 +55,7 @@ const ENGINE_LOST: Failure = {
 /** Hands out attempts and takes in their results; the attempt number fences off late ones. */
 export class AttemptsService {
   readonly #db: Database;
+  readonly #bus: MessageBus;
   readonly #transitions: VideoTransitions;
   readonly #delivery: DeliveryService;
   readonly #usage: UsageService;
@@ -58,6 +66,7 @@ export class AttemptsService {
 
   constructor(deps: {
     db: Database;
+    bus: MessageBus;
     transitions: VideoTransitions;
     delivery: DeliveryService;
     usage: UsageService;
@@ -67,6 +76,7 @@ export class AttemptsService {
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
   }) {
     this.#db = deps.db;
+    this.#bus = deps.bus;
     this.#transitions = deps.transitions;
     this.#delivery = deps.delivery;
     this.#usage = deps.usage;
@@ -175,19 +185,33 @@ export class AttemptsService {
     return findBacklog(this.#db);
   }
 
-  /** Ends attempts whose engine fell silent and sends commands again that got lost. Safe on several instances. */
-  async reconcile(): Promise<void> {
-    if (this.#contact.hasLasted(this.#settings.leaseSeconds)) {
-      for (const attempt of await findSilentAttempts(this.#db, BATCH)) await this.#abandon(attempt);
+  /** Ends attempts whose engine fell silent. Safe on several instances. */
+  async endSilent(): Promise<void> {
+    if (!this.#contact.hasLasted(this.#settings.leaseSeconds)) return;
+    await settleEach(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
+  }
+
+  /**
+   * Sends lost commands again, and none that only waits: one is lost when an engine has claimed a video that was sent after
+   * it, or when the queue is empty. Safe on several instances.
+   */
+  async reissueLost(): Promise<void> {
+    const unclaimed = await findUnclaimed(this.#db, COMMAND_UNDER_WAY_SECONDS);
+    if (unclaimed.length === 0) return;
+    const latestClaimed = await findLatestClaimed(this.#db);
+    const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
+      isOvertaken(command, latestClaimed) ? 'overtaken' : 'others',
+    );
+    await settleEach(overtaken, (command) => this.#reissue(command));
+    if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
+      await settleEach(others, (command) => this.#reissue(command));
     }
-    const dueBefore = new Date(Date.now() - COMMAND_LOST_AFTER_SECONDS * 1000);
-    await this.#reissueUnclaimed(dueBefore);
   }
 
   /** Ends every open attempt and sends every command again. For the moment when no engine runs and no queue holds any. */
   async restart(): Promise<void> {
     for (const attempt of await findOpenAttempts(this.#db)) await this.#abandon(attempt);
-    await this.#reissueUnclaimed(new Date());
+    for (const command of await findUnclaimed(this.#db, 0)) await this.#reissue(command);
   }
 
   async #abandon({ videoId, number }: Attempt): Promise<void> {
@@ -198,13 +222,15 @@ export class AttemptsService {
     this.#count(end);
   }
 
-  async #reissueUnclaimed(dueBefore: Date): Promise<void> {
-    for (const videoId of await findUnclaimed(this.#db, dueBefore, BATCH)) {
-      await this.#db.transaction().execute(async (trx) => {
-        const video = await this.#transitions.lock(trx, videoId);
-        if (video?.status === 'processing') await this.#transitions.reissueTranscode(trx, video);
-      });
-    }
+  /** Sends a command again, unless that was done or an engine has claimed the video since it was read. */
+  async #reissue({ videoId, commandIssuedAt }: Unclaimed): Promise<void> {
+    await this.#db.transaction().execute(async (trx) => {
+      const video = await this.#transitions.lock(trx, videoId);
+      if (video?.status !== 'processing' || (await hasOpenAttempt(trx, videoId))) return;
+      if (video.command_issued_at?.getTime() !== commandIssuedAt.getTime()) return;
+      await this.#transitions.reissueTranscode(trx, video);
+      this.#logger.warn('transcode.command_reissued', { videoId });
+    });
   }
 
   /** The video, locked, if this attempt's result may still change it. */
@@ -236,4 +262,10 @@ export class AttemptsService {
     this.#metrics.attemptEnded(end.outcome);
     if (end.videoFailed !== null) this.#metrics.videoFailed(end.videoFailed);
   }
+}
+
+/** Whether an engine has claimed a video whose command was issued so much later that this one had to come first. */
+function isOvertaken({ commandIssuedAt }: Unclaimed, latestClaimed: Date | null): boolean {
+  if (latestClaimed === null) return false;
+  return latestClaimed.getTime() - commandIssuedAt.getTime() >= COMMAND_UNDER_WAY_SECONDS * 1000;
 }

@@ -82,28 +82,37 @@ export async function findSilentAttempts(
   return openAttempts(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
 }
 
-/** Processing videos with no open attempt whose command was due before the given moment. */
-export async function findUnclaimed(db: Database, dueBefore: Date, limit: number): Promise<string[]> {
-  const rows = await db
+/** A video that waits for an engine, and when its latest command was issued. */
+export type Unclaimed = { videoId: string; commandIssuedAt: Date };
+
+/** Processing videos with no open attempt whose latest command was issued that long ago, in the order of the commands. */
+export async function findUnclaimed(db: Database, seconds: number): Promise<Unclaimed[]> {
+  return db
     .selectFrom('videos')
-    .select('id')
+    .select(['id as videoId', (eb) => eb.ref('command_issued_at').$castTo<Date>().as('commandIssuedAt')])
     .where('status', '=', 'processing')
     .where('deleted_at', 'is', null)
-    .where('command_issued_at', '<=', dueBefore)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('attempts')
-            .select('number')
-            .whereRef('attempts.video_id', '=', 'videos.id')
-            .where('outcome', 'is', null),
-        ),
-      ),
-    )
-    .limit(limit)
+    .where('command_issued_at', '<=', inSeconds(-seconds))
+    .where(({ not, exists }) => not(exists(openAttemptOfVideo)))
+    .orderBy('command_issued_at')
     .execute();
-  return rows.map((row) => row.id);
+}
+
+/**
+ * When the latest of all videos that an engine has claimed began to wait for it. The queue hands commands out in order:
+ * whatever was issued before has been handed out, too.
+ */
+export async function findLatestClaimed(db: Database): Promise<Date | null> {
+  const row = await db
+    .selectFrom('videos')
+    .select('waiting_since')
+    .where('waiting_since', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .where(({ eb, or, exists }) => or([eb('status', '<>', 'processing'), exists(openAttemptOfVideo)]))
+    .orderBy('waiting_since', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.waiting_since ?? null;
 }
 
 /** The processing videos, apart by whether an attempt at them is open or they wait for one. */
@@ -141,6 +150,9 @@ function openAttempts(db: Database) {
     .where('outcome', 'is', null)
     .where('videos.deleted_at', 'is', null);
 }
+
+/** The open attempt of the video at hand. */
+const openAttemptOfVideo = sql`(select from attempts where video_id = videos.id and outcome is null)`;
 
 function inSeconds(seconds: number) {
   return sql<Date>`now() + make_interval(secs => ${seconds})`;

@@ -11,8 +11,6 @@ export type JobPayloads = {
   reconcile: Record<string, never>;
   /** Removes what unfinished uploads left in the object store. */
   'abort-stale-uploads': Record<string, never>;
-  /** Sends what is due at a webhook. */
-  'deliver-webhooks': { endpointId: string };
   /** Removes old webhook events with their deliveries. */
   'prune-webhook-events': Record<string, never>;
   /** Removes idempotency keys whose time is over. */

@@ -14,6 +14,8 @@ import * as keyParents from './migrations/20261122a-key-parents.ts';
 import * as sealingKeys from './migrations/20261122a-sealing-keys.ts';
 import * as tombstones from './migrations/20261122a-tombstones.ts';
 import * as uploadsUnderWay from './migrations/20261122b-uploads-under-way.ts';
+import * as waitingVideos from './migrations/20261122c-waiting-videos.ts';
+import * as webhookClaims from './migrations/20261122c-webhook-claims.ts';
 
 /** Every migration by name, in the order of the names. A landed one is never edited; add the next. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -30,6 +32,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261122a-sealing-keys': sealingKeys,
   '20261122a-tombstones': tombstones,
   '20261122b-uploads-under-way': uploadsUnderWay,
+  '20261122c-waiting-videos': waitingVideos,
+  '20261122c-webhook-claims': webhookClaims,
 };
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };

@@ -32,7 +32,7 @@ create table attempts (
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
-  constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text]))),
+  constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text, 'video_deleted'::text]))),
   constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL)))
 );
 CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
@@ -167,6 +167,7 @@ create table videos (
 CREATE INDEX videos_by_kind ON public.videos USING btree (workspace_id, environment, status, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(content_key, '.'::text, 1) COLLATE "C", id) WHERE (content_key IS NOT NULL);
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
+CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
@@ -197,6 +198,8 @@ create table webhook_deliveries (
   response_status integer,
   failure text,
   created_at timestamp(3) with time zone not null default now(),
+  claimed_until timestamp(3) with time zone,
+  round integer not null default 1,
   constraint an_event_is_delivered_once UNIQUE (event_id, endpoint_id),
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
@@ -207,6 +210,7 @@ create table webhook_deliveries (
 );
 CREATE INDEX webhook_deliveries_by_attempt ON public.webhook_deliveries USING btree (endpoint_id, last_attempt_at DESC) WHERE (last_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_by_endpoint ON public.webhook_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_claimed ON public.webhook_deliveries USING btree (endpoint_id) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_overdue ON public.webhook_deliveries USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 
@@ -224,7 +228,6 @@ create table webhook_endpoints (
   consecutive_failures integer not null default 0,
   failing_since timestamp(3) with time zone,
   last_attempt_at timestamp(3) with time zone,
-  leased_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   constraint webhook_endpoints_pkey PRIMARY KEY (id),

@@ -200,8 +200,6 @@ type WebhookEndpointsTable = {
   failing_since: Date | null;
   /** Null until something was sent to where it is now. */
   last_attempt_at: Date | null;
-  /** The endpoint is leased to a run of deliveries, until it is done or falls silent. */
-  leased_until: Date | null;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
 };
@@ -233,6 +231,10 @@ type WebhookDeliveriesTable = {
   response_status: number | null;
   failure: DeliveryFailure | null;
   created_at: CreatedAt;
+  /** When the claim of the attempt under way expires; also its token. Null between attempts. */
+  claimed_until: Date | null;
+  /** Begins with 1; each redelivery begins the next, which no attempt of an earlier round reschedules. */
+  round: Generated<number>;
 };
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
 

@@ -2,9 +2,12 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { Logger } from '@framelane/service-kit/logger';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { MAX_TRIES } from '../db/jobs.ts';
 import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
+import type { Metrics, ReconcileStep } from '../metrics/metrics.ts';
 import type { ResealingService } from '../sealed-values/resealing.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -26,10 +29,12 @@ export const CRONTAB = [
   .map(([time, task]) => `${time} ${task} ?jobKey=${task}&max=${MAX_TRIES}`)
   .join('\n');
 
-/** What each background job does that is no delivery and no purge. */
+/** What each background job does that is no purge. */
 export function createTasks(deps: {
   bus: MessageBus;
   objects: ObjectStore;
+  logger: Logger;
+  metrics: Metrics;
   jobs: JobRunner;
   videos: VideosService;
   tickets: UploadTicketsService;
@@ -37,18 +42,24 @@ export function createTasks(deps: {
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
   resealing: ResealingService;
-}): Omit<Tasks, keyof DeliveryTasks | keyof PurgeTasks> {
-  const { bus, objects, jobs, videos, tickets, attempts, webhookDeliveries, idempotency, resealing } = deps;
+}): Omit<Tasks, keyof PurgeTasks> {
+  const { bus, objects, logger, metrics, jobs, videos, tickets, attempts, webhookDeliveries } = deps;
+  const { idempotency, resealing } = deps;
   return {
     'publish-transcode': (command) => bus.publish(createMessage('transcode', command)),
-    reconcile: async () => {
-      await jobs.freeAbandonedJobs();
-      await jobs.hastenRetries();
-      await tickets.expireUnused();
-      await videos.removeOutdated();
-      await attempts.reconcile();
-      await webhookDeliveries.reconcile();
-    },
+    reconcile: () =>
+      reconcile(
+        {
+          'free-abandoned-jobs': () => jobs.freeAbandonedJobs(),
+          'hasten-retries': () => jobs.hastenRetries(),
+          'expire-tickets': () => tickets.expireUnused(),
+          'remove-outdated-videos': () => videos.removeOutdated(),
+          'end-silent-attempts': () => attempts.endSilent(),
+          'give-up-deliveries': () => webhookDeliveries.reconcile(),
+          'reissue-lost-commands': () => attempts.reissueLost(),
+        },
+        { logger, metrics },
+      ),
     'abort-stale-uploads': async () => {
       await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
         const transfer = transferOf(key);
@@ -62,16 +73,25 @@ export function createTasks(deps: {
   };
 }
 
-type DeliveryTasks = Pick<Tasks, 'deliver-webhooks'>;
-
-/** Deliveries wait for receivers, so they get workers of their own and keep nothing else waiting. */
-export function createDeliveryTasks(webhookDeliveries: WebhookDeliveriesService): DeliveryTasks {
-  return { 'deliver-webhooks': ({ endpointId }) => webhookDeliveries.deliver(endpointId) };
+/** Takes every step, whatever becomes of the others. Rejects when any failed, so that the job is tried again soon. */
+async function reconcile(
+  steps: Record<ReconcileStep, () => Promise<void>>,
+  { logger, metrics }: { logger: Logger; metrics: Metrics },
+): Promise<void> {
+  await settleEach(Object.entries(steps), async ([step, take]) => {
+    try {
+      await take();
+    } catch (error) {
+      logger.error('reconcile.step_failed', { step, error });
+      metrics.reconcileStepFailed(step as ReconcileStep);
+      throw error;
+    }
+  });
 }
 
 type PurgeTasks = Pick<Tasks, 'purge-objects'>;
 
-/** Purges get workers of their own, too: one takes minutes when the storage does not answer, and there may be many. */
+/** Purges get workers of their own: one takes minutes when the storage does not answer, and there may be many. */
 export function createPurgeTasks(videos: VideosService): PurgeTasks {
   return { 'purge-objects': (purge) => videos.purge(purge) };
 }

@@ -8,6 +8,19 @@ export type HlsKind = 'playlist' | 'segment' | 'key' | 'image';
 const ATTEMPT_OUTCOMES: readonly AttemptOutcome[] = ['completed', 'failed', 'lease_expired', 'handed_back'];
 const DELIVERY_OUTCOMES: readonly DeliveryStatus[] = ['succeeded', 'retrying', 'failed'];
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing'];
+const RECONCILE_STEPS = [
+  'free-abandoned-jobs',
+  'hasten-retries',
+  'expire-tickets',
+  'remove-outdated-videos',
+  'end-silent-attempts',
+  'give-up-deliveries',
+  'reissue-lost-commands',
+] as const;
+
+/** A part of the reconciler that is taken whatever becomes of the others. */
+export type ReconcileStep = (typeof RECONCILE_STEPS)[number];
+
 const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 
 /** Upper bounds in seconds of the time from upload to `ready`. */
@@ -57,6 +70,12 @@ export class Metrics {
     labelNames: ['reason'],
     registers: this.#registers,
   });
+  readonly #reconcileFailures = new Counter({
+    name: 'framelane_reconcile_failures_total',
+    help: 'Steps of the reconciler that failed',
+    labelNames: ['step'],
+    registers: this.#registers,
+  });
   readonly #hlsResponses = new Counter({
     name: 'framelane_hls_responses_total',
     help: 'Answers from /hls that are no errors, by what was asked for',
@@ -76,6 +95,7 @@ export class Metrics {
     for (const outcome of ATTEMPT_OUTCOMES) this.#attempts.inc({ outcome }, 0);
     for (const outcome of DELIVERY_OUTCOMES) this.#webhookAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
+    for (const step of RECONCILE_STEPS) this.#reconcileFailures.inc({ step }, 0);
     for (const kind of HLS_KINDS) {
       this.#hlsResponses.inc({ kind }, 0);
       this.#hlsBytes.inc({ kind }, 0);
@@ -106,6 +126,10 @@ export class Metrics {
 
   webhookDisabled(reason: Exclude<DisabledReason, 'manual'>): void {
     this.#webhooksDisabled.inc({ reason });
+  }
+
+  reconcileStepFailed(step: ReconcileStep): void {
+    this.#reconcileFailures.inc({ step });
   }
 
   hlsSent(kind: HlsKind, bytes: number): void {

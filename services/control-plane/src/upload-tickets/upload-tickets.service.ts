@@ -4,6 +4,7 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
@@ -213,7 +214,7 @@ export class UploadTicketsService {
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
     const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'are_over' : 'may_live';
-    for (const videoId of await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH)) {
+    await settleEach(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
         // A transfer may have reported since.
@@ -225,7 +226,7 @@ export class UploadTicketsService {
         });
       });
       if (failed) this.#metrics.videoFailed('upload_expired');
-    }
+    });
   }
 
   /** A first upload is always allowed, so that every file that may be sent can be. */

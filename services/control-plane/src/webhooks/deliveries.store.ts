@@ -13,8 +13,16 @@ import type {
 /** A delivery and the type of what it delivers. */
 export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKind };
 
-/** A delivery that is due, with what is to be sent. */
-export type DueDelivery = DeliveryWithType & { payload: string };
+/** A delivery that is claimed for one attempt, with what to send and where to, as both are at the claim. */
+export type ClaimedDelivery = DeliveryWithType & {
+  /** The end of the claim is also its token. */
+  claimed_until: Date;
+  payload: string;
+  url: string;
+  /** Sealed; the replaced one is null unless it still signs. */
+  secret: string;
+  previous_secret: string | null;
+};
 
 /** Rows changed by one statement, so that it stays far within its time however many there are. */
 const PIECE = 1000;
@@ -46,33 +54,80 @@ export async function insertDelivery(
     .execute();
 }
 
-/** What is due at an endpoint, longest due first. */
-export async function findDueDeliveries(
-  db: Database,
-  endpointId: string,
-  limit: number,
-): Promise<DueDelivery[]> {
-  return deliveries(db)
-    .select('webhook_events.payload')
-    .where('endpoint_id', '=', endpointId)
-    .where('next_attempt_at', '<=', sql<Date>`now()`)
-    .orderBy('next_attempt_at')
-    .orderBy('webhook_deliveries.id')
-    .limit(limit)
-    .execute();
+/** Whether a delivery is due that nobody has claimed. */
+export async function isAnyDue(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ due: boolean }>`
+    select exists (select from webhook_deliveries where ${isDue}) as due`.execute(db);
+  return rows[0]?.due ?? false;
 }
 
-/** When the next attempt at an endpoint is due, if there is one: seconds from now, below zero when overdue. */
-export async function secondsToNextAttempt(db: Database, endpointId: string): Promise<number | null> {
-  const row = await db
+/**
+ * Claims up to `limit` due deliveries to enabled endpoints, never more than `perEndpoint` to one of them at a time. When
+ * there are more, the endpoints with the fewest claims come first, and what has been due the longest at each. Claims are
+ * made one after the other, whoever makes them, because each counts those before.
+ */
+export async function claimDueDeliveries(
+  db: Database,
+  { leaseSeconds, limit, perEndpoint }: { leaseSeconds: number; limit: number; perEndpoint: number },
+): Promise<ClaimedDelivery[]> {
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended('webhook claims', 0))`.execute(trx);
+    const { rows } = await sql<ClaimedDelivery>`
+      with candidates as (
+        select due.id, claims.count + row_number() over (partition by endpoint.id order by next_attempt_at) as turn
+        from webhook_endpoints endpoint
+        cross join lateral (
+          select count(*) from webhook_deliveries
+          where endpoint_id = endpoint.id and claimed_until > now()
+        ) claims
+        cross join lateral (
+          select id, next_attempt_at from webhook_deliveries
+          where endpoint_id = endpoint.id and ${isDue}
+          order by next_attempt_at
+          limit greatest(${perEndpoint} - claims.count, 0)
+        ) due
+        where enabled
+        order by turn, next_attempt_at
+        limit ${limit}
+      ), unlocked as (
+        select id as unlocked_id from webhook_deliveries
+        where id in (select id from candidates) and ${isDue}
+        for update skip locked
+      )
+      update webhook_deliveries delivery
+      set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+      from unlocked, webhook_events event, webhook_endpoints endpoint
+      where delivery.id = unlocked_id and event.id = event_id and endpoint.id = endpoint_id
+      returning delivery.*, event.type as event_type, payload, url, secret,
+        case when previous_secret_expires_at > now() then previous_secret end as previous_secret`.execute(
+      trx,
+    );
+    return rows;
+  });
+}
+
+/** The delivery, locked until the transaction ends, if this claim on it still holds. */
+export async function lockClaimed(
+  trx: Database,
+  { id, claimed_until }: ClaimedDelivery,
+): Promise<WebhookDeliveryRow | undefined> {
+  return trx
     .selectFrom('webhook_deliveries')
-    .select(
-      sql<number | null>`extract(epoch from min(next_attempt_at) - clock_timestamp())::float8`.as('seconds'),
-    )
-    .where('endpoint_id', '=', endpointId)
-    .where('next_attempt_at', 'is not', null)
+    .selectAll()
+    .where('id', '=', id)
+    .where('claimed_until', '=', claimed_until)
+    .forUpdate()
     .executeTakeFirst();
-  return row?.seconds ?? null;
+}
+
+/** Ends a claim without an attempt. */
+export async function releaseClaim(db: Database, { id, claimed_until }: ClaimedDelivery): Promise<void> {
+  await db
+    .updateTable('webhook_deliveries')
+    .set({ claimed_until: null })
+    .where('id', '=', id)
+    .where('claimed_until', '=', claimed_until)
+    .execute();
 }
 
 /** The deliveries that are still to be attempted: those due by now, and how many are due later. */
@@ -87,25 +142,6 @@ export async function findBacklog(db: Database): Promise<{ due: Backlog; schedul
     .where('next_attempt_at', 'is not', null)
     .executeTakeFirstOrThrow();
   return { due: { count: row.due, oldestSeconds: row.dueSeconds }, scheduled: row.scheduled };
-}
-
-/** Enabled endpoints with a delivery that has been due for so long and that nobody holds a lease on. */
-export async function findOverdueEndpoints(
-  db: Database,
-  overdueSeconds: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('webhook_endpoints')
-    .innerJoin('webhook_deliveries', 'endpoint_id', 'webhook_endpoints.id')
-    .select('webhook_endpoints.id')
-    .distinct()
-    .where('next_attempt_at', '<', inSeconds(-overdueSeconds))
-    .where('enabled', '=', true)
-    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', sql<Date>`now()`)]))
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
 }
 
 /** Disabled endpoints with deliveries that should have been given up by whoever disabled them. */
@@ -189,23 +225,12 @@ export async function findAttempts(
     .execute();
 }
 
-/**
- * Counts an attempt as the one with this number. Resolves with whether this call did: one that was overtaken by another
- * with the same number changes nothing.
- */
-export async function countAttempt(
+export async function updateDelivery(
   db: Database,
-  deliveryId: string,
-  number: number,
+  id: string,
   values: UpdateObject<Schema, 'webhook_deliveries'>,
-): Promise<boolean> {
-  const result = await db
-    .updateTable('webhook_deliveries')
-    .set({ ...values, attempts: number })
-    .where('id', '=', deliveryId)
-    .where('attempts', '=', number - 1)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+): Promise<void> {
+  await db.updateTable('webhook_deliveries').set(values).where('id', '=', id).execute();
 }
 
 export async function insertAttempt(db: Database, attempt: NewWebhookAttempt): Promise<void> {
@@ -258,11 +283,12 @@ async function inPieces(change: () => Promise<bigint>): Promise<void> {
   while ((await change()) >= PIECE);
 }
 
-/** Makes a delivery due now, with a whole round of attempts before it. */
+/** Makes a delivery due now, with a new round of attempts. It begins after the attempt under way, if there is one. */
 export async function renewDelivery(db: Database, id: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
     .set({
+      round: sql`round + 1`,
       status: sql`case attempts when 0 then 'pending' else 'retrying' end`,
       failures: 0,
       next_attempt_at: sql<Date>`now()`,
@@ -295,6 +321,9 @@ export async function deleteOldEvents(db: Database, olderThanDays: number, limit
     .executeTakeFirst();
   return Number(result.numDeletedRows);
 }
+
+/** Due, and not claimed, or no longer. */
+const isDue = sql`next_attempt_at <= now() and (claimed_until is null or claimed_until <= now())`;
 
 export function inSeconds(seconds: number) {
   return sql<Date>`now() + make_interval(secs => ${seconds})`;

@@ -64,8 +64,8 @@ export async function listEndpoints(
 }
 
 /**
- * Ids of the enabled endpoints that want this event. They stay enabled until the transaction ends, so that none is left
- * with a delivery after it was disabled.
+ * Ids of the enabled endpoints that want this event. None is deleted before the transaction ends. One that is disabled
+ * meanwhile has the delivery given up by `reconcile`: events wait for no change of an endpoint, nor does one wait for them.
  */
 export async function findSubscribers(
   trx: Database,
@@ -79,7 +79,7 @@ export async function findSubscribers(
     .where('enabled', '=', true)
     .where(sql<boolean>`${type} = any(events)`)
     .orderBy('id')
-    .forShare()
+    .forKeyShare()
     .execute();
   return rows.map(({ id }) => id);
 }
@@ -109,37 +109,4 @@ export async function disableEndpoint(
 /** Deletes an endpoint, and the deliveries it still has. */
 export async function deleteEndpoint(db: Database, id: string): Promise<void> {
   await db.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
-}
-
-/**
- * Leases an enabled endpoint for one run of deliveries. Resolves with nothing when it is gone, disabled or leased. The
- * end of the lease is also its token.
- */
-export async function leaseEndpoint(
-  db: Database,
-  id: string,
-  leaseSeconds: number,
-): Promise<LeasedEndpoint | undefined> {
-  const row = await db
-    .updateTable('webhook_endpoints')
-    .set({ leased_until: sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})` })
-    .where('id', '=', id)
-    .where('enabled', '=', true)
-    .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', sql<Date>`now()`)]))
-    .returningAll()
-    .executeTakeFirst();
-  return row?.leased_until ? { ...row, leased_until: row.leased_until } : undefined;
-}
-
-export type LeasedEndpoint = WebhookEndpointRow & { leased_until: Date };
-
-/** Ends a lease. Resolves with whether it was still held. */
-export async function releaseEndpoint(trx: Database, endpoint: LeasedEndpoint): Promise<boolean> {
-  const result = await trx
-    .updateTable('webhook_endpoints')
-    .set({ leased_until: null })
-    .where('id', '=', endpoint.id)
-    .where('leased_until', '=', endpoint.leased_until)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
 }

@@ -1,54 +1,41 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
+import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
-import { addJob } from '../db/jobs.ts';
-import type { WebhookEndpointRow } from '../db/schema.ts';
+import type { WebhookDeliveryRow, WebhookEndpointRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import {
-  countAttempt,
-  type DueDelivery,
+  type ClaimedDelivery,
+  claimDueDeliveries,
   deleteOldEvents,
   findBacklog,
-  findDueDeliveries,
-  findOverdueEndpoints,
   findUnsettledEndpoints,
   giveUpDeliveries,
   inSeconds,
   insertAttempt,
-  secondsToNextAttempt,
+  isAnyDue,
+  lockClaimed,
+  releaseClaim,
+  updateDelivery,
 } from './deliveries.store.ts';
-import {
-  disableEndpoint,
-  type LeasedEndpoint,
-  leaseEndpoint,
-  lockEndpoint,
-  releaseEndpoint,
-  updateEndpoint,
-} from './endpoints.store.ts';
+import { disableEndpoint, lockEndpoint, updateEndpoint } from './endpoints.store.ts';
 import { afterAttempt, type Health, healthAfter, type NextStep } from './retry-policy.ts';
 import type { Attempt, WebhookSender } from './webhook-sender.ts';
 
-/** Requests under way to one endpoint at once. */
-const ATTEMPTS_AT_ONCE = 10;
+/** Requests under way to one endpoint at once, from all control planes together. */
+const ATTEMPTS_PER_ENDPOINT = 10;
 
-/** What a lease lasts beyond the time limit of the attempts made under it. */
-const LEASE_MARGIN_SECONDS = 15;
+/** What a claim lasts beyond the time limit of its attempt. */
+const CLAIM_MARGIN_SECONDS = 15;
 
-/** A delivery due for so long was forgotten by a process that died. */
-const OVERDUE_SECONDS = 15;
-
-/** Endpoints, and events, looked at in one go by `reconcile` and `prune`. */
+/** Endpoints, and events, handled in one go by `reconcile` and `prune`. */
 const BATCH = 1000;
 
 /** How long events are kept, to be looked at and sent again. */
 const RETENTION_DAYS = 30;
 
-/**
- * Sends what is due, one endpoint at a time. The rows say what is due and when; a job is only the call to look. One run
- * at a time has the lease on an endpoint, so a slow receiver occupies one worker, and no other endpoint waits for it
- * as long as another worker is free (ADR 9).
- */
+/** Claims deliveries that are due, attempts them and records the outcome (ADR 21). */
 export class WebhookDeliveriesService {
   readonly #db: Database;
   readonly #sender: WebhookSender;
@@ -57,6 +44,8 @@ export class WebhookDeliveriesService {
   readonly #sealingKeys: SealingKeys;
   readonly #schedule: readonly number[];
   readonly #leaseSeconds: number;
+  /** The last outcome of each endpoint that is being recorded. */
+  readonly #recording = new Map<string, Promise<void>>();
 
   constructor(deps: {
     db: Database;
@@ -72,30 +61,32 @@ export class WebhookDeliveriesService {
     this.#metrics = deps.metrics;
     this.#sealingKeys = deps.sealingKeys;
     this.#schedule = deps.settings.retryScheduleSeconds;
-    this.#leaseSeconds = deps.settings.timeoutSeconds + LEASE_MARGIN_SECONDS;
+    this.#leaseSeconds = deps.settings.timeoutSeconds + CLAIM_MARGIN_SECONDS;
+  }
+
+  /** Claims up to `limit` deliveries that are due. Each has to be attempted at once: its claim expires. */
+  async claim(limit: number): Promise<ClaimedDelivery[]> {
+    if (!(await isAnyDue(this.#db))) return [];
+    return claimDueDeliveries(this.#db, {
+      leaseSeconds: this.#leaseSeconds,
+      limit,
+      perEndpoint: ATTEMPTS_PER_ENDPOINT,
+    });
   }
 
   /**
-   * Makes the attempts that are due at an endpoint. Does nothing while another run has the lease: that one looks again
-   * before it ends.
+   * Attempts a claimed delivery. Never rejects: a delivery whose outcome cannot be recorded is attempted again when its
+   * claim has expired.
    */
-  async deliver(endpointId: string): Promise<void> {
-    const endpoint = await leaseEndpoint(this.#db, endpointId, this.#leaseSeconds);
-    if (endpoint === undefined) return;
-    const secrets = await this.#signingSecrets(endpoint);
-    const due = await findDueDeliveries(this.#db, endpointId, ATTEMPTS_AT_ONCE);
-    // Outcomes are noted one after the other: each locks the endpoint, and together they would only hold connections.
-    let noted = Promise.resolve();
-    const attempts = due.map(async (delivery) => {
-      const message = { url: endpoint.url, id: delivery.event_id, body: delivery.payload, secrets };
-      const attempt = await this.#sender.send(message);
-      if (attempt === null) return;
-      noted = noted.then(() => this.#note(endpoint, delivery, attempt));
-      await noted;
-    });
-    // Rejects when an outcome could not be noted; the next attempt then has to wait until the lease runs out.
-    await Promise.all(attempts);
-    await this.#release(endpoint);
+  async attempt(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const { url, event_id: id, payload: body } = delivery;
+      const attempt = await this.#sender.send({ url, id, body, secrets: await this.#secretsOf(delivery) });
+      if (attempt === null) await releaseClaim(this.#db, delivery);
+      else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, attempt));
+    } catch (error) {
+      this.#logger.error('webhook.attempt_not_recorded', { deliveryId: delivery.id, error });
+    }
   }
 
   /** Breaks off the attempts under way; they are made again after the next start, or by another control plane. */
@@ -103,14 +94,10 @@ export class WebhookDeliveriesService {
     this.#sender.interrupt();
   }
 
-  /** Calls to look where a call got lost with the process that had it, or gives up what it did not. Safe on several instances. */
+  /** Gives up what still waits at disabled endpoints. Safe on several instances. */
   async reconcile(): Promise<void> {
-    for (const endpointId of await findOverdueEndpoints(this.#db, OVERDUE_SECONDS, BATCH)) {
-      await addJob(this.#db, 'deliver-webhooks', { endpointId }, { key: `webhooks:${endpointId}` });
-    }
-    for (const endpointId of await findUnsettledEndpoints(this.#db, BATCH)) {
-      await giveUpDeliveries(this.#db, endpointId);
-    }
+    const unsettled = await findUnsettledEndpoints(this.#db, BATCH);
+    await settleEach(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
   }
 
   /** The deliveries that are still to be attempted: those due by now, and how many are due later. */
@@ -125,18 +112,46 @@ export class WebhookDeliveriesService {
     while (removed === BATCH);
   }
 
-  /** Notes how an attempt went and has what follows from it done. */
-  async #note(endpoint: LeasedEndpoint, delivery: DueDelivery, attempt: Attempt): Promise<void> {
-    const noted = await this.#db.transaction().execute(async (trx) => {
-      const current = await lockEndpoint(trx, endpoint.id);
-      // Deleted meanwhile, and its deliveries with it.
-      if (current === undefined) return undefined;
-      const health = healthAfter(healthOf(current), attempt);
+  /** Records outcomes of an endpoint one after the other: each locks its row, and together they would hold connections. */
+  async #inTurn(endpointId: string, record: () => Promise<void>): Promise<void> {
+    const turn = (this.#recording.get(endpointId) ?? Promise.resolve()).then(record, record);
+    this.#recording.set(endpointId, turn);
+    try {
+      await turn;
+    } finally {
+      if (this.#recording.get(endpointId) === turn) this.#recording.delete(endpointId);
+    }
+  }
+
+  /** Records how an attempt went, with what follows from it. An outcome of an expired claim changes nothing. */
+  async #record(delivery: ClaimedDelivery, attempt: Attempt): Promise<void> {
+    const recorded = await this.#db.transaction().execute(async (trx) => {
+      const endpoint = await lockEndpoint(trx, delivery.endpoint_id);
+      const current = await lockClaimed(trx, delivery);
+      if (endpoint === undefined || current === undefined) return undefined;
+      const health = healthAfter(healthOf(endpoint), attempt);
       // What the former address of an endpoint says does not concern the new one.
-      const disable = current.enabled && current.url === endpoint.url ? health.disable : null;
-      const next = this.#nextStep(delivery, attempt, current.enabled && disable === null);
-      if (!(await noteAttempt(trx, delivery, attempt, next))) return undefined;
-      if (current.url === endpoint.url) {
+      const concerned = endpoint.url === delivery.url;
+      const disable = endpoint.enabled && concerned ? health.disable : null;
+      const next = this.#nextStep(delivery, attempt, endpoint.enabled && disable === null);
+      const number = current.attempts + 1;
+      await updateDelivery(trx, delivery.id, {
+        ...(current.round === delivery.round ? scheduleOf(delivery, attempt, next) : renewed(current)),
+        claimed_until: null,
+        attempts: number,
+        last_attempt_at: attempt.at,
+        response_status: attempt.responseStatus,
+        failure: attempt.failure,
+      });
+      await insertAttempt(trx, {
+        delivery_id: delivery.id,
+        number,
+        at: attempt.at,
+        duration_ms: attempt.durationMs,
+        response_status: attempt.responseStatus,
+        failure: attempt.failure,
+      });
+      if (concerned) {
         await updateEndpoint(trx, endpoint.id, {
           consecutive_failures: health.consecutiveFailures,
           failing_since: health.failingSince,
@@ -144,57 +159,44 @@ export class WebhookDeliveriesService {
         });
       }
       if (disable !== null) await disableEndpoint(trx, endpoint.id, disable);
-      if (typeof next === 'object') {
-        const { retryInSeconds: delaySeconds } = next;
-        await addJob(trx, 'deliver-webhooks', { endpointId: endpoint.id }, { delaySeconds });
-      }
-      return { next, disable };
+      return { number, next, disable };
     });
-    if (noted === undefined) return;
-    this.#log(endpoint, delivery, attempt, noted.next);
-    this.#metrics.webhookAttempted(typeof noted.next === 'object' ? 'retrying' : noted.next);
-    if (noted.disable !== null) {
-      this.#metrics.webhookDisabled(noted.disable);
-      this.#logger.warn('webhook.disabled', { webhookId: endpoint.id, reason: noted.disable });
-      await giveUpDeliveries(this.#db, endpoint.id);
+    if (recorded === undefined) return;
+    const { number, next, disable } = recorded;
+    this.#log(delivery, number, attempt, next);
+    this.#metrics.webhookAttempted(typeof next === 'object' ? 'retrying' : next);
+    if (disable !== null) {
+      this.#metrics.webhookDisabled(disable);
+      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disable });
+      await giveUpDeliveries(this.#db, delivery.endpoint_id);
     }
   }
 
-  #nextStep(delivery: DueDelivery, { failure, retryAfterSeconds }: Attempt, stillWanted: boolean): NextStep {
+  #nextStep(
+    delivery: ClaimedDelivery,
+    { failure, retryAfterSeconds }: Attempt,
+    stillWanted: boolean,
+  ): NextStep {
     // A test is for somebody who waits for its outcome now.
     const mayRetry = stillWanted && delivery.event_type !== 'webhook.test';
     const failures = delivery.failures + 1;
     return afterAttempt({ failure, failures, retryAfterSeconds }, mayRetry ? this.#schedule : []);
   }
 
-  /** Ends the lease, and has whatever is due by now looked at again. */
-  async #release(endpoint: LeasedEndpoint): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
-      if (!(await releaseEndpoint(trx, endpoint))) return;
-      // A call that came while the lease was held found it so and is gone. Later attempts have calls of their own.
-      const seconds = await secondsToNextAttempt(trx, endpoint.id);
-      if (seconds === null || seconds > 1) return;
-      const delaySeconds = Math.max(seconds, 0);
-      await addJob(trx, 'deliver-webhooks', { endpointId: endpoint.id }, { delaySeconds });
-    });
-  }
-
-  async #signingSecrets(endpoint: WebhookEndpointRow): Promise<Buffer[]> {
-    const { secret, previous_secret, previous_secret_expires_at } = endpoint;
-    const replaced = previous_secret_expires_at !== null && previous_secret_expires_at > new Date();
-    const sealed = [secret, ...(replaced && previous_secret !== null ? [previous_secret] : [])];
+  async #secretsOf({ secret, previous_secret }: ClaimedDelivery): Promise<Buffer[]> {
+    const sealed = [secret, ...(previous_secret === null ? [] : [previous_secret])];
     return Promise.all(sealed.map((each) => this.#sealingKeys.open(each)));
   }
 
-  #log(endpoint: LeasedEndpoint, delivery: DueDelivery, attempt: Attempt, next: NextStep): void {
+  #log(delivery: ClaimedDelivery, number: number, attempt: Attempt, next: NextStep): void {
     const facts = {
-      webhookId: endpoint.id,
+      webhookId: delivery.endpoint_id,
       deliveryId: delivery.id,
       eventId: delivery.event_id,
       eventType: delivery.event_type,
       // Paths and queries of receivers can be secrets.
-      host: new URL(endpoint.url).host,
-      attempt: delivery.attempts + 1,
+      host: new URL(delivery.url).host,
+      attempt: number,
       responseStatus: attempt.responseStatus,
       durationMs: attempt.durationMs,
     };
@@ -211,31 +213,17 @@ function healthOf(endpoint: WebhookEndpointRow): Health {
   return { consecutiveFailures: endpoint.consecutive_failures, failingSince: endpoint.failing_since };
 }
 
-/** Resolves with whether the attempt was the one the delivery waited for. */
-async function noteAttempt(
-  trx: Database,
-  delivery: DueDelivery,
-  attempt: Attempt,
-  next: NextStep,
-): Promise<boolean> {
-  const { at, failure, responseStatus } = attempt;
-  const number = delivery.attempts + 1;
-  const counted = await countAttempt(trx, delivery.id, number, {
-    status: typeof next === 'object' ? 'retrying' : next,
-    next_attempt_at: typeof next === 'object' ? inSeconds(next.retryInSeconds) : null,
-    last_attempt_at: at,
-    response_status: responseStatus,
-    failure,
-    failures: delivery.failures + (failure === null ? 0 : 1),
-  });
-  if (!counted) return false;
-  await insertAttempt(trx, {
-    delivery_id: delivery.id,
-    number,
-    at,
-    duration_ms: attempt.durationMs,
-    response_status: responseStatus,
-    failure,
-  });
-  return true;
+/** What follows from an attempt of the present round. */
+function scheduleOf({ failures }: WebhookDeliveryRow, { failure }: Attempt, next: NextStep) {
+  const retry = typeof next === 'object';
+  return {
+    status: retry ? 'retrying' : next,
+    next_attempt_at: retry ? inSeconds(next.retryInSeconds) : null,
+    failures: failures + (failure === null ? 0 : 1),
+  } as const;
+}
+
+/** A redelivery was requested during the attempt: it stays due, unless it was given up since. */
+function renewed({ next_attempt_at }: WebhookDeliveryRow) {
+  return next_attempt_at === null ? {} : ({ status: 'retrying' } as const);
 }

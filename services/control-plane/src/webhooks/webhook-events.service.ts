@@ -1,7 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { components } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
-import { addJob } from '../db/jobs.ts';
 import type { WebhookEventKind } from '../db/schema.ts';
 import { insertDelivery, insertEvent } from './deliveries.store.ts';
 import { findSubscribers } from './endpoints.store.ts';
@@ -41,9 +40,12 @@ export class WebhookEventsService {
     const event = newEvent(type, workspaceId, data);
     await insertEvent(trx, event);
     for (const endpointId of endpointIds) {
-      const delaySeconds = this.#firstDelaySeconds;
-      await insertDelivery(trx, { id: newId('dlv'), eventId: event.id, endpointId, delaySeconds });
-      await addJob(trx, 'deliver-webhooks', { endpointId }, { delaySeconds });
+      await insertDelivery(trx, {
+        id: newId('dlv'),
+        eventId: event.id,
+        endpointId,
+        delaySeconds: this.#firstDelaySeconds,
+      });
     }
   }
 }

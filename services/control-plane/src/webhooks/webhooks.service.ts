@@ -3,7 +3,6 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { addJob } from '../db/jobs.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
@@ -225,7 +224,6 @@ export class WebhooksService {
       if (delivery === undefined) throw deliveryNotFound(deliveryId);
       requireEnabled(endpoint);
       await renewDelivery(trx, deliveryId);
-      await addJob(trx, 'deliver-webhooks', { endpointId: id });
       const record = await this.#deliveryRecord(trx, id, deliveryId);
       await noteOutcome(trx, record);
       return record;
@@ -244,7 +242,6 @@ export class WebhooksService {
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
-      await addJob(trx, 'deliver-webhooks', { endpointId: id });
       const record = await this.#deliveryRecord(trx, id, deliveryId);
       await noteOutcome(trx, record);
       return record;
