@@ -24,7 +24,7 @@ const plan = (
     {
       container,
       video: videoTrack(video),
-      audio: audioTrack({ channels }),
+      ...{ audio: audioTrack({ channels }), leftOut: [] },
       timeline: { frames: duration * 25, start, duration, averageRate: 25 },
       end,
       declaredDuration: declared ?? null,

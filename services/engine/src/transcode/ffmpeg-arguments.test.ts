@@ -59,7 +59,7 @@ describe('the ffmpeg run', () => {
   test('passes on what is kept, and cuts the other rungs at its key frames', () => {
     const outputOptions = streamsFor({
       keepsTop: true,
-      audio: { index: 0, make: { keep: 94 }, end: 1.984 },
+      audio: { index: 0, make: { keep: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
       segmentSeconds: 5,
     });
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(

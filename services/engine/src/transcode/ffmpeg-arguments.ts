@@ -47,6 +47,7 @@ export function ffmpegArguments(
       threads,
       ...WITH_LASTING_FILTERS,
       ...DECODE_OPTIONS,
+      ...(plan.audio?.decodeToStereo ? [`-downmix:${plan.audio.index}`, 'stereo'] : []),
     ],
     input: SOURCE_INPUT,
     // The one whose progress is told comes first.
@@ -161,6 +162,12 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
   ];
 }
 
+/**
+ * The sum of several channels may be above full scale. Weights that rule that out make all sound a third as loud; this takes back
+ * the peaks alone, and leaves the encoder some room.
+ */
+const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
+
 function audioChain({ audio, lead }: EncodePlan): string[] {
   if (!audio || 'keep' in audio.make) return [];
   // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
@@ -168,6 +175,7 @@ function audioChain({ audio, lead }: EncodePlan): string[] {
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
     'aformat=channel_layouts=stereo',
+    ...(audio.downmix ? [LIMITER] : []),
     'apad',
     `atrim=end_sample=${audio.make.samples}`,
   ];

@@ -44,7 +44,7 @@ beforeAll(async () => {
     limits: {
       probeSeconds: 20,
       scanSeconds: 20,
-      encodeSeconds: { fixed: 60, perSecondOfVideo: 1 },
+      encodeSeconds: { fixed: 60, perSecondOfVideo: 1, max: 120 },
       stallSeconds: 20,
     },
   });
