@@ -25,6 +25,13 @@ const NEARLY_BLACK = 24;
 
 const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 
+/**
+ * Each thread of a decoder or an encoder holds frames. Memory must depend on the size of the picture and not on the number of cores,
+ * so threads are limited, and those of the decoder together hold no more pixels than this.
+ */
+const MAX_THREADS = 16;
+const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
+
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
 
@@ -36,7 +43,7 @@ export function ffmpegArguments(
   plan: EncodePlan,
   settings: Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>,
 ): FfmpegCommandLine {
-  const threads = String(settings.threads);
+  const threads = Math.min(settings.threads, MAX_THREADS);
   return {
     inputOptions: [
       '-nostdin',
@@ -44,15 +51,22 @@ export function ffmpegArguments(
       '-v',
       'error',
       '-threads',
-      threads,
+      String(decoderThreads(plan, threads)),
       ...WITH_LASTING_FILTERS,
       ...DECODE_OPTIONS,
       ...(plan.audio?.decodeToStereo ? [`-downmix:${plan.audio.index}`, 'stereo'] : []),
     ],
     input: SOURCE_INPUT,
     // The one whose progress is told comes first.
-    outputs: [{ options: streamOptions(plan, settings), path: `${OUTPUT_FOLDER}/%v.m3u8` }, ...images()],
+    outputs: [
+      { options: streamOptions(plan, { ...settings, threads }), path: `${OUTPUT_FOLDER}/%v.m3u8` },
+      ...images(),
+    ],
   };
+}
+
+function decoderThreads({ coded }: EncodePlan, threads: number): number {
+  return Math.max(1, Math.min(threads, Math.floor(MAX_DECODER_PIXELS / (coded.width * coded.height))));
 }
 
 function streamOptions(

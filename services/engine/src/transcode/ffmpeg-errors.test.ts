@@ -63,6 +63,13 @@ describe('a failure of a tool', () => {
     });
   });
 
+  test('that took too much memory is not tried again', () => {
+    expect(explainToolError(new ToolError('memory', '', ''), 'encode')).toMatchObject({
+      code: 'transcode_failed',
+      retryable: false,
+    });
+  });
+
   test('quotes nothing of what the tool wrote', () => {
     const { message } = explainToolError(
       new ToolError('exit', '', 'file:/srv/secret: Invalid data found'),

@@ -77,6 +77,8 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
       ? fileAtFault('transcode_timeout', 'Reading the file took too long.')
       : { code: 'transcode_timeout', message: 'Transcoding took too long.', retryable: true };
   }
+  if (end === 'memory')
+    return fileAtFault('transcode_failed', 'The video takes too much memory to transcode.');
   if (end === 'talkative') return fileAtFault('malformed_media', 'The description of the file is too long.');
   const sign = SIGNS.find(([pattern]) => pattern.test(stderr));
   // ffprobe holds the index of the file and a few frames. Its limit on memory is far above that.

@@ -33,11 +33,11 @@ export async function prepareMediaTools(
   const confine = async (sandbox: 'bubblewrap' | 'none'): Promise<MediaTools> => {
     const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe') };
     const { limits } = settings;
-    await writeConfinedProgram(tools.ffmpeg, programs.ffmpeg, sandbox, limits);
-    await writeConfinedProgram(tools.ffprobe, programs.ffprobe, sandbox, {
-      ...limits,
-      memoryBytes: limits.probeMemoryBytes,
-    });
+    const addressSpace = { ffmpeg: limits.addressSpaceBytes, ffprobe: limits.probeMemoryBytes };
+    for (const name of ['ffmpeg', 'ffprobe'] as const) {
+      const ofTool = { ...limits, memoryBytes: addressSpace[name] };
+      await writeConfinedProgram(tools[name], programs[name], sandbox, ofTool);
+    }
     await checkAbilities(tools, folder, logger);
     return tools;
   };

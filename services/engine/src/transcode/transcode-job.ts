@@ -172,7 +172,7 @@ async function encode(
   context: TranscodeJobContext,
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
-  const { encodeSeconds, stallSeconds } = settings.limits;
+  const { encodeSeconds, stallSeconds, memoryBytes } = settings.limits;
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
@@ -194,6 +194,7 @@ async function encode(
         encodeSeconds.max,
       ),
       stallSeconds,
+      memoryBytes,
       onProgress: (frames) => {
         context.onProgress(Math.min(1, frames / plan.frames));
         void uploads.collect();

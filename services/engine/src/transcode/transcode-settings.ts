@@ -15,8 +15,10 @@ export type TranscodeLimits = {
   encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };
   /** An encode that writes nothing new for so long is taken for hung. */
   stallSeconds: number;
-  /** Address space of one ffmpeg. */
+  /** RAM one ffmpeg may hold. */
   memoryBytes: number;
+  /** Address space of one ffmpeg. With many threads it reserves several times what it holds. */
+  addressSpaceBytes: number;
   /** Address space of one ffprobe, which has one thread and holds the index of the file and a few frames. */
   probeMemoryBytes: number;
   /** CPU time of one ffmpeg. */
@@ -51,6 +53,7 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   encodeSeconds: { fixed: 300, perSecondOfVideo: 30, max: 2 * 24 * 3600 },
   stallSeconds: 120,
   memoryBytes: 8 * 1024 ** 3,
+  addressSpaceBytes: 32 * 1024 ** 3,
   probeMemoryBytes: 4 * 1024 ** 3,
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,

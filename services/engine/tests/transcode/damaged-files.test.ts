@@ -31,6 +31,8 @@ const CLIPS: [string, string[]][] = [
   ['g.flv', ['-c:v', 'flv1', '-c:a', 'libmp3lame', '-ar', '44100']],
   ['h.mpg', ['-c:v', 'mpeg2video', '-c:a', 'mp2']],
   ['i.ogv', ['-c:v', 'libtheora', '-c:a', 'flac']],
+  ['k.wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2']],
+  ['l.mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ar', '48000']],
   ['j.mov', ['-c:v', 'prores', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s16le']],
 ];
 /** Parts of a file that are left. */

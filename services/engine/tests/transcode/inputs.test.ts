@@ -421,6 +421,19 @@ test.each([
   }
 });
 
+test('4K on a machine of many cores needs no more memory than on others', async () => {
+  const clip = await makeClip(inBench('4k.mp4'), {
+    video: 'testsrc2=s=3840x2160:r=30:d=0.5',
+    options: [...CODED.hevc, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'],
+  });
+  const large = await WorkerBench.start({ threads: 64 });
+  try {
+    expect((await large.transcode(clip)).manifest.renditions.length).toBeGreaterThan(3);
+  } finally {
+    await large.stop();
+  }
+});
+
 /** The quarters in high dynamic range, with white at 203 cd/m² as ITU-R BT.2408 wants it. */
 function highRange(transfer: string): Clip {
   const steps = [
