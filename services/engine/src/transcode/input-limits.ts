@@ -137,7 +137,7 @@ export function isAudioCodecAccepted(codec: string): boolean {
 
 /** Whether the decoder of a codec can itself make stereo of surround sound (its option `downmix`). */
 export function canDecodeToStereo(codec: string): boolean {
-  return ['ac3', 'eac3', 'dts', 'truehd'].includes(codec);
+  return ['ac3', 'eac3'].includes(codec);
 }
 
 /**
