@@ -1085,8 +1085,8 @@ export interface components {
         /** @description Something that was wrong with the file and has been repaired. */
         InputIssue: {
             /**
-             * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated` or
-             *     `audio_downmixed`. There may be more one day.
+             * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
+             *     `audio_downmixed` or `track_left_out`. There may be more one day.
              * @example interlaced
              */
             code: string;

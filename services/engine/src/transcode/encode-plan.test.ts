@@ -34,7 +34,7 @@ const plan = (
     {
       container,
       video: videoTrack(video),
-      audio: audioTrack({ channels }),
+      ...{ audio: audioTrack({ channels }), leftOut: [] },
       timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,

@@ -5,7 +5,7 @@ import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from '
 import { type ImagesPlan, planImages } from './images-plan.ts';
 import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
-import type { DynamicRange, VideoTrack } from './media-source.ts';
+import { type AudioTrack, type DynamicRange, describeTrack, type VideoTrack } from './media-source.ts';
 import type { Turn } from './orientation.ts';
 import type { ProbedSource } from './probe.ts';
 
@@ -34,6 +34,10 @@ export type AudioPlan = {
   index: number;
   /** So many samples are encoded, or so many frames of the source's own kept. */
   make: { samples: number } | { keep: number };
+  /** Whether it has more than two channels, of which stereo is made. */
+  downmix: boolean;
+  /** Whether the decoder makes stereo of it: of sound that changes its channels, filters cannot. */
+  decodeToStereo: boolean;
   /** Seconds at which it ends. */
   end: number;
 };
@@ -107,7 +111,7 @@ export function planEncoding(
   return {
     videoIndex: video.index,
     lead,
-    audio: audio && audioPlan(audio.index, ownAudio?.kept ?? null, duration),
+    audio: audio && audioPlan(audio, ownAudio?.kept ?? null, duration),
     rungs,
     keepsTop,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio?.obstacle ?? null },
@@ -165,10 +169,15 @@ function leadOf(start: number, framesPerSecond: number): number {
   return Number(lead.toFixed(6));
 }
 
-function audioPlan(index: number, own: { frames: number; end: number } | null, duration: number): AudioPlan {
-  if (own) return { index, make: { keep: own.frames }, end: own.end };
+function audioPlan(
+  { index, channels }: AudioTrack,
+  own: { frames: number; end: number } | null,
+  duration: number,
+): AudioPlan {
+  const track = { index, downmix: channels > 2, decodeToStereo: false };
+  if (own) return { ...track, make: { keep: own.frames }, end: own.end };
   const samples = audioSamples(duration);
-  return { index, make: { samples }, end: samples / AUDIO_SAMPLE_RATE };
+  return { ...track, make: { samples }, end: samples / AUDIO_SAMPLE_RATE };
 }
 
 /**
@@ -234,5 +243,11 @@ function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number
       { code: 'audio_downmixed', message: `${audio?.channels} channels of sound were mixed down to stereo.` },
     ],
   ];
-  return issues.filter(([applies]) => applies).map(([, issue]) => issue);
+  const leftOut = source.leftOut.map(
+    (track): InputIssue => ({
+      code: 'track_left_out',
+      message: `Track ${describeTrack(track)} was left out.`,
+    }),
+  );
+  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...leftOut];
 }

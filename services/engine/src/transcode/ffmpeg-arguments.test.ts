@@ -31,6 +31,29 @@ describe('the ffmpeg run', () => {
     expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
   });
 
+  test.each([
+    ['1080p', 1920, 1080, 2, '2'],
+    ['1080p', 1920, 1080, 64, '16'],
+    ['4K', 3840, 2160, 64, '16'],
+    ['8K', 8192, 4320, 64, '3'],
+    ['8K', 8192, 4320, 1, '1'],
+  ])('decodes %s (%sx%s) with %s threads to be had in %s', (_, width, height, threads, used) => {
+    const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
+    const line = ffmpegArguments(encodePlan({ coded: { width, height } }), settings);
+    expect(optionValue(line.inputOptions, '-threads')).toBe(used);
+    const encoders = optionValue(line.outputs[0]?.options ?? [], '-threads:v:0');
+    expect(encoders).toBe(String(Math.min(threads, 16)));
+  });
+
+  test('limits the sum of surround channels, lets other sound be, and can leave the mix to the decoder', () => {
+    const audio = { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
+    const mixed = lineFor({ audio });
+    expect(optionValue(mixed.outputs[0]?.options ?? [], '-filter_complex')).toMatch(/stereo,alimiter=/);
+    expect(optionValue(mixed.inputOptions, '-downmix:0')).toBe('stereo');
+    expect(optionValue(streamsFor(), '-filter_complex')).not.toMatch(/alimiter/);
+    expect(lineFor().inputOptions.join(' ')).not.toMatch(/downmix/);
+  });
+
   test('takes nothing else from the file', () => {
     const outputOptions = streamsFor();
     expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
@@ -59,7 +82,7 @@ describe('the ffmpeg run', () => {
   test('passes on what is kept, and cuts the other rungs at its key frames', () => {
     const outputOptions = streamsFor({
       keepsTop: true,
-      audio: { index: 0, make: { keep: 94 }, end: 1.984 },
+      audio: { index: 0, make: { keep: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
       segmentSeconds: 5,
     });
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(

@@ -27,6 +27,13 @@ const NEARLY_BLACK = 24;
 
 const WITHOUT_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1'];
 
+/**
+ * Each thread of a decoder or an encoder holds frames. Memory must depend on the size of the picture and not on the number of cores,
+ * so threads are limited, and those of the decoder together hold no more pixels than this.
+ */
+const MAX_THREADS = 16;
+const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
+
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
 /** Reference frames of the presets that may use more than the level of a rung allows. */
@@ -40,7 +47,7 @@ export function ffmpegArguments(
   plan: EncodePlan,
   settings: Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>,
 ): FfmpegCommandLine {
-  const threads = String(settings.threads);
+  const threads = Math.min(settings.threads, MAX_THREADS);
   return {
     inputOptions: [
       '-nostdin',
@@ -48,14 +55,22 @@ export function ffmpegArguments(
       '-v',
       'error',
       '-threads',
-      threads,
+      String(decoderThreads(plan, threads)),
       ...WITH_LASTING_FILTERS,
       ...DECODE_OPTIONS,
+      ...(plan.audio?.decodeToStereo ? [`-downmix:${plan.audio.index}`, 'stereo'] : []),
     ],
     input: SOURCE_INPUT,
     // The one whose progress is told comes first.
-    outputs: [{ options: streamOptions(plan, settings), path: `${OUTPUT_FOLDER}/%v.m3u8` }, ...images()],
+    outputs: [
+      { options: streamOptions(plan, { ...settings, threads }), path: `${OUTPUT_FOLDER}/%v.m3u8` },
+      ...images(),
+    ],
   };
+}
+
+function decoderThreads({ coded }: EncodePlan, threads: number): number {
+  return Math.max(1, Math.min(threads, Math.floor(MAX_DECODER_PIXELS / (coded.width * coded.height))));
 }
 
 function streamOptions(
@@ -165,6 +180,12 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
   ];
 }
 
+/**
+ * The sum of several channels may be above full scale. Weights that rule that out make all sound a third as loud; this takes back
+ * the peaks alone, and leaves the encoder some room.
+ */
+const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
+
 function audioChain({ audio, lead }: EncodePlan): string[] {
   if (!audio || 'keep' in audio.make) return [];
   // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
@@ -172,6 +193,7 @@ function audioChain({ audio, lead }: EncodePlan): string[] {
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
     'aformat=channel_layouts=stereo',
+    ...(audio.downmix ? [LIMITER] : []),
     'apad',
     `atrim=end_sample=${audio.make.samples}`,
   ];

@@ -59,6 +59,15 @@ export type AudioTrack = {
   isDefault: boolean;
 };
 
+/** A track of any kind, for messages. */
+export type TrackName = {
+  index: number;
+  kind: 'video' | 'audio' | 'subtitles';
+  codec: string;
+  /** BCP 47, null when the file does not say. */
+  language: string | null;
+};
+
 /** What the container of a file says. Nothing of it is proven yet. */
 export type MediaSource = {
   container: string;
@@ -69,6 +78,8 @@ export type MediaSource = {
   /** Moving pictures only, no cover pictures. */
   videoTracks: VideoTrack[];
   audioTracks: AudioTrack[];
+  /** All tracks of video, audio and subtitles in file order, no cover pictures. */
+  tracks: TrackName[];
 };
 
 /** The entries ffprobe is asked for, and `readSource` reads. */
@@ -133,21 +144,23 @@ const INDEXED = ['mp4', 'mov'];
 const UNSEEN_STRETCH = 0.005;
 
 /** Codecs of which the container should say whether their pictures are interlaced, and not all do. */
-const CODECS_WITH_FIELDS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo'];
+const CODECS_WITH_FIELDS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'];
 
 /** Reads ffprobe's JSON. Throws when it is not what ffprobe writes. */
 export function readSource(json: string): MediaSource {
   const { streams, format } = probedFile.parse(JSON.parse(json));
   const container = containerName(format.format_name, format.tags.major_brand);
   const startTime = Number(format.start_time ?? 0);
+  const moving = streams.filter((stream) => stream.disposition.attached_pic === 0);
   return {
     container,
     startTime,
     declaredDuration: DURATION_OF_WHOLE.includes(container) ? (format.duration ?? null) : null,
-    videoTracks: streams
-      .filter((stream) => stream.codec_type === 'video' && stream.disposition.attached_pic === 0)
+    videoTracks: moving
+      .filter((stream) => stream.codec_type === 'video')
       .map((stream) => videoTrack(stream, container, startTime)),
     audioTracks: streams.filter((stream) => stream.codec_type === 'audio').map(audioTrack),
+    tracks: moving.flatMap(trackName),
   };
 }
 
@@ -156,6 +169,18 @@ function containerName(formatName: string, majorBrand: string | undefined): stri
   const [first = formatName] = formatName.split(',');
   if (first !== 'mov') return first;
   return majorBrand === undefined || majorBrand.trim() === 'qt' ? 'mov' : 'mp4';
+}
+
+/** How messages call a track. Users count from one. */
+export function describeTrack({ index, kind, codec, language }: TrackName): string {
+  return `${index + 1} (${[kind, codec, ...(language ? [language] : [])].join(', ')})`;
+}
+
+const KINDS: Record<string, TrackName['kind']> = { video: 'video', audio: 'audio', subtitle: 'subtitles' };
+
+function trackName({ index, codec_type, codec_name, tags }: ProbedStream): TrackName[] {
+  const kind = KINDS[codec_type ?? ''];
+  return kind ? [{ index, kind, codec: codec_name, language: languageTag(tags.language) }] : [];
 }
 
 function videoTrack(stream: ProbedStream, container: string, startTime: number): VideoTrack {

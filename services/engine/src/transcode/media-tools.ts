@@ -13,7 +13,7 @@ export type MediaTools = { ffmpeg: string; ffprobe: string };
 
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
-const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile'];
+const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
 
 /**
  * Finds ffmpeg and ffprobe, confines them, and sees whether they can do what is asked of them. Throws a SettingsError
@@ -32,8 +32,11 @@ export async function prepareMediaTools(
   await mkdir(folder, { recursive: true });
   const confine = async (sandbox: 'bubblewrap' | 'none'): Promise<MediaTools> => {
     const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe') };
+    const { limits } = settings;
+    const addressSpace = { ffmpeg: limits.addressSpaceBytes, ffprobe: limits.probeMemoryBytes };
     for (const name of ['ffmpeg', 'ffprobe'] as const) {
-      await writeConfinedProgram(tools[name], programs[name], sandbox, settings.limits);
+      const ofTool = { ...limits, memoryBytes: addressSpace[name] };
+      await writeConfinedProgram(tools[name], programs[name], sandbox, ofTool);
     }
     await checkAbilities(tools, folder, logger);
     return tools;

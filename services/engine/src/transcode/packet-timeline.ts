@@ -68,6 +68,16 @@ export class PacketTimeline {
     this.#end = Math.max(this.#end, shown + length);
   }
 
+  /** Packets so far. */
+  get frames(): number {
+    return this.#frames;
+  }
+
+  /** Seconds from the earliest timestamp of the file to the end of what was read so far. It only grows. */
+  get end(): number {
+    return this.#end - this.#startTime;
+  }
+
   /** Null when no packet had a time. */
   result(): Timeline | null {
     if (this.#frames === 0 || this.#end === Number.NEGATIVE_INFINITY) return null;

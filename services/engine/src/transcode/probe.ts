@@ -1,18 +1,23 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
-import { PROBE_OPTIONS, SOURCE_INPUT } from './input-limits.ts';
+import { PROBE_OPTIONS, SOURCE_INPUT, SOURCE_PATH } from './input-limits.ts';
 import { audioObstacle } from './kept-streams.ts';
 import {
   type AudioTrack,
+  describeTrack,
   type MediaSource,
   PROBED_ENTRIES,
   readSource,
+  type TrackName,
   type VideoTrack,
 } from './media-source.ts';
+import { PacketBudget } from './packet-budget.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import { runTool } from './run-tool.ts';
-import { checkTimeline, chooseTracks } from './source-checks.ts';
+import { checkTimeline, chooseTracks, MAX_FRAME_RATE, VideoBudget } from './source-checks.ts';
 import { refusal } from './transcode-failure.ts';
 import type { TranscodeLimits } from './transcode-settings.ts';
 import { wholePictures } from './whole-pictures.ts';
@@ -22,6 +27,8 @@ export type ProbedSource = {
   container: string;
   video: VideoTrack;
   audio: AudioTrack | null;
+  /** The tracks that are not delivered. */
+  leftOut: readonly TrackName[];
   timeline: Timeline;
   /** Seconds from zero to the end of the last packet of any track, and what a container says of the whole that does. */
   end: number;
@@ -46,6 +53,8 @@ type ProbeOptions = {
 
 /** Characters in which a file may describe itself; names of languages can be megabytes long. */
 const MOST_FACTS = 256 * 1024;
+/** Characters that ffprobe prints for all packets: several times what the most packets take. */
+const MOST_PACKET_FACTS = 2 ** 34;
 
 /** Pictures that show whether a track is interlaced when nothing else says so. */
 const PICTURES_LOOKED_AT = 10;
@@ -63,18 +72,20 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
   const { timeline, ...packets } = await measure(source, tracks, options);
-  checkTimeline(timeline, options.limits.maxDurationSeconds);
+  checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const video = tracks.video.hidesFields ? await withFields(tracks.video, options) : tracks.video;
   return {
     ...{ container, declaredDuration, ...packets },
-    ...{ video, audio: tracks.audio, timeline: wholePictures(timeline, video) },
+    ...{ video, audio: tracks.audio, leftOut: tracks.leftOut, timeline: wholePictures(timeline, video) },
   };
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
   const lines: string[] = [];
-  await runTool(program, ffprobeArguments('-show_entries', PROBED_ENTRIES, '-of', 'json'), {
+  // Which track it could not open is a warning.
+  const args = ffprobeArguments('-show_entries', PROBED_ENTRIES, '-of', 'json');
+  await runTool(program, ['-v', 'warning', ...args], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
@@ -92,10 +103,11 @@ async function withFields(
   const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${PICTURES_LOOKED_AT}`];
   const entries = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=p=0'];
   let interlaced = false;
-  await runTool(program, ffprobeArguments(...part, ...entries), {
+  await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
+    limitOutput: MOST_FACTS,
     onLine: (line) => {
       interlaced ||= line.startsWith('1');
     },
@@ -103,24 +115,34 @@ async function withFields(
   return { ...video, interlaced };
 }
 
-/** Reads all packets, which decodes nothing: as fast as the disk. */
+/**
+ * Reads all packets, which decodes nothing: as fast as the disk. Stops at the first packet that is beyond what a video may have,
+ * and keeps next to nothing of each: sample tables of some kilobytes can claim millions.
+ */
 async function measure(
-  { container, startTime }: MediaSource,
+  { container, startTime, tracks }: MediaSource,
   { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<Measured> {
   const timeline = new PacketTimeline(startTime, BROKEN_CLOCK_CONTAINERS.includes(container));
-  const gops = video.declaredRate && new GopScan(startTime, toNumber(video.declaredRate));
+  const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
+  const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
   const frames = audio && audioObstacle(audio) === null ? new AudioScan(startTime, audio.sampleRate) : null;
   const encrypted = new Set<number>();
+  const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
+  const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
+  const videoBudget = new VideoBudget(video.coded, limits.maxDurationSeconds);
   let end = 0;
-  await runTool(program, ffprobeArguments('-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0'), {
+  const args = ffprobeArguments('-show_entries', PACKET_ENTRIES, '-of', 'csv=p=0');
+  await runTool(program, ['-v', 'error', ...args], {
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
+    limitOutput: MOST_PACKET_FACTS,
     onLine: (line) => {
       // Columns come in ffprobe's own order, whatever order they are asked for; `N/A` becomes NaN.
       const [stream, pts, dts, duration, size, flags, ...sideData] = line.split(',');
+      budget.spend(Number(size));
       if (flags === undefined) return;
       const index = Number(stream);
       const times = { pts: Number(pts), dts: Number(dts) };
@@ -129,6 +151,7 @@ async function measure(
       if (index === audio?.index) frames?.add(times.pts, Number(size));
       if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
+      videoBudget.check(timeline.frames, timeline.end);
       gops?.add({
         ...times,
         bytes: Number(size),
@@ -137,10 +160,10 @@ async function measure(
       });
     },
   });
-  if (encrypted.has(video.index)) throw refusal('unsupported_codec', 'The video track is encrypted.');
-  if (audio && encrypted.has(audio.index)) {
-    throw refusal('unsupported_codec', 'The audio track is encrypted.');
-  }
+  const locked = tracks.find(
+    ({ index }) => encrypted.has(index) && [video.index, audio?.index].includes(index),
+  );
+  if (locked) throw refusal('unsupported_codec', `Track ${describeTrack(locked)} is encrypted.`);
   return {
     end,
     timeline: timeline.result(),
@@ -150,5 +173,5 @@ async function measure(
 }
 
 function ffprobeArguments(...entries: string[]): string[] {
-  return ['-v', 'error', ...PROBE_OPTIONS, ...entries, '-i', SOURCE_INPUT];
+  return [...PROBE_OPTIONS, ...entries, '-i', SOURCE_INPUT];
 }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import ffmpeg from 'fluent-ffmpeg';
 import { ProgressReader } from './ffmpeg-progress.ts';
 import { signalGroup, stopProcess, wasKilled } from './process-group.ts';
+import { residentBytes } from './resident-memory.ts';
 import { ToolError } from './tool-error.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
@@ -20,6 +21,8 @@ export type FfmpegRunOptions = {
   limitSeconds: number;
   /** Longest time without new output. */
   stallSeconds: number;
+  /** Most bytes of RAM it may hold. */
+  memoryBytes: number;
   /** Called about twice a second with the frames of the first output's video so far; they only grow. */
   onProgress: (frames: number) => void;
   /** Looked at twice a second: while it is true, ffmpeg is held where it is. */
@@ -29,10 +32,10 @@ export type FfmpegRunOptions = {
 /** Lines of stderr that are kept for an error. */
 const STDERR_LINES = 60;
 
-const WAIT_CHECK_MS = 500;
+const CHECK_MS = 500;
 
 /**
- * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs or takes too long, and the signal's reason when
+ * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs, takes too long or too much memory, and the signal's reason when
  * aborted; the process is gone in either case.
  *
  * The only file that knows fluent-ffmpeg. Its environment handling, progress and kill are not used: the program it is
@@ -54,7 +57,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
-  let stoppedFor: 'timeout' | 'stalled' | undefined;
+  let stoppedFor: 'timeout' | 'stalled' | 'memory' | undefined;
   const stop = (why?: typeof stoppedFor) => {
     stoppedFor ??= why;
     if (child) stopProcess(child);
@@ -68,7 +71,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     if (mustWait !== isHeld) signalGroup(child, mustWait ? 'SIGSTOP' : 'SIGCONT');
     if (isHeld) stall.refresh();
     isHeld = mustWait;
-  }, WAIT_CHECK_MS);
+    void residentBytes(child.pid ?? 0).then((bytes) => bytes > options.memoryBytes && stop('memory'));
+  }, CHECK_MS);
   const abort = () => stop();
   signal.addEventListener('abort', abort);
 

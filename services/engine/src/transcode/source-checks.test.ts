@@ -1,12 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { AudioTrack, VideoTrack } from './media-source.ts';
-import { checkTimeline, chooseTracks } from './source-checks.ts';
+import { checkTimeline, chooseTracks, VideoBudget } from './source-checks.ts';
 
 const video = videoTrack;
 const audio = (changes: Partial<AudioTrack> = {}) => audioTrack({ isDefault: false, ...changes });
 const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
-  chooseTracks({ container: 'mp4', startTime: 0, declaredDuration: null, videoTracks, audioTracks });
+  chooseTracks({
+    ...{ container: 'mp4', startTime: 0, declaredDuration: null, videoTracks, audioTracks },
+    tracks: [
+      ...videoTracks.map(({ index, codec }) => ({ index, kind: 'video' as const, codec, language: null })),
+      ...audioTracks.map(({ index, codec, language }) => ({
+        index,
+        kind: 'audio' as const,
+        codec,
+        language,
+      })),
+    ],
+  });
 
 describe('the tracks of a file', () => {
   test('are the default ones, else the first', () => {
@@ -23,6 +34,26 @@ describe('the tracks of a file', () => {
     ).toBe(2);
   });
 
+  test('leave out sound of which there is nothing', () => {
+    expect(
+      choose([video()], [audio({ channels: 0, isDefault: true }), audio({ index: 2 })]).audio?.index,
+    ).toBe(2);
+  });
+
+  test('leave out video that cannot be read when there is other video', () => {
+    const tracks = choose([video({ codec: 'dirac' }), video({ index: 3, isDefault: false })]);
+    expect([tracks.video.index, tracks.leftOut]).toEqual([
+      3,
+      [{ index: 0, kind: 'video', codec: 'dirac', language: null }],
+    ]);
+  });
+
+  test('that cannot be read are named with their codec and language', () => {
+    expect(() => choose([video()], [audio({ codec: 'tta', language: 'de' })])).toThrow(
+      'Track 2 (audio, tta, de) has a codec that is not supported.',
+    );
+  });
+
   test('may have no sound', () => {
     expect(choose([video()]).audio).toBeNull();
   });
@@ -32,7 +63,7 @@ describe('the tracks of a file', () => {
     ['there is no video', [], [audio()], 'no_video_track'],
     ['the video codec is not on the list', [video({ codec: 'cinepak' })], [], 'unsupported_codec'],
     ['the video is encrypted', [video({ encrypted: true })], [], 'unsupported_codec'],
-    ['no sound can be read', [video()], [audio({ codec: 'wmav2' })], 'unsupported_codec'],
+    ['no sound can be read', [video()], [audio({ codec: 'tta' })], 'unsupported_codec'],
     ['a side is too long', [video(side(8193, 16))], [], 'dimensions_exceeded'],
     ['it is shown too wide', [video({ display: { width: 9000, height: 16 } })], [], 'dimensions_exceeded'],
     ['there are too many pixels', [video(side(8192, 8192))], [], 'dimensions_exceeded'],
@@ -45,11 +76,14 @@ describe('the tracks of a file', () => {
 });
 
 describe('a timeline', () => {
-  const check = (changes: object | null) => () =>
-    checkTimeline(
-      changes && { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
-      3600,
-    );
+  const check =
+    (changes: object | null, size = { width: 1920, height: 1080 }) =>
+    () =>
+      checkTimeline(
+        changes && { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...changes },
+        size,
+        3600,
+      );
 
   test.each([{}, { duration: 0.1 }, { duration: 3600 }, { averageRate: 1 }, { averageRate: 240 }])(
     'is accepted with %j',
@@ -67,5 +101,44 @@ describe('a timeline', () => {
     [{ averageRate: Number.POSITIVE_INFINITY }, 'malformed_media'],
   ])('is refused with %j', (changes, code) => {
     expect(check(changes)).toThrow(expect.objectContaining({ code, retryable: false }));
+  });
+
+  test.each([
+    [8192, 4320, 30],
+    [3840, 2160, 120],
+    [1920, 1080, 240],
+  ])('of %s×%s pixels at %s frames a second is accepted', (width, height, averageRate) => {
+    expect(check({ averageRate }, { width, height })).not.toThrow();
+  });
+
+  test('of more pixels a second is refused', () => {
+    expect(check({ averageRate: 60 }, { width: 8192, height: 4880 })).toThrow(
+      expect.objectContaining({
+        code: 'dimensions_exceeded',
+        message:
+          '8192×4880 at 60.0 frames a second are 2.4 billion pixels a second; at most 1.1 billion are accepted.',
+        retryable: false,
+      }),
+    );
+  });
+});
+
+describe('the frames of a video, while they are counted,', () => {
+  const spend = (frames: number, duration: number, width = 640, height = 360) =>
+    new VideoBudget({ width, height }, 12 * 3600).check(frames, duration);
+
+  test('may be twelve hours at 240 a second, or in 4K at 30', () => {
+    expect(() => spend(12 * 3600 * 240, 12 * 3600)).not.toThrow();
+    expect(() => spend(12 * 3600 * 30, 12 * 3600, 3840, 2160)).not.toThrow();
+  });
+
+  test.each([
+    ['too long', 10, 12 * 3600 + 1, 640, 'duration_exceeded'],
+    ['too many', 12 * 3600 * 240 + 1, 10, 640, 'malformed_media'],
+    ['too many for their size', 12 * 3600 * 30, 12 * 3600, 12_000, 'dimensions_exceeded'],
+  ])('are refused when they are %s', (_, frames, duration, width, code) => {
+    expect(() => spend(frames, duration, width, 2160)).toThrow(
+      expect.objectContaining({ code, retryable: false }),
+    );
   });
 });

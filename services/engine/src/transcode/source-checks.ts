@@ -1,36 +1,84 @@
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from './input-limits.ts';
-import type { AudioTrack, MediaSource, VideoTrack } from './media-source.ts';
+import type { Size } from './ladder.ts';
+import {
+  type AudioTrack,
+  describeTrack,
+  type MediaSource,
+  type TrackName,
+  type VideoTrack,
+} from './media-source.ts';
 import type { Timeline } from './packet-timeline.ts';
-import { refusal } from './transcode-failure.ts';
+import { refusal, type TranscodeFailure } from './transcode-failure.ts';
 
 const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;
 const MIN_FRAME_RATE = 1;
-const MAX_FRAME_RATE = 240;
+export const MAX_FRAME_RATE = 240;
+/** Pixels a second: a little more than 8192×4320 at 30 frames a second, or 4096×2160 at 120. */
+const MAX_PIXEL_RATE = 1_100_000_000;
+/** Pixels of all frames: 12 hours of 3840×2160 at 30 frames a second. */
+const MAX_TOTAL_PIXELS = 12 * 3600 * 30 * 3840 * 2160;
 
-/** The tracks that are transcoded: one of video and at most one of audio, the file's defaults. Throws a refusal. */
-export function chooseTracks({ videoTracks, audioTracks }: MediaSource): {
-  video: VideoTrack;
-  audio: AudioTrack | null;
-} {
-  const video = preferred(videoTracks);
-  if (!video) throw refusal('no_video_track', 'The file has no video track.');
-  assertReadable(video, isVideoCodecAccepted, 'video');
+/** The tracks that are transcoded, and those that are not. */
+export type ChosenTracks = { video: VideoTrack; audio: AudioTrack | null; leftOut: readonly TrackName[] };
+
+/** One track of video and at most one of audio: the first default one that can be decoded. Throws a refusal. */
+export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource): ChosenTracks {
+  const nameOf = (track: VideoTrack | AudioTrack) => tracks.find(({ index }) => index === track.index);
+  const usableVideo = videoTracks.filter((track) => isReadable(track, isVideoCodecAccepted));
+  const video = preferred(usableVideo);
+  if (!video) {
+    const unusable = preferred(videoTracks);
+    throw unusable
+      ? unreadable(unusable, nameOf(unusable))
+      : refusal('no_video_track', 'The file has no video track.');
+  }
   if (video.needsDolbyVision) {
     throw refusal('unsupported_codec', 'The video has the colours of Dolby Vision alone (profile 5).');
   }
   assertSize(video);
 
-  const usableAudio = audioTracks.filter((track) => !track.encrypted && isAudioCodecAccepted(track.codec));
-  const audio = preferred(usableAudio);
-  const [unusableAudio] = audioTracks;
-  if (!audio && unusableAudio) assertReadable(unusableAudio, isAudioCodecAccepted, 'audio');
-  return { video, audio: audio ?? null };
+  const usableAudio = audioTracks.filter((track) => isReadable(track, isAudioCodecAccepted));
+  // Broadcasters announce tracks of which nothing comes.
+  const audio = preferred(usableAudio.filter(({ channels }) => channels > 0)) ?? preferred(usableAudio);
+  const unusableAudio = preferred(audioTracks);
+  if (!audio && unusableAudio) throw unreadable(unusableAudio, nameOf(unusableAudio));
+  const leftOut = tracks.filter(({ index }) => index !== video.index && index !== audio?.index);
+  return { video, audio: audio ?? null, leftOut };
 }
 
-/** Refuses what is too short, too long, too slow or too fast. */
+/** Bounds the frames of a video while its packets are read. */
+export class VideoBudget {
+  readonly #maxFrames: number;
+  readonly #maxPictures: number;
+  readonly #maxDurationSeconds: number;
+
+  /** @param coded size of a frame */
+  constructor(coded: Size, maxDurationSeconds: number) {
+    this.#maxFrames = maxDurationSeconds * MAX_FRAME_RATE;
+    this.#maxPictures = MAX_TOTAL_PIXELS / (coded.width * coded.height);
+    this.#maxDurationSeconds = maxDurationSeconds;
+  }
+
+  /** Throws a refusal when so many frames are too many, or they last too long. */
+  check(frames: number, duration: number): void {
+    if (duration > this.#maxDurationSeconds) throw tooLong(this.#maxDurationSeconds);
+    if (frames > this.#maxFrames) {
+      throw refusal('malformed_media', `The video has more than ${this.#maxFrames} frames.`);
+    }
+    if (frames > this.#maxPictures) {
+      throw refusal(
+        'dimensions_exceeded',
+        `All frames together have more than ${inBillions(MAX_TOTAL_PIXELS)} billion pixels, which 12 hours of 3840×2160 at 30 frames a second have.`,
+      );
+    }
+  }
+}
+
+/** Refuses what is too short, too long, too slow, too fast, or too much to decode. */
 export function checkTimeline(
   timeline: Timeline | null,
+  coded: Size,
   maxDurationSeconds: number,
 ): asserts timeline is Timeline {
   if (!timeline) throw refusal('malformed_media', 'The video track holds no frames.');
@@ -38,30 +86,47 @@ export function checkTimeline(
   if (!(duration >= MIN_DURATION_SECONDS)) {
     throw refusal('duration_too_short', `The video is shorter than ${MIN_DURATION_SECONDS} seconds.`);
   }
-  if (duration > maxDurationSeconds) {
-    throw refusal('duration_exceeded', `The video is longer than ${maxDurationSeconds / 3600} hours.`);
-  }
+  if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
   if (averageRate < MIN_FRAME_RATE || averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
       `The video has ${averageRate.toPrecision(3)} frames a second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are accepted.`,
     );
   }
+  const pixelRate = coded.width * coded.height * averageRate;
+  if (pixelRate > MAX_PIXEL_RATE) {
+    throw refusal(
+      'dimensions_exceeded',
+      `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames a second are ${inBillions(pixelRate)} billion pixels a second; at most ${inBillions(MAX_PIXEL_RATE)} billion are accepted.`,
+    );
+  }
+}
+
+function tooLong(maxDurationSeconds: number): TranscodeFailure {
+  return refusal('duration_exceeded', `The video is longer than ${maxDurationSeconds / 3600} hours.`);
+}
+
+function inBillions(count: number): string {
+  return String(Number((count / 1e9).toPrecision(3)));
 }
 
 function preferred<T extends { isDefault: boolean }>(tracks: readonly T[]): T | undefined {
   return tracks.find((track) => track.isDefault) ?? tracks[0];
 }
 
-function assertReadable(
-  track: VideoTrack | AudioTrack,
+function isReadable(
+  { encrypted, codec }: VideoTrack | AudioTrack,
   isAccepted: (codec: string) => boolean,
-  kind: 'video' | 'audio',
-): void {
-  if (track.encrypted) throw refusal('unsupported_codec', `The ${kind} track is encrypted.`);
-  if (!isAccepted(track.codec)) {
-    throw refusal('unsupported_codec', `The ${kind} codec ${track.codec} is not supported.`);
-  }
+): boolean {
+  return !encrypted && isAccepted(codec);
+}
+
+function unreadable({ encrypted }: VideoTrack | AudioTrack, name: TrackName | undefined): TranscodeFailure {
+  const track = name ? `Track ${describeTrack(name)}` : 'A track';
+  return refusal(
+    'unsupported_codec',
+    `${track} ${encrypted ? 'is encrypted' : 'has a codec that is not supported'}.`,
+  );
 }
 
 function assertSize({ coded, display }: VideoTrack): void {

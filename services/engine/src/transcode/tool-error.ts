@@ -1,5 +1,5 @@
-/** Why a tool did not do its work: it said so itself, something killed it, it took too long, or it had too much to say. */
-export type ToolEnd = 'exit' | 'killed' | 'timeout' | 'stalled' | 'talkative';
+/** Why a tool did not do its work: it said so itself, something killed it, it took too long or too much memory, or it printed too much. */
+export type ToolEnd = 'exit' | 'killed' | 'timeout' | 'stalled' | 'memory' | 'talkative';
 
 /** Characters of stderr that go into the message. */
 const QUOTED = 500;

@@ -9,8 +9,9 @@ import { describeResult } from './describe-result.ts';
 import { freeDiskBytes } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
-import { explainToolError } from './ffmpeg-errors.ts';
-import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import { explainToolError, isChangedSound } from './ffmpeg-errors.ts';
+import { canDecodeToStereo, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import type { MaxRates } from './ladder.ts';
 import type { MediaTools } from './media-tools.ts';
 import { type ProbedSource, probe } from './probe.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
@@ -112,21 +113,46 @@ async function transcode(
     return describeResult(source, plan, stored, images);
   };
   const { maxRates } = context.settings;
-  const plan = planEncoding(source, true, maxRates);
-  try {
-    return await run(plan);
-  } catch (error) {
-    if (!keepsAnything(plan) || !isFaultOfSource(error)) throw error;
-    context.logger.warn('transcode.source_not_kept', { ...facts, error });
-    await rm(output, { recursive: true });
-    await removeStored(job, context);
-    return await run(planEncoding(source, false, maxRates));
+  let plan = planEncoding(source, true, maxRates);
+  for (;;) {
+    try {
+      return await run(plan);
+    } catch (error) {
+      const next = nextPlan(plan, source, error, maxRates);
+      if (!next) throw error;
+      context.logger.warn(next.log, { ...facts, error });
+      await rm(output, { recursive: true });
+      await removeStored(job, context);
+      plan = next.plan;
+    }
   }
+}
+
+/** What to do after a plan failed for something in the source that nothing tells beforehand; null when nothing is left. */
+function nextPlan(
+  plan: EncodePlan,
+  source: ProbedSource,
+  error: unknown,
+  maxRates: MaxRates,
+): { plan: EncodePlan; log: string } | null {
+  const { audio } = plan;
+  const decodeToStereo = source.audio !== null && canDecodeToStereo(source.audio.codec);
+  if (audio && !audio.decodeToStereo && decodeToStereo && isChangedSound(causeOf(error))) {
+    return { plan: { ...plan, audio: { ...audio, decodeToStereo } }, log: 'transcode.audio_layout_changes' };
+  }
+  if (keepsAnything(plan) && isFaultOfSource(error)) {
+    return { plan: planEncoding(source, false, maxRates), log: 'transcode.source_not_kept' };
+  }
+  return null;
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof TranscodeFailure ? error.cause : error;
 }
 
 /** Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. */
 function isFaultOfSource(error: unknown): boolean {
-  const cause = error instanceof TranscodeFailure ? error.cause : error;
+  const cause = causeOf(error);
   return cause instanceof UnfitSegmentError || (cause instanceof ToolError && cause.end === 'exit');
 }
 
@@ -146,7 +172,7 @@ async function encode(
   context: TranscodeJobContext,
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
-  const { encodeSeconds, stallSeconds } = settings.limits;
+  const { encodeSeconds, stallSeconds, memoryBytes } = settings.limits;
   // ffmpeg counts the frames of its first output.
   const lowestFrames = Math.ceil(plan.frames / (plan.rungs[0]?.frameStep ?? 1));
   const failure = new AbortController();
@@ -165,8 +191,12 @@ async function encode(
       program: context.tools.ffmpeg,
       cwd: directory,
       signal,
-      limitSeconds: encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * plan.duration,
+      limitSeconds: Math.min(
+        encodeSeconds.fixed + encodeSeconds.perSecondOfVideo * plan.duration,
+        encodeSeconds.max,
+      ),
       stallSeconds,
+      memoryBytes,
       onProgress: (frames) => {
         context.onProgress(Math.min(1, frames / lowestFrames));
         void uploads.collect();

@@ -11,12 +11,16 @@ export type TranscodeLimits = {
   probeSeconds: number;
   /** Time reading through a file's packets may take. */
   scanSeconds: number;
-  /** Time an encode may take: a fixed part and so many seconds for each second of video. */
-  encodeSeconds: { fixed: number; perSecondOfVideo: number };
+  /** Time an encode may take: a fixed part and so many seconds for each second of video, up to a maximum. */
+  encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };
   /** An encode that writes nothing new for so long is taken for hung. */
   stallSeconds: number;
-  /** Address space of one ffmpeg. */
+  /** RAM one ffmpeg may hold. */
   memoryBytes: number;
+  /** Address space of one ffmpeg. With many threads it reserves several times what it holds. */
+  addressSpaceBytes: number;
+  /** Address space of one ffprobe, which has one thread and holds the index of the file and a few frames. */
+  probeMemoryBytes: number;
   /** CPU time of one ffmpeg. */
   cpuSeconds: number;
   /** Largest single file ffmpeg may write. */
@@ -44,9 +48,11 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   maxDurationSeconds: 12 * 3600,
   probeSeconds: 30,
   scanSeconds: 900,
-  encodeSeconds: { fixed: 300, perSecondOfVideo: 30 },
+  encodeSeconds: { fixed: 300, perSecondOfVideo: 30, max: 2 * 24 * 3600 },
   stallSeconds: 120,
   memoryBytes: 8 * 1024 ** 3,
+  addressSpaceBytes: 32 * 1024 ** 3,
+  probeMemoryBytes: 4 * 1024 ** 3,
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,
   spareDiskBytes: 1024 ** 3,

@@ -34,7 +34,8 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
 /** Two seconds in two rungs and sound, all of it to be encoded. */
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
-    ...{ videoIndex: 1, lead: 0, audio: { index: 0, make: { samples: 95_232 }, end: 1.984 } },
+    ...{ videoIndex: 1, lead: 0 },
+    audio: { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: false, decodeToStereo: false },
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
     ...{

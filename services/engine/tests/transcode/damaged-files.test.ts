@@ -31,6 +31,8 @@ const CLIPS: [string, string[]][] = [
   ['g.flv', ['-c:v', 'flv1', '-c:a', 'libmp3lame', '-ar', '44100']],
   ['h.mpg', ['-c:v', 'mpeg2video', '-c:a', 'mp2']],
   ['i.ogv', ['-c:v', 'libtheora', '-c:a', 'flac']],
+  ['k.wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2']],
+  ['l.mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ar', '48000']],
   ['j.mov', ['-c:v', 'prores', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s16le']],
 ];
 /** Parts of a file that are left. */
@@ -44,7 +46,7 @@ beforeAll(async () => {
     limits: {
       probeSeconds: 20,
       scanSeconds: 20,
-      encodeSeconds: { fixed: 60, perSecondOfVideo: 1 },
+      encodeSeconds: { fixed: 60, perSecondOfVideo: 1, max: 120 },
       stallSeconds: 20,
     },
   });

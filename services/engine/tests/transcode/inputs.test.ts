@@ -2,11 +2,12 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Size } from '../../src/transcode/ladder.ts';
-import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip } from '../support/media.ts';
+import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip, samples } from '../support/media.ts';
 import { deliveredFile, firstSigns } from './support/delivered.ts';
 import { withBox } from './support/mp4-boxes.ts';
 import { type Outcome, transcodeByTheRules } from './support/outcome.ts';
 import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from './support/quarters.ts';
+import { withTeletext } from './support/teletext.ts';
 import { WorkerBench } from './support/worker-bench.ts';
 
 jest.setTimeout(120_000);
@@ -343,6 +344,121 @@ test.each([
   const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
   expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
+});
+
+/** A second track of sound that nobody needs. */
+test.each([
+  ['dts', ['-c:a:1', 'dca', '-strict', '-2']],
+  ['wmav2', ['-c:a:1', 'wmav2']],
+  ['truehd', ['-c:a:1', 'truehd', '-strict', '-2']],
+  ['tta', ['-c:a:1', 'tta']],
+])('a second track in %s is left out and named', async (codec, options) => {
+  const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=fre'];
+  const clip = await makeClip(inBench(`second-${codec}.mkv`), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: [...maps, '-c:a:0', 'aac', ...options],
+  });
+  const { manifest } = await transcode(clip);
+  expect(manifest.source).toMatchObject({ audioCodec: 'aac' });
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: `Track 3 (audio, ${codec}, fr) was left out.` },
+  ]);
+});
+
+test('a default track that cannot be decoded gives way to one that can', async () => {
+  const clip = await makeClip(inBench('default.mkv'), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a:0', 'tta', '-c:a:1', 'ac3'],
+  });
+  const { manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ sound: true, issues: ['track_left_out'] });
+  expect(manifest.source).toMatchObject({ audioCodec: 'ac3' });
+});
+
+test('closed captions of QuickTime are left out and named', async () => {
+  await writeFile(inBench('one.srt'), '1\n00:00:00,000 --> 00:00:00,500\nHello\n');
+  const picture = await makeClip(inBench('uncaptioned.mov'), { video: `${SMALL}:r=25:d=1` });
+  await ffmpeg(
+    '-i',
+    picture,
+    '-i',
+    inBench('one.srt'),
+    '-c:v',
+    'copy',
+    '-c:s',
+    'mov_text',
+    inBench('text.mov'),
+  );
+  const file = await readFile(inBench('text.mov'));
+  file.write('mhlrclcp', file.indexOf('mhlrtext'), 'latin1');
+  // The last one is the format of the samples.
+  file.write('c608', file.lastIndexOf('text'), 'latin1');
+  await writeFile(inBench('captions.mov'), file);
+  const { manifest } = await transcode(inBench('captions.mov'));
+  expect(manifest.inputIssues).toEqual([
+    {
+      code: 'track_left_out',
+      message: expect.stringMatching(/^Track 2 \(subtitles, eia_608.*\) was left out\.$/),
+    },
+  ]);
+});
+
+test('teletext of European television is left out and named', async () => {
+  const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=ger'];
+  const clip = await makeClip(inBench('television.ts'), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: [...maps, '-c:a:0', 'mp2', '-c:a:1', 'ac3'],
+  });
+  await writeFile(inBench('teletext.ts'), withTeletext(await readFile(clip)));
+  const { manifest } = await transcode(inBench('teletext.ts'));
+  expect(manifest.source).toMatchObject({ audioCodec: 'mp2' });
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: 'Track 3 (subtitles, dvb_teletext, de) was left out.' },
+  ]);
+});
+
+/** Television changes between surround and stereo from one programme to the next. */
+test.each([
+  ['ac3', 'surround to stereo', ['5.1', 'stereo']],
+  ['eac3', 'stereo to surround', ['stereo', '5.1']],
+])('sound in %s that changes from %s is heard all the time', async (codec, change, layouts) => {
+  const parts: Buffer[] = [];
+  for (const layout of layouts) {
+    const tones = layout === '5.1' ? '0.3*sin(6283*t)|0|0|0|0|0' : '0.3*sin(6283*t)|0';
+    const part = inBench(`${layout}.${codec}`);
+    await ffmpeg('-f', 'lavfi', '-i', `aevalsrc=${tones}:c=${layout}:s=48000:d=2`, '-c:a', codec, part);
+    parts.push(await readFile(part));
+  }
+  const sound = inBench(`change.${codec}`);
+  await writeFile(sound, Buffer.concat(parts));
+  const picture = await makeClip(inBench('picture.mp4'), { video: `${SMALL}:r=25:d=4` });
+  const clip = inBench(`${codec}-${change.replaceAll(' ', '-')}.ts`);
+  await ffmpeg('-i', picture, '-i', sound, '-map', '0', '-map', '1', '-c', 'copy', clip);
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ frames: 100, sound: true });
+  const heard = await samples(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  for (const second of [0.5, 1.5, 2.5, 3.5]) {
+    const left = heard
+      .subarray(2 * 48_000 * second, 2 * 48_000 * (second + 0.1))
+      .filter((_, at) => at % 2 === 0);
+    expect(Math.max(...left)).toBeGreaterThan(0.1);
+  }
+});
+
+test('4K on a machine of many cores needs no more memory than on others', async () => {
+  const clip = await makeClip(inBench('4k.mp4'), {
+    video: 'testsrc2=s=3840x2160:r=30:d=0.5',
+    options: [...CODED.hevc, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'],
+  });
+  const large = await WorkerBench.start({ threads: 64 });
+  try {
+    expect((await large.transcode(clip)).manifest.renditions.length).toBeGreaterThan(3);
+  } finally {
+    await large.stop();
+  }
 });
 
 /** The quarters in high dynamic range, with white at 203 cd/m² as ITU-R BT.2408 wants it. */

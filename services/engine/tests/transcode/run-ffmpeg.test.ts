@@ -40,6 +40,7 @@ const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): Ffm
   signal: new AbortController().signal,
   limitSeconds: 20,
   stallSeconds: 20,
+  memoryBytes: DEFAULT_TRANSCODE_LIMITS.memoryBytes,
   onProgress: () => {},
   mustWait: () => false,
   ...changes,
@@ -62,6 +63,13 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
       end: 'exit',
       stderr: expect.stringContaining('no_such_source'),
     });
+  });
+
+  test('is ended when it holds more memory than it may', async () => {
+    // Its libraries alone are larger than that, and what confines it is smaller.
+    const running = runFfmpeg(FOREVER, options(sandbox, { memoryBytes: 16 * 1024 ** 2 }));
+    await expect(running).rejects.toMatchObject({ end: 'memory' });
+    await until(async () => (await processesIn(directory)).length === 0);
   });
 
   test('waits when it must, and is not taken for hung', async () => {

@@ -76,3 +76,23 @@ test.each(LAYOUTS)('every channel of %s is heard where it belongs', async (layou
   const ears = await Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
 });
+
+test('surround sound that is loud in all channels is not cut off at the top in stereo, and quiet sound stays as loud', async () => {
+  const loud = 'sin(2*PI*300*t)';
+  const quiet = '0.2*sin(2*PI*300*t)';
+  const listen = async (name: string, channels: string[]) => {
+    const clip = await makeClip(join(bench.directory, name), {
+      video: 'testsrc2=s=64x64:r=25:d=2',
+      audio: `aevalsrc=${channels.join('|')}:c=5.1:s=48000:d=2`,
+      options: ['-c:a', 'flac'],
+    });
+    const { videoId, manifest } = await transcodeByTheRules(bench, clip);
+    return Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  };
+  const hot = await listen('hot.mkv', [loud, loud, loud, loud, loud, loud]);
+  expect(hot.peak()).toBeLessThanOrEqual(1);
+  expect(Math.min(...hot.tone(300))).toBeGreaterThan(0.7);
+  // The centre comes at 3 dB less to either ear (ITU-R BS.775).
+  const speech = await listen('speech.mkv', ['0', '0', quiet, '0', '0', '0']);
+  for (const tone of speech.tone(300)) expect(tone).toBeCloseTo(0.2 * Math.SQRT1_2, 2);
+});

@@ -14,6 +14,7 @@ await runFfmpeg(
     cwd,
     signal: new AbortController().signal,
     limitSeconds: 60,
+    memoryBytes: Number.POSITIVE_INFINITY,
     stallSeconds: 60,
     mustWait: () => false,
     onProgress: () => process.stdout.write('encoding\n'),

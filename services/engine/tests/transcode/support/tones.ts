@@ -25,6 +25,11 @@ export class Ears {
     return [this.#loudness(0), this.#loudness(1)];
   }
 
+  /** The highest sample of either ear. */
+  peak(): number {
+    return this.#sound.reduce((highest, sample) => Math.max(highest, Math.abs(sample)), 0);
+  }
+
   #tone(hertz: number, ear: number): number {
     const step = (2 * Math.PI * hertz) / SAMPLE_RATE;
     let [real, imaginary] = [0, 0];

@@ -1,0 +1,37 @@
+const PACKET_BYTES = 188;
+
+/**
+ * A transport stream whose German track of AC-3 is announced as DVB teletext instead (ETSI EN 300 468 §6.2.43): changes the entry
+ * in each program map, which is as long either way.
+ */
+export function withTeletext(file: Buffer): Buffer {
+  // Stream type 0x81, its packet identifier, twelve bytes of descriptors: format identifier `AC-3`, language.
+  const registration = Buffer.from('\x05\x04AC-3', 'latin1');
+  const language = Buffer.from('\x0a\x04ger\x00', 'latin1');
+  // Page 100 in German; what is left is of no meaning.
+  const teletext = Buffer.from('\x56\x05ger\x09\x00\xfe\x03\x00\x00\x00', 'latin1');
+  for (let at = 0; at + PACKET_BYTES <= file.length; at += PACKET_BYTES) {
+    const packet = file.subarray(at, at + PACKET_BYTES);
+    const found = Math.max(
+      packet.indexOf(Buffer.concat([registration, language])),
+      packet.indexOf(Buffer.concat([language, registration])),
+    );
+    if (found === -1) continue;
+    packet[found - 5] = 0x06;
+    teletext.copy(packet, found);
+    // Four bytes of header and one of pointer stand in front of the section.
+    const section = packet.subarray(5, 5 + 3 + (packet.readUInt16BE(6) & 0x0fff));
+    section.writeUInt32BE(crc32(section.subarray(0, -4)), section.length - 4);
+  }
+  return file;
+}
+
+/** CRC of sections in transport streams (ISO/IEC 13818-1 annex A). */
+function crc32(bytes: Buffer): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte << 24;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ (crc < 0 || crc & 0x80000000 ? 0x04c11db7 : 0);
+  }
+  return crc >>> 0;
+}
