@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
@@ -10,15 +10,19 @@ import { freeDiskBytes } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError } from './ffmpeg-errors.ts';
+import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import { BUFFER_SECONDS } from './kept-streams.ts';
 import type { MediaTools } from './media-tools.ts';
 import { type ProbedSource, probe } from './probe.ts';
+import { removeTree } from './remove-tree.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import { SegmentUploads, type StoredSegments } from './segment-uploads.ts';
 import { storeImages } from './store-images.ts';
 import { ToolError } from './tool-error.ts';
-import { storageFailure, TranscodeFailure } from './transcode-failure.ts';
+import { ToolOutput, ToolOutputError } from './tool-output.ts';
+import { hostileOutput, storageFailure, TranscodeFailure } from './transcode-failure.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
 import { withStorageRetries } from './with-storage-retries.ts';
 
@@ -48,6 +52,8 @@ export type TranscodeJobContext = {
 /** Disk a job takes, as a multiple of its source: the source, and segments that wait for the storage. */
 const DISK_PER_SOURCE = 1.2;
 
+const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
+
 /**
  * Runs one attempt in a directory of its own, which is gone afterwards whatever happens. Throws a TranscodeFailure, or
  * the signal's reason when aborted. Segments stored by then stay; nobody knows of them.
@@ -62,7 +68,10 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    // What it cannot remove is no reason to lose the result; the next start removes it.
+    await removeTree(directory).catch((error: unknown) =>
+      context.logger.error('transcode.directory_left', { videoId: job.videoId, directory, error }),
+    );
   }
 }
 
@@ -118,14 +127,18 @@ async function transcode(
   } catch (error) {
     if (!keepsAnything(plan) || !isFaultOfSource(error)) throw error;
     context.logger.warn('transcode.source_not_kept', { ...facts, error });
-    await rm(output, { recursive: true });
+    await removeTree(output);
     await removeStored(job, context);
     return await run(planEncoding(source, false, maxRates));
   }
 }
 
-/** Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. */
+/**
+ * Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. A fault of
+ * the engine, which another attempt may be spared, is none.
+ */
 function isFaultOfSource(error: unknown): boolean {
+  if (error instanceof TranscodeFailure && error.retryable) return false;
   const cause = error instanceof TranscodeFailure ? error.cause : error;
   return cause instanceof UnfitSegmentError || (cause instanceof ToolError && cause.end === 'exit');
 }
@@ -147,14 +160,16 @@ async function encode(
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds } = settings.limits;
+  const output = await ToolOutput.open(join(directory, OUTPUT_FOLDER));
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
-    folder: join(directory, OUTPUT_FOLDER),
+    output,
     objects: context.objects,
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
+    maxBytes: largestSegment(plan),
     signal,
     onFailure: (reason) => failure.abort(reason),
   });
@@ -174,14 +189,23 @@ async function encode(
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
     const [stored, images] = await Promise.all([
       uploads.finish(),
-      storeImages(join(directory, OUTPUT_FOLDER), plan.images, job, { objects: context.objects, signal }),
+      storeImages(output, plan.images, job, { objects: context.objects, signal }),
     ]);
     return { stored, images };
   } catch (error) {
+    if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
     // An upload that outlived the job would put segments where somebody has just cleaned up.
     failure.abort();
     await uploads.settle();
+    await output.close();
   }
+}
+
+/** Bytes a segment stays well below: twice what the highest cap and its buffer allow, and the packets of small frames. */
+function largestSegment({ rungs, segmentSeconds }: EncodePlan): number {
+  const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
+  const seconds = segmentSeconds + LONGEST_GOP_SECONDS + BUFFER_SECONDS;
+  return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
 }
