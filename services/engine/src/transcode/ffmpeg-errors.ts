@@ -50,7 +50,9 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (end === 'talkative') return fileAtFault('malformed_media', 'The file has too much to say of itself.');
   const sign = SIGNS.find(([pattern]) => pattern.test(stderr));
   if (sign) return sign[1];
-  // Killed from outside, by the kernel for want of memory, or by a crash: not proven to be the file's fault.
+  // In practice the kernel sends it, to whatever takes the most memory of a machine that has none left.
+  if (end === 'forced') return engineTrouble('The engine ran out of memory.');
+  // A crash, or a limit: not proven to be the file's fault.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
   return DEFAULTS[stage];
 }

@@ -109,8 +109,13 @@ export class WorkerBench {
     });
   }
 
-  static async start(settings: BenchSettings = {}): Promise<WorkerBench> {
+  /** `prepare` is called before the worker starts, with the directory of the bench. */
+  static async start({
+    prepare,
+    ...settings
+  }: BenchSettings & { prepare?: (directory: string) => Promise<void> } = {}): Promise<WorkerBench> {
     const bench = new WorkerBench(await mkdtemp(join(tmpdir(), 'transcode-')), settings);
+    await prepare?.(bench.directory);
     await bench.#bus.consume('control-plane.events', { prefetch: 10 }, async (message) => {
       bench.events.push(message);
       for (const look of bench.#waiting.splice(0)) look();
