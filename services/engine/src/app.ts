@@ -1,4 +1,5 @@
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
+import { liveness } from '@framelane/service-kit/liveness';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import { securityHeaders } from '@framelane/service-kit/security-headers';
@@ -18,7 +19,7 @@ export function createApp(deps: {
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(requestId, deps.countRequests, securityHeaders);
-  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks));
   app.use(uploadRoutes(deps.uploads));
   app.use(routeNotFound);
