@@ -6,7 +6,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { describeResult } from './describe-result.ts';
-import { freeDiskBytes } from './disk-space.ts';
+import type { Reservation } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError } from './ffmpeg-errors.ts';
@@ -42,6 +42,8 @@ export type TranscodeJobContext = {
   settings: TranscodeSettings;
   /** Where the job makes its directory. */
   jobsDir: string;
+  /** What it may take of the disk (see `diskNeed`). */
+  room: Reservation;
   logger: Logger;
   metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
@@ -49,8 +51,13 @@ export type TranscodeJobContext = {
   onProgress: (fraction: number) => void;
 };
 
-/** Disk a job takes, as a multiple of its source: the source, and segments that wait for the storage. */
-const DISK_PER_SOURCE = 1.2;
+/** Disk that segments take which wait for the storage, as a part of their source. */
+const OUTPUT_PER_SOURCE = 0.2;
+
+/** Bytes of disk a job takes: its source, and segments. */
+export function diskNeed(sourceBytes: number): number {
+  return sourceBytes * (1 + OUTPUT_PER_SOURCE);
+}
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
 
@@ -62,9 +69,9 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   const { metrics } = context;
   const directory = await mkdtemp(join(context.jobsDir, 'job-'));
   try {
-    await assertDiskSpace(directory, job.sourceBytes, context.settings.limits.spareDiskBytes);
     await mkdir(join(directory, SOURCE_FOLDER));
     await metrics.inStage('fetch', () => fetchSource(job, directory, context));
+    context.room.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
@@ -72,14 +79,6 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
     await removeTree(directory).catch((error: unknown) =>
       context.logger.error('transcode.directory_left', { videoId: job.videoId, directory, error }),
     );
-  }
-}
-
-async function assertDiskSpace(directory: string, sourceBytes: number, spareBytes: number): Promise<void> {
-  if ((await freeDiskBytes(directory)) < sourceBytes * DISK_PER_SOURCE + spareBytes) {
-    throw new TranscodeFailure('internal_error', 'The engine has too little disk space.', {
-      retryable: true,
-    });
   }
 }
 

@@ -38,8 +38,9 @@ export class WorkerBench {
   readonly keptTop = new Set<string>();
   /** What the control plane answers to `attemptWanted`. */
   wanted = true;
-  /** What the control plane says of the size of a source, where that is not the truth. */
-  claimedBytes: number | undefined;
+  /** What commands say of the size of a source, where that is not the truth, and since when it waits. */
+  commandedBytes: number | undefined;
+  waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
   /** Fetches of sources that break off from now on. */
@@ -48,6 +49,7 @@ export class WorkerBench {
   takesSegments: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
+  readonly #bytes = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
   private constructor(directory: string, { limits, ...settings }: BenchSettings) {
@@ -87,7 +89,7 @@ export class WorkerBench {
             attempt: 1,
             contentKey: await sealContentKey(this.contentKey, secret),
             sourceKey: sourceOf(videoId),
-            sourceBytes: this.claimedBytes ?? sourceBytes,
+            sourceBytes,
             leaseSeconds: 4,
           };
         },
@@ -140,6 +142,7 @@ export class WorkerBench {
     const key = sourceOf(videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
     this.#claimable.set(videoId, Math.max(1, bytes));
+    this.#bytes.set(videoId, Math.max(1, bytes));
     return videoId;
   }
 
@@ -152,7 +155,9 @@ export class WorkerBench {
 
   /** Commands to transcode a video. */
   async command(videoId: string): Promise<void> {
-    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId) };
+    const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
+    const waitingSince = this.waitingSince.toISOString();
+    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId), sourceBytes, waitingSince };
     await this.#bus.publish(createMessage('transcode', data));
   }
 
