@@ -20,7 +20,15 @@ export const uploadCompletedSchema = z.object({
 
 /** The data of each message, by type. `transcode` is a command to the engines; all others are events from them. */
 const dataSchemas = {
-  transcode: z.object({ videoId: z.string(), workspaceId: z.string(), sourceKey: z.string() }),
+  transcode: z.object({
+    videoId: z.string(),
+    workspaceId: z.string(),
+    sourceKey: z.string(),
+    /** Size of the source: an engine without the disk for it leaves the command to others. */
+    sourceBytes: z.int().positive(),
+    /** Since when the video waits for this attempt; a command that is sent again says the same. */
+    waitingSince: z.iso.datetime(),
+  }),
   /** Renews the lease of the transfer. */
   'upload.progress': z.object({ videoId: z.string(), transferId: z.string(), bytes: z.int().nonnegative() }),
   'upload.completed': uploadCompletedSchema,

@@ -61,7 +61,10 @@ test('messages that come twice, too late or out of order change nothing', async 
   const videoId = await cluster.api.send(clips.short);
   const video = await cluster.api.client.waitUntilReady(videoId);
   const stale = [
-    createMessage('transcode', { videoId, workspaceId: video.workspaceId, sourceKey: 'sources/none' }),
+    createMessage('transcode', {
+      ...{ videoId, workspaceId: video.workspaceId, sourceKey: 'sources/none' },
+      ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
+    }),
     createMessage('transcode.progress', { videoId, attempt: 1, fraction: 0.5 }),
     createMessage('transcode.failed', {
       videoId,

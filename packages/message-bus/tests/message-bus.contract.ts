@@ -19,6 +19,8 @@ export function command(videoId: string): Message {
     videoId,
     workspaceId: 'ws',
     sourceKey: `sources/ws/${videoId}/original`,
+    sourceBytes: 1,
+    waitingSince: new Date().toISOString(),
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,6 +17,9 @@ import { writeNewFile } from './write-new-file.ts';
 
 /** Where objects are written before they get their place; no key begins with a dot. */
 const TEMPORARY = '.tmp';
+
+/** A link or a FIFO in the place of an object is neither followed nor waited for. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Times a new object makes its folder again when a removal of emptied folders took it away. */
 const FOLDER_TRIES = 20;
@@ -56,7 +59,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
-    const file = await orMissing(open(this.#path(key)));
+    const file = await orMissing(open(this.#path(key), READ_ONLY));
     if (!file) throw new ObjectNotFoundError(key);
     try {
       const stats = await file.stat({ bigint: true });

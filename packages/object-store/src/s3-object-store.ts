@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -22,6 +21,8 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
+import { S3Deletions } from './s3-deletions.ts';
+import { readThrough } from './s3-download.ts';
 import { S3Upload, SharedBuffers } from './s3-upload.ts';
 import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
@@ -56,6 +57,7 @@ export class S3ObjectStore implements ObjectStore {
   readonly #presigner: S3Client;
   readonly #bucket: string;
   readonly #buffers = new SharedBuffers();
+  readonly #deletions: S3Deletions;
 
   constructor(options: S3Options) {
     const { endpoint, publicEndpoint = endpoint, region, forcePathStyle } = options;
@@ -82,6 +84,7 @@ export class S3ObjectStore implements ObjectStore {
         httpsAgent: { maxSockets: MAX_CONNECTIONS },
       },
     });
+    this.#deletions = new S3Deletions(this.#client, this.#bucket);
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
@@ -149,13 +152,17 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
-    const { body } = await this.#open(key, { signal });
+    const first = await this.#open(key, { signal });
+    const reopen = (start: number) =>
+      this.#open(key, { range: { start, end: first.bytes - 1 }, etag: first.etag, signal });
     try {
-      await writeNewFile(body, path, { signal });
+      await writeNewFile(readThrough(first, reopen, signal), path, { signal });
     } catch (error) {
       // The signal cuts the connection, too, which may be noticed first.
       signal.throwIfAborted();
       throw error;
+    } finally {
+      first.body.destroy();
     }
   }
 
@@ -166,17 +173,7 @@ export class S3ObjectStore implements ObjectStore {
   async deletePrefix(prefix: string): Promise<void> {
     for await (const page of this.#pages(prefix)) {
       if (page.length === 0) continue;
-      const Objects = page.map(({ key }) => ({ Key: key }));
-      const { Errors = [] } = await this.#client.send(
-        new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
-      );
-      const [first] = Errors;
-      if (first) {
-        throw new Error(
-          `${Errors.length} of ${page.length} objects were not deleted, the first ${first.Key}: ` +
-            `${first.Code} ${first.Message ?? ''}`,
-        );
-      }
+      await this.#deletions.delete(page.map(({ key }) => key));
     }
   }
 
@@ -213,18 +210,27 @@ export class S3ObjectStore implements ObjectStore {
     return { Bucket: this.#bucket, Key: key };
   }
 
-  async #open(key: string, { range, signal }: { range?: ByteRange; signal?: AbortSignal }) {
+  /** With `etag` only the object that had it is read. */
+  async #open(
+    key: string,
+    { range, etag, signal }: { range?: ByteRange; etag?: string; signal?: AbortSignal },
+  ): Promise<StoredObject> {
     assertKey(key);
     const command = new GetObjectCommand({
       ...this.#at(key),
       ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+      ...(etag !== undefined && { IfMatch: etag }),
     });
     try {
       const found = await this.#client.send(command, signal && { abortSignal: signal });
       const body = found.Body;
       if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
       // bytes 0-9/1000
-      const wholeSize = found.ContentRange?.split('/')[1];
+      const [from, wholeSize] = found.ContentRange?.replace(/^bytes /, '').split(/-\d+\//) ?? [];
+      if (range && Number(from) !== range.start) {
+        body.destroy();
+        throw new Error(`The server ignored the range of ${key}`);
+      }
       return {
         ...infoOf(key, found, wholeSize === undefined ? found.ContentLength : Number(wholeSize)),
         body,

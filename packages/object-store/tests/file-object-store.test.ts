@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, statfs, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -35,6 +36,13 @@ test('fetches by a hard link where it can, and the entity tag stays', async () =
   await store.fetchToFile('a/b', join(root, 'source'), never);
   expect((await stat(join(root, 'source'))).nlink).toBe(2);
   expect(await store.head('a/b')).toEqual(before);
+});
+
+test('reads neither a link nor a FIFO in the place of an object', async () => {
+  await put('a/b');
+  await symlink('b', join(root, 'objects/a/link'));
+  execFileSync('mkfifo', [join(root, 'objects/a/fifo')]);
+  for (const key of ['a/link', 'a/fifo']) await expect(store.get(key)).rejects.toThrow();
 });
 
 const otherFileSystem = '/dev/shm';

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -265,6 +265,58 @@ describe('S3ObjectStore on a server that fails', () => {
     expect(failure).toMatchObject({ name: 'NoSuchBucket' });
     elsewhere.close();
   });
+
+  test('a fetch that breaks goes on from there', async () => {
+    const content = randomBytes(8 * MIB);
+    await store.put('a/b', content, 'video/mp4');
+    fake.inject('GetObject', 'cut-halfway', 2);
+    const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
+    try {
+      await store.fetchToFile('a/b', join(folder, 'source'), never);
+      expect((await readFile(join(folder, 'source'))).equals(content)).toBe(true);
+      // Half, a quarter, and the rest.
+      expect(fake.log.filter((operation) => operation === 'GetObject')).toHaveLength(3);
+      expect(fake.bytesSent).toBeLessThan(1.5 * content.byteLength);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('a fetch that breaks does not go on with another object', async () => {
+    await store.put('a/b', Buffer.alloc(8 * MIB, 1), 'video/mp4');
+    fake.inject('GetObject', 'cut-halfway', 1);
+    const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
+    try {
+      const fetching = store.fetchToFile('a/b', join(folder, 'source'), never);
+      const outcome = expect(fetching).rejects.toThrow(
+        expect.objectContaining({ name: 'PreconditionFailed' }),
+      );
+      await fake.waitFor('GetObject');
+      await store.put('a/b', Buffer.alloc(8 * MIB, 2), 'video/mp4');
+      await outcome;
+      expect(await readdir(folder)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test.each([
+    ['md5', ['DeleteObjects', 'DeleteObjects', 'DeleteObjects']],
+    ['none', ['DeleteObjects', 'DeleteObjects', 'DeleteObject', 'DeleteObject']],
+  ] as const)(
+    'deletes from a server that takes %s as proof, and remembers how',
+    async (deletions, operations) => {
+      fake.deletions = deletions;
+      const fresh = new S3ObjectStore(fakeOptions());
+      for (const prefix of ['a', 'b']) {
+        await fresh.put(`${prefix}/object`, Buffer.from('x'), 'text/plain');
+        await fresh.deletePrefix(`${prefix}/`);
+      }
+      expect(fake.objects.size).toBe(0);
+      expect(fake.log.filter((operation) => operation.startsWith('Delete'))).toEqual(operations);
+      fresh.close();
+    },
+  );
 
   test('a read that breaks halfway is an error, and leaves no file', async () => {
     await putStream(4 * MIB);

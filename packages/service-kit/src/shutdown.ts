@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { exitProcess } from './thread-pool.ts';
 
 /** One step of an ordered stop. A step that fails or takes longer than `limitMs` is logged and the next one runs. */
 export type StopPhase = { name: string; limitMs: number; run: () => Promise<void> };
@@ -21,14 +22,14 @@ export async function stopInOrder(phases: readonly StopPhase[], logger: Logger):
 /** npm hands on a Ctrl-C that the terminal has already sent to everybody: what comes so soon is still the first. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process within a second. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals) => {
       const now = performance.now();
       firstAt ??= now;
-      if (now - firstAt > SAME_SIGNAL_MS) process.exit(1);
+      if (now - firstAt > SAME_SIGNAL_MS) void exitProcess(1);
       resolve(signal);
     };
     process.on('SIGINT', onSignal);

@@ -4,6 +4,7 @@ import { logProcessOutput } from '@framelane/service-kit/process-output';
 import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';
+import { exitProcess } from '@framelane/service-kit/thread-pool';
 import { banner, type KeyPlace } from './banner.ts';
 import { writePrivateFile } from './private-file.ts';
 import { readSingleNodeSettings, type SingleNodeSettings } from './settings.ts';
@@ -71,9 +72,9 @@ function isCalledOff(error: unknown): boolean {
 try {
   // Exits also when something that would not stop in time keeps the process busy.
   await main();
-  process.exit(0);
+  await exitProcess(0);
 } catch (error) {
-  if (isCalledOff(error)) process.exit(0);
+  if (isCalledOff(error)) await exitProcess(0);
   report(error);
-  process.exit(1);
+  await exitProcess(1);
 }

@@ -74,6 +74,8 @@ describe('claiming', () => {
       videoId,
       workspaceId: plane.workspaceId,
       sourceKey: expect.stringMatching(`^sources/${plane.workspaceId}/${videoId}/xfr_\\w{26}/original$`),
+      sourceBytes: expect.any(Number),
+      waitingSince: expect.any(String),
     });
     const answers = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
     const granted = answers.filter(({ status }) => status === 200);

@@ -1,5 +1,6 @@
 import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
+import { liveness } from '@framelane/service-kit/liveness';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import { securityHeaders } from '@framelane/service-kit/security-headers';
@@ -22,7 +23,7 @@ export function createApp(deps: {
   app.disable('etag');
   app.set('trust proxy', [...deps.trustedProxies]);
   app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
-  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
   app.use(uploadRoutes(deps.uploads));
   app.use(routeNotFound);

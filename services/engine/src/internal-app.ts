@@ -1,5 +1,6 @@
 import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
+import { liveness } from '@framelane/service-kit/liveness';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import express, { type Express, type RequestHandler } from 'express';
@@ -14,7 +15,7 @@ export function createInternalApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeUnread, requestId);
-  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
   app.get('/metrics', deps.metrics);
   app.use(routeNotFound, problemHandler(deps.logger));

@@ -111,7 +111,12 @@ describe('transcodes', () => {
       ...{ attempt: 1, sourceKey, sourceBytes: bytes.byteLength, leaseSeconds: 60 },
       contentKey: newContentKey().toString('base64'),
     });
-    await engine.bus.publish(createMessage('transcode', { videoId, workspaceId, sourceKey }));
+    await engine.bus.publish(
+      createMessage('transcode', {
+        ...{ videoId, workspaceId, sourceKey },
+        ...{ sourceBytes: bytes.byteLength, waitingSince: new Date().toISOString() },
+      }),
+    );
   }
 
   const transcodes = (outcome: string, code = '') =>

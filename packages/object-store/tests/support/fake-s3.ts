@@ -17,6 +17,7 @@ export type Operation =
   | 'HeadBucket'
   | 'ListObjects'
   | 'DeleteObjects'
+  | 'DeleteObject'
   | 'ListUploads'
   | 'PutObject'
   | 'GetObject'
@@ -73,6 +74,10 @@ export class FakeS3 {
   pageSize = 1000;
   /** Whether it knows writes on condition that the object is new. */
   knowsConditions = true;
+  /** What it takes as proof that a list of deletions is whole. */
+  deletions: 'any' | 'md5' | 'none' = 'any';
+  /** Bytes of objects that went out. */
+  bytesSent = 0;
   readonly #directory: string;
   readonly #server: Server;
   #faults: { operation: Operation; fault: Fault; times: number }[] = [];
@@ -123,6 +128,8 @@ export class FakeS3 {
     this.log.length = 0;
     this.pageSize = 1000;
     this.knowsConditions = true;
+    this.deletions = 'any';
+    this.bytesSent = 0;
     this.heal();
   }
 
@@ -174,6 +181,9 @@ export class FakeS3 {
         return this.#listObjects(request);
       case 'DeleteObjects':
         return this.#deleteObjects(request);
+      case 'DeleteObject':
+        this.objects.delete(request.key);
+        return { status: 204 };
       case 'ListUploads':
         return this.#listUploads(request);
       case 'PutObject':
@@ -208,6 +218,8 @@ export class FakeS3 {
   #getObject({ key, message }: Request): Answer {
     const object = this.objects.get(key);
     if (!object) return failure(404, 'NoSuchKey');
+    const { 'if-match': wanted = object.etag } = message.headers;
+    if (wanted !== object.etag) return failure(412, 'PreconditionFailed');
     const size = sizeOf(object);
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(message.headers.range ?? '') ?? [];
     const start = Number(from ?? 0);
@@ -222,8 +234,15 @@ export class FakeS3 {
         'Content-Length': String(end - start + 1),
         ...(from !== undefined && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
       },
-      body: read(object.blobs, start, end),
+      body: this.#counted(read(object.blobs, start, end)),
     };
+  }
+
+  async *#counted(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      this.bytesSent += piece.byteLength;
+      yield piece;
+    }
   }
 
   #listObjects({ query }: Request): Answer {
@@ -244,8 +263,14 @@ export class FakeS3 {
   }
 
   async #deleteObjects({ message }: Request): Promise<Answer> {
-    const keys = [...(await text(message)).matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
-    const proof = message.headers['content-md5'] ?? message.headers['x-amz-checksum-crc32'];
+    const body = await text(message);
+    const keys = [...body.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
+    if (this.deletions === 'none') return failure(501, 'NotImplemented');
+    const { 'content-md5': md5, 'x-amz-checksum-crc32': crc32 } = message.headers;
+    if (md5 === undefined && this.deletions === 'md5') return failure(400, 'InvalidRequest');
+    if (md5 !== undefined && md5 !== createHash('md5').update(body).digest('base64'))
+      return failure(400, 'BadDigest');
+    const proof = md5 ?? crc32;
     if (proof === undefined) return failure(400, 'InvalidRequest');
     if (keys.length === 0 || keys.length > 1000) return failure(400, 'MalformedXML');
     const errors = keys.map((key) => {
@@ -359,7 +384,7 @@ function operationOf(method: string, key: string, query: URLSearchParams): Opera
         : 'GetObject',
     PUT: query.has('partNumber') ? 'UploadPart' : 'PutObject',
     POST: onBucket ? 'DeleteObjects' : query.has('uploads') ? 'CreateUpload' : 'CompleteUpload',
-    DELETE: query.has('uploadId') ? 'AbortUpload' : undefined,
+    DELETE: query.has('uploadId') ? 'AbortUpload' : 'DeleteObject',
   };
   const operation = kinds[method];
   if (!operation) throw new Error(`The fake knows no ${method} ${key}?${query}`);

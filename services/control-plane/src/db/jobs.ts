@@ -1,10 +1,11 @@
+import type { MessageData } from '@framelane/contracts/messages';
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
 /** The background jobs and what each is told. The tasks of the same names stand in ../jobs/. */
 export type JobPayloads = {
   /** The outbox: sends a transcode command to the engines. */
-  'publish-transcode': { videoId: string; workspaceId: string; sourceKey: string };
+  'publish-transcode': MessageData<'transcode'>;
   /** Removes objects no living row speaks of; `look` counts the repeats for late arrivals. */
   'purge-objects': { videoId: string; workspaceId: string; look: number };
   /** Finds work that got lost and starts it again. */

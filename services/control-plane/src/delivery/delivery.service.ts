@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openContentKey } from '@framelane/contracts/content-key';
-import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import type { SealingKeys } from '@framelane/contracts/sealing';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
 import { unavailable } from '@framelane/service-kit/problem';

@@ -54,7 +54,7 @@ export class VideoTransitions {
       uploaded_at: sql`now()`,
     });
     if (!moved) return false;
-    await this.issueTranscode(trx, { ...video, source_key }, 0);
+    await this.issueTranscode(trx, { ...video, source_key, size: upload.bytes }, 0);
     this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes: upload.bytes });
     return true;
   }
@@ -63,7 +63,8 @@ export class VideoTransitions {
   async issueTranscode(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
     const due = sql<Date>`now() + make_interval(secs => ${delaySeconds})`;
     await updateVideo(trx, video.id, { command_issued_at: due, waiting_since: due });
-    await this.#sendCommand(trx, video, delaySeconds);
+    const waiting_since = new Date(Date.now() + delaySeconds * 1000);
+    await this.#sendCommand(trx, { ...video, waiting_since }, delaySeconds);
   }
 
   /** Sends a command again that was lost. The video waits as long as it did before. */
@@ -147,12 +148,15 @@ export class VideoTransitions {
   }
 
   async #sendCommand(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
-    const { id: videoId, workspace_id: workspaceId, source_key } = video;
-    if (source_key === null) throw new Error(`Video ${videoId} has no source to transcode`);
+    const { id: videoId, workspace_id: workspaceId, source_key, size, waiting_since } = video;
+    if (source_key === null || size === null) throw new Error(`Video ${videoId} has no source to transcode`);
     await addJob(
       trx,
       'publish-transcode',
-      { videoId, workspaceId, sourceKey: source_key },
+      {
+        ...{ videoId, workspaceId, sourceKey: source_key, sourceBytes: size },
+        waitingSince: (waiting_since ?? new Date()).toISOString(),
+      },
       { key: `transcode:${videoId}`, delaySeconds },
     );
   }

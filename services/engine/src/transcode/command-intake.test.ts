@@ -1,5 +1,6 @@
-import { createMessage } from '@framelane/contracts/messages';
+import { createMessage, type MessageOf } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import type { MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { until } from '../../tests/support/until.ts';
@@ -28,8 +29,15 @@ async function intakeWith(room: { free: boolean }) {
   return { intake, taken, stop: () => intake.stop() };
 }
 
+function command(videoId: string): MessageOf<'transcode'> {
+  return createMessage('transcode', {
+    ...{ videoId, workspaceId: 'ws', sourceKey: 'sources/s' },
+    ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
+  });
+}
+
 async function send(videoId: string): Promise<void> {
-  await bus.publish(createMessage('transcode', { videoId, workspaceId: 'ws', sourceKey: 'sources/s' }));
+  await bus.publish(command(videoId));
 }
 
 test('without room commands go to others', async () => {
@@ -75,5 +83,73 @@ test('a look for room that fails, and a queue that cannot be had, are tried agai
   await until('the video', () => taken.length === 1 || undefined);
   expect(looks).toEqual([]);
   expect(consume).toHaveBeenCalledTimes(2);
+  await intake.stop();
+});
+
+test('a slot holds one job, also when the broker delivers again what it lost sight of', async () => {
+  let deliver: MessageHandler = async () => {};
+  const impatient: Pick<MessageBus, 'consume'> = {
+    consume: async (_queue, { prefetch }, handler) => {
+      expect(prefetch).toBe(1);
+      deliver = handler;
+      return { stop: async () => {} };
+    },
+  };
+  const jobs: { videoId: string; end: () => void }[] = [];
+  const intake = new CommandIntake({
+    bus: impatient as MessageBus,
+    slots: 1,
+    hasRoom: async () => true,
+    handle: ({ data }) => new Promise<void>((resolve) => jobs.push({ videoId: data.videoId, end: resolve })),
+    logger,
+  });
+  await intake.start();
+  const deliveries = ['vid_1', 'vid_1', 'vid_2'].map((videoId) =>
+    deliver(command(videoId), { redelivered: true }),
+  );
+  await until('the first job', () => jobs[0]);
+  await new Promise(setImmediate);
+  expect(jobs).toHaveLength(1);
+  jobs[0]?.end();
+  await deliveries[0];
+  await until('the second job', () => jobs[1]);
+  expect(jobs).toHaveLength(2);
+  // At a stop, what waits for the slot goes back.
+  const stopped = intake.stop();
+  jobs[1]?.end();
+  await expect(deliveries[2]).rejects.toThrow();
+  await stopped;
+  expect(jobs).toHaveLength(2);
+});
+
+test('a free slot takes commands again while the job of another goes on', async () => {
+  const room = { free: true };
+  const taken: string[] = [];
+  const { promise: end, resolve: endLongJob } = Promise.withResolvers<void>();
+  const intake = new CommandIntake({
+    bus,
+    slots: 2,
+    hasRoom: async () => room.free,
+    handle: async ({ data }) => {
+      taken.push(data.videoId);
+      if (data.videoId === 'long') await end;
+    },
+    logger,
+    roomCheckMs: 1,
+  });
+  await intake.start();
+  await send('long');
+  await until('the long job', () => taken[0]);
+  room.free = false;
+  const warn = jest.spyOn(logger, 'warn');
+  await send('short');
+  await until('the pause', () =>
+    warn.mock.calls.find(([event]) => (event as unknown) === 'transcode.paused'),
+  );
+  warn.mockRestore();
+  room.free = true;
+  await until('the short job', () => taken[1]);
+  expect(taken).toEqual(['long', 'short']);
+  endLongJob();
   await intake.stop();
 });

@@ -12,72 +12,103 @@ type Options = {
   hasRoom: () => Promise<boolean>;
   handle: MessageHandler;
   logger: Logger;
-  /** How often an engine without room looks whether it has some again. */
+  /** How often an engine without room checks whether it has some again. */
   roomCheckMs?: number;
 };
+
+/** A slot that takes commands, and what resolves when it is to stop that. */
+type Taking = { consumer: Consumer; halted: Promise<void> };
+
+/** One handler at a time, whatever the bus delivers. */
+class Slot {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Runs work once the work before has settled. */
+  run(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
 
 /**
  * Takes commands while there is room for jobs, and leaves them to other engines while there is none: an engine with a
  * full disk fails a job at once, so it would get, and fail, more of them than all the others together.
+ *
+ * Each slot has a consumer of its own, so that one without a job never waits for one with a job. A broker that was away
+ * delivers to a slot whose job still runs: that command waits, unacknowledged, until the slot is free.
  */
 export class CommandIntake {
   readonly #options: Required<Options>;
   readonly #stopping = new AbortController();
-  #consumer: Promise<Consumer> | undefined;
-  #pause: Promise<void> | undefined;
+  #slots: Promise<void>[] = [];
+  /** Resolves when room is missing, or the intake stops. */
+  #halted = Promise.withResolvers<void>();
 
   constructor(options: Options) {
     this.#options = { roomCheckMs: DEFAULT_ROOM_CHECK_MS, ...options };
   }
 
+  /** Resolves once every slot takes commands; rejects when one cannot. */
   async start(): Promise<void> {
-    this.#consumer = this.#consume();
-    await this.#consumer;
+    const slots = Array.from({ length: this.#options.slots }, () => new Slot());
+    const taking = await Promise.all(slots.map((slot) => this.#consume(slot)));
+    this.#slots = slots.map((slot, at) => this.#keep(slot, taking[at]));
   }
 
   /** Takes no more, and resolves when the handlers under way have settled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#pause;
-    await this.#stopConsuming();
+    this.#halted.resolve();
+    await Promise.all(this.#slots);
   }
 
-  #consume(): Promise<Consumer> {
-    const { bus, slots, hasRoom, handle } = this.#options;
-    return bus.consume('engine.commands', { prefetch: slots }, async (message, delivery) => {
-      if (await hasRoom()) return handle(message, delivery);
-      this.#pause ??= this.#waitForRoom();
-      throw new Error('There is no room for another job; the command goes back');
-    });
+  async #consume(slot: Slot): Promise<Taking> {
+    const { bus, hasRoom, handle } = this.#options;
+    const halted = this.#halted.promise;
+    const consumer = await bus.consume('engine.commands', { prefetch: 1 }, (message, delivery) =>
+      slot.run(async () => {
+        this.#stopping.signal.throwIfAborted();
+        if (await hasRoom()) return handle(message, delivery);
+        this.#halt();
+        throw new Error('There is no room for another job; the command goes back');
+      }),
+    );
+    return { consumer, halted };
   }
 
-  /** Takes no commands until there is room again. Never rejects, as nobody would hear of it. */
-  async #waitForRoom(): Promise<void> {
-    const { logger, roomCheckMs } = this.#options;
-    const { signal } = this.#stopping;
-    logger.warn('transcode.paused', { reason: 'too little disk space' });
-    await this.#stopConsuming().catch((error: unknown) => logger.warn('transcode.pause_failed', { error }));
-    do await delay(roomCheckMs, undefined, { signal }).catch(() => {});
-    while (!signal.aborted && !(await this.#resume()));
-    this.#pause = undefined;
+  #halt(): void {
+    this.#options.logger.warn('transcode.paused', { reason: 'too little disk space' });
+    this.#halted.resolve();
+    this.#halted = Promise.withResolvers();
   }
 
-  /** Takes commands again if there is room. Resolves with whether it does. */
-  async #resume(): Promise<boolean> {
-    const { hasRoom, logger } = this.#options;
-    try {
-      if (!(await hasRoom()) || this.#stopping.signal.aborted) return false;
-      await this.start();
-    } catch (error) {
-      this.#consumer = undefined;
-      logger.warn('transcode.resume_failed', { error });
-      return false;
+  /** Has a slot take commands until the intake stops. Never rejects, as nobody would hear of it. */
+  async #keep(slot: Slot, first: Taking | undefined): Promise<void> {
+    const { logger } = this.#options;
+    for (let taking = first; taking; taking = await this.#resume(slot)) {
+      if (!this.#stopping.signal.aborted) await taking.halted;
+      await taking.consumer
+        .stop()
+        .catch((error: unknown) => logger.warn('transcode.pause_failed', { error }));
     }
-    logger.info('transcode.resumed');
-    return true;
   }
 
-  async #stopConsuming(): Promise<void> {
-    await (await this.#consumer)?.stop();
+  /** Takes commands again once there is room; undefined when the intake stops before. */
+  async #resume(slot: Slot): Promise<Taking | undefined> {
+    const { hasRoom, logger, roomCheckMs } = this.#options;
+    const { signal } = this.#stopping;
+    for (;;) {
+      await delay(roomCheckMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return undefined;
+      try {
+        if (!(await hasRoom())) continue;
+        const taking = await this.#consume(slot);
+        logger.info('transcode.resumed');
+        return taking;
+      } catch (error) {
+        logger.warn('transcode.resume_failed', { error });
+      }
+    }
   }
 }

@@ -5,6 +5,7 @@ import { toNumber } from './frame-rate.ts';
 import type { ProbedSource } from './probe.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
+import { incompleteOutput } from './transcode-failure.ts';
 
 /**
  * Everything the control plane needs to serve the video, measured from what is stored. Throws an UnfitSegmentError when
@@ -20,14 +21,21 @@ export function describeResult(
   // All timestamps are shifted alike; the first picture is at zero.
   const zero = rungs[0]?.stored[0]?.start ?? Number.NaN;
   const frameRate = toNumber(plan.frameRate);
-  const renditions = rungs.map(({ name, width, height, frameStep, stored: segments }): RenditionManifest => {
+  const renditions = rungs.map((rung, at): RenditionManifest => {
+    const { name, width, height, stored: segments } = rung;
+    const rungRate = frameRate / rung.frameStep;
+    assertJoined(name, segments, {
+      end: zero + plan.duration,
+      tolerance: LONGEST_GAP_FRAMES / rungRate,
+      isKept: plan.keepsTop && at === rungs.length - 1,
+    });
     const facts = describeSegments(segments, zero + plan.duration);
     return {
       name,
       ...facts,
       width,
       height,
-      frameRate: frameRate / frameStep,
+      frameRate: rungRate,
       channels: null,
       language: null,
     };
@@ -36,9 +44,13 @@ export function describeResult(
     throw new UnfitSegmentError('The rungs do not have the same number of segments');
   }
   if (plan.audio) {
+    const segments = segmentsOf(AUDIO_RENDITION, stored);
+    const end = zero + plan.audio.end;
+    const isKept = 'keep' in plan.audio.make;
+    assertJoined(AUDIO_RENDITION, segments, { end, tolerance: LONGEST_AUDIO_GAP_SECONDS, isKept });
     renditions.push({
       name: AUDIO_RENDITION,
-      ...describeSegments(segmentsOf(AUDIO_RENDITION, stored), zero + plan.audio.end),
+      ...describeSegments(segments, end),
       ...{ width: null, height: null, frameRate: null, channels: 2 },
       language: source.audio?.language ?? null,
     });
@@ -65,6 +77,28 @@ function segmentsOf(name: RenditionName, stored: StoredSegments): readonly Store
   const isMissing = segments.length === 0 || Array.from(segments).includes(undefined as never);
   if (isMissing) throw new Error(`A segment of ${name} is missing`);
   return segments;
+}
+
+/** From the beginning of the last picture of a segment to the next segment: one frame, and what times are rounded to. */
+const LONGEST_GAP_FRAMES = 1.5;
+/** From the end of the sound of a segment to the next: nothing, but for three frames of AAC. A cut leaves more missing. */
+const LONGEST_AUDIO_GAP_SECONDS = 0.064;
+
+/**
+ * Throws when a segment ends before the next one begins: the disk was full when it was written. Of what is kept of the
+ * source the fault may be the source's, which encoding it mends.
+ */
+function assertJoined(
+  name: RenditionName,
+  stored: readonly StoredSegment[],
+  { end, tolerance, isKept }: { end: number; tolerance: number; isKept: boolean },
+): void {
+  for (const [at, { last }] of stored.entries()) {
+    const missing = (stored[at + 1]?.start ?? end) - last;
+    if (missing <= tolerance) continue;
+    const what = `Segment ${at} of ${name} ends ${missing.toFixed(3)} s early`;
+    throw isKept ? new UnfitSegmentError(what) : incompleteOutput(what);
+  }
 }
 
 /** Each segment lasts until the next begins, the last until `end`. */

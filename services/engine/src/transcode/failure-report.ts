@@ -1,5 +1,6 @@
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
+import { ToolOutputError } from './tool-output.ts';
 import { TranscodeFailure } from './transcode-failure.ts';
 
 /** This engine is stopping; the attempt goes back to the control plane. */
@@ -37,6 +38,8 @@ export function reportFailure(error: unknown): FailureReport {
   }
   const { code, message, retryable, cause } = error;
   const outcome = { code, message, retryable };
+  // A tool that was taken over is something to look into.
+  if (cause instanceof ToolOutputError) return { outcome, level: 'error', facts: { error } };
   if (!retryable) {
     const reason = cause instanceof Error ? cause.message : message;
     return { outcome, level: 'info', facts: { reason } };

@@ -52,6 +52,7 @@ describe('a failure of a tool', () => {
     ['timeout', 'transcode_timeout'],
     ['stalled', 'transcode_timeout'],
     ['killed', 'transcode_failed'],
+    ['forced', 'internal_error'],
   ] as const)('that was %s is %s, and may be tried again', (end, code) => {
     expect(explainToolError(new ToolError(end, '', ''), 'encode')).toMatchObject({ code, retryable: true });
   });

@@ -88,7 +88,9 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (sign) return sign[1];
   const unopened = UNOPENED_TRACK.exec(stderr);
   if (unopened) return unopenedTrack(Number(unopened[2]) + 1, unopened[1]);
-  // Killed from outside, by the kernel for want of memory, or by a crash: not proven to be the file's fault.
+  // In practice the kernel sends it, to whatever takes the most memory of a machine that has none left.
+  if (end === 'forced') return engineTrouble('The engine ran out of memory.');
+  // A crash, or a limit: not proven to be the file's fault.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
   return DEFAULTS[stage];
 }

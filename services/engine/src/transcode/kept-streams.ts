@@ -45,7 +45,7 @@ const TRANSFERS = [null, 'bt709', 'smpte170m', 'bt470bg', 'bt470m', 'iec61966-2-
 /** Distances of segment boundaries to be tried, in seconds. */
 const SEGMENT_SECONDS = [6, 5, 4];
 /** A cap holds over this many seconds, as it does for what is encoded (see `-bufsize`). */
-const BUFFER_SECONDS = 2;
+export const BUFFER_SECONDS = 2;
 
 const HIGHEST_AUDIO_RATE = 160_000;
 const SAMPLE_RATES = [44_100, 48_000];

@@ -1,5 +1,7 @@
-import { expect, test } from '@jest/globals';
-import { wasKilled } from './process-group.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, jest, test } from '@jest/globals';
+import { endGroupWithLeader, signalGroup, stopProcess, wasForced, wasKilled } from './process-group.ts';
 
 test.each([
   [null, true],
@@ -13,4 +15,28 @@ test.each([
   [255, false],
 ])('exit code %s: killed %s', (code, killed) => {
   expect(wasKilled(code)).toBe(killed);
+});
+
+test.each([
+  [null, 'SIGKILL', true],
+  [137, null, true],
+  [null, 'SIGSEGV', false],
+  [139, null, false],
+  [0, null, false],
+] as const)('exit code %s, signal %s: forced %s', (code, signal, forced) => {
+  expect(wasForced(code, signal)).toBe(forced);
+});
+
+test('a process that has exited is sent nothing more: its group may be that of another', async () => {
+  const child = spawn('setsid', ['sh', '-c', 'sleep 60 & exit 0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  endGroupWithLeader(child);
+  const closed = once(child, 'close');
+  await once(child, 'exit');
+  const kill = jest.spyOn(process, 'kill');
+  stopProcess(child);
+  signalGroup(child, 'SIGSTOP');
+  expect(kill).not.toHaveBeenCalled();
+  kill.mockRestore();
+  // What it started was ended with it, or its pipes would stay open.
+  await closed;
 });

@@ -1,7 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import ffmpeg from 'fluent-ffmpeg';
 import { ProgressReader } from './ffmpeg-progress.ts';
-import { signalGroup, stopProcess, wasKilled } from './process-group.ts';
+import {
+  endGroupWithLeader,
+  limitLines,
+  signalGroup,
+  stopProcess,
+  wasForced,
+  wasKilled,
+} from './process-group.ts';
 import { residentBytes } from './resident-memory.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -57,7 +64,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
-  let stoppedFor: 'timeout' | 'stalled' | 'memory' | undefined;
+  let stoppedFor: 'timeout' | 'stalled' | 'memory' | 'talkative' | undefined;
   const stop = (why?: typeof stoppedFor) => {
     stoppedFor ??= why;
     if (child) stopProcess(child);
@@ -80,6 +87,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     child = (command as unknown as { ffmpegProc: ChildProcess }).ffmpegProc;
     // Its own handler of a failed spawn throws where nobody can catch it.
     child.removeAllListeners('error').on('error', reject);
+    endGroupWithLeader(child);
+    limitLines(child, () => stop('talkative'));
     const progress = new ProgressReader((frames) => {
       stall.refresh();
       options.onProgress(frames);
@@ -89,7 +98,8 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   });
   command.on('end', () => resolve());
   command.on('error', (error: Error, _stdout: string | null, stderr: string | null) => {
-    const how = wasKilled(child?.exitCode ?? null) ? 'killed' : 'exit';
+    const { exitCode = null, signalCode = null } = child ?? {};
+    const how = wasForced(exitCode, signalCode) ? 'forced' : wasKilled(exitCode) ? 'killed' : 'exit';
     reject(new ToolError(stoppedFor ?? how, error.message, stderr ?? ''));
   });
   try {

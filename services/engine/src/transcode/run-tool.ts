@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { stopProcess, wasKilled } from './process-group.ts';
+import { endGroupWithLeader, limitLines, stopProcess, wasForced, wasKilled } from './process-group.ts';
 import { ToolError } from './tool-error.ts';
 
 /** Characters of stderr that are kept, from its end. */
@@ -27,6 +27,7 @@ export async function runTool(
 ): Promise<void> {
   options.signal.throwIfAborted();
   const child = spawn(program, args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  endGroupWithLeader(child);
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -38,6 +39,7 @@ export async function runTool(
     stopProcess(child);
   };
   const { limitSeconds, limitOutput = Number.POSITIVE_INFINITY } = options;
+  limitLines(child, () => stop('talkative'));
   const timer = setTimeout(stop, limitSeconds * 1000, 'timeout');
   let printed = 0;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -65,6 +67,7 @@ export async function runTool(
     if (failure) throw failure.error;
     if (stoppedFor === 'timeout') throw new ToolError('timeout', `Not done after ${limitSeconds} s`, stderr);
     if (stoppedFor) throw new ToolError(stoppedFor, `Printed more than ${limitOutput} characters`, stderr);
+    if (wasForced(code, killedBy)) throw new ToolError('forced', 'Killed by SIGKILL', stderr);
     if (wasKilled(code)) throw new ToolError('killed', `Killed by ${killedBy ?? code}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
   } finally {

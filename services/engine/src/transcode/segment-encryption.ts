@@ -17,3 +17,8 @@ export function initialisationVector(sequence: number): Buffer {
   vector.writeBigUInt64BE(BigInt(sequence), 8);
   return vector;
 }
+
+/** Size of a segment once it is encrypted: padded to whole blocks, with one to sixteen bytes. */
+export function encryptedBytes(bytes: number): number {
+  return bytes - (bytes % 16) + 16;
+}

@@ -1,14 +1,22 @@
-import { open } from 'node:fs/promises';
 import { aacCodecString, avcCodecString, startsWithIdr } from './codec-strings.ts';
-import { refusal, type TranscodeFailure } from './transcode-failure.ts';
-import { elementaryStream, firstTimestamp } from './transport-stream.ts';
+import { type OutputFile, readFrom, ToolOutputError } from './tool-output.ts';
+import { incompleteOutput, refusal, type TranscodeFailure } from './transcode-failure.ts';
+import {
+  elementaryStream,
+  firstTimestamp,
+  isTransportStream,
+  PACKET_BYTES,
+  StreamEnd,
+} from './transport-stream.ts';
 
-/** What the first packets of a segment say. */
+/** What the first and the last packets of a segment say. */
 export type SegmentHead = {
   /** RFC 6381 string. */
   codecs: string;
   /** Seconds at which its first unit is presented. */
   start: number;
+  /** Seconds at which its last picture begins to be presented, or its sound ends. */
+  last: number;
 };
 
 /** A segment is not what every segment has to be. */
@@ -17,25 +25,38 @@ export class UnfitSegmentError extends Error {
 }
 
 /** Enough packets to find parameter sets and the beginning of the first picture. */
-const HEAD_BYTES = 188 * 100;
+const HEAD_BYTES = PACKET_BYTES * 100;
 
 /**
- * Reads the beginning of a finished segment. Throws an UnfitSegmentError when it is video that does not begin with
- * parameter sets and an IDR picture (HLS authoring specification 7.4), and a refusal when it is empty.
+ * Reads through a finished segment. Throws an UnfitSegmentError when it is video that does not begin with parameter sets
+ * and an IDR picture (HLS authoring specification 7.4), a refusal when it is empty, a failure when it ends within a packet
+ * or a unit of sound, and a ToolOutputError when it is no transport stream.
  */
-export async function readSegmentHead(path: string, kind: 'video' | 'audio'): Promise<SegmentHead> {
-  const file = await open(path);
+export async function readSegmentHead(
+  segment: OutputFile,
+  { kind, sequence }: { kind: 'video' | 'audio'; sequence: number },
+): Promise<SegmentHead> {
+  const { handle, bytes } = segment;
+  if (bytes === 0) throw sequence === 0 ? emptySegment(kind) : incompleteOutput('A segment is empty');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  const head = buffer.subarray(0, bytesRead);
+  if (!isTransportStream(head)) throw new ToolOutputError('A segment is no transport stream');
+  if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('A segment ends within a packet');
+  const last = await readEnd(segment, kind);
+  const stream = elementaryStream(head);
+  const start = firstTimestamp(head);
+  if (kind === 'audio') return { codecs: aacCodecString(stream), start, last };
+  if (!startsWithIdr(stream)) throw new UnfitSegmentError('A segment does not begin with an IDR picture');
+  return { codecs: avcCodecString(stream), start, last };
+}
+
+async function readEnd(segment: OutputFile, kind: 'video' | 'audio'): Promise<number> {
+  const end = new StreamEnd(kind);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    if (bytesRead === 0) throw emptySegment(kind);
-    const head = buffer.subarray(0, bytesRead);
-    const stream = elementaryStream(head);
-    const start = firstTimestamp(head);
-    if (kind === 'audio') return { codecs: aacCodecString(stream), start };
-    if (!startsWithIdr(stream)) throw new UnfitSegmentError('A segment does not begin with an IDR picture');
-    return { codecs: avcCodecString(stream), start };
-  } finally {
-    await file.close();
+    for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
+    return end.seconds();
+  } catch (error) {
+    throw incompleteOutput(`A segment has no end: ${(error as Error).message}`);
   }
 }
 

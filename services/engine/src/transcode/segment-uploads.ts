@@ -1,12 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { readdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { freeDiskBytes } from './disk-space.ts';
-import { encryptSegment } from './segment-encryption.ts';
+import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
-import { refusal, TranscodeFailure } from './transcode-failure.ts';
+import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
+import { hostileOutput, refusal, TranscodeFailure } from './transcode-failure.ts';
 import { withStorageRetries } from './with-storage-retries.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
@@ -19,13 +16,15 @@ type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
 
 type SegmentUploadsOptions = {
   /** Where ffmpeg writes. */
-  folder: string;
+  output: ToolOutput;
   objects: ObjectStore;
   contentKey: Uint8Array;
   /** Storage key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
   /** Most segments a rendition may have. */
   maxSegments: number;
+  /** Most bytes a segment may have. */
+  maxBytes: number;
   /** Gives up when this aborts. */
   signal: AbortSignal;
   /**
@@ -69,7 +68,7 @@ export class SegmentUploads {
   /** Looks for newly finished segments and begins to store them. Never rejects. */
   async collect(): Promise<void> {
     try {
-      for (const name of await readdir(this.#options.folder)) {
+      for (const name of await this.#options.output.names()) {
         const file = segmentFile(name);
         if (!file || this.#seen.has(name)) continue;
         this.#seen.add(name);
@@ -113,20 +112,30 @@ export class SegmentUploads {
   }
 
   async #store(file: SegmentFile): Promise<void> {
-    const path = join(this.#options.folder, file.name);
+    const { output, maxBytes } = this.#options;
     await this.#assertWhole();
-    const head = await readSegmentHead(path, file.rendition === AUDIO_RENDITION ? 'audio' : 'video');
-    if (file.rendition !== AUDIO_RENDITION) this.#assertAligned(file.sequence, head.start);
-    const bytes = await this.#upload(path, file);
-    const segments = this.#stored.get(file.rendition) ?? [];
-    segments[file.sequence] = { ...head, bytes };
-    this.#stored.set(file.rendition, segments);
-    await unlink(path);
+    const segment = await output.file(file.name, maxBytes);
+    if (!segment) throw new ToolOutputError(`${file.name} is gone`);
+    try {
+      const kind = file.rendition === AUDIO_RENDITION ? 'audio' : 'video';
+      const head = await readSegmentHead(segment, { kind, sequence: file.sequence });
+      if (kind === 'video') this.#assertAligned(file.sequence, head.start);
+      const bytes = await this.#upload(segment, file);
+      const segments = this.#stored.get(file.rendition) ?? [];
+      segments[file.sequence] = { ...head, bytes };
+      this.#stored.set(file.rendition, segments);
+    } finally {
+      await segment.handle.close();
+    }
+    await output.remove(file.name);
   }
 
-  /** ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. */
+  /**
+   * ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. While the
+   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`).
+   */
   async #assertWhole(): Promise<void> {
-    if ((await freeDiskBytes(this.#options.folder)) >= LEAST_FREE_BYTES) return;
+    if ((await this.#options.output.freeBytes()) >= LEAST_FREE_BYTES) return;
     throw new TranscodeFailure('internal_error', 'The engine ran out of disk space.', { retryable: true });
   }
 
@@ -138,13 +147,14 @@ export class SegmentUploads {
     }
   }
 
-  async #upload(path: string, { rendition, sequence }: SegmentFile): Promise<number> {
+  async #upload(segment: OutputFile, { name, rendition, sequence }: SegmentFile): Promise<number> {
     const { objects, contentKey, keyOf, signal } = this.#options;
     const options = { contentType: 'video/mp2t', signal };
     const { bytes } = await withStorageRetries(() => {
-      const ciphertext = encryptSegment(createReadStream(path), contentKey, sequence);
+      const ciphertext = encryptSegment(readFrom(segment), contentKey, sequence);
       return objects.putStream(keyOf(rendition, sequence), ciphertext, options);
     }, signal);
+    if (bytes !== encryptedBytes(segment.bytes)) throw new ToolOutputError(`${name} became shorter`);
     return bytes;
   }
 
@@ -153,10 +163,12 @@ export class SegmentUploads {
     this.#failure =
       error instanceof TranscodeFailure || error instanceof UnfitSegmentError
         ? error
-        : new TranscodeFailure('internal_error', 'The segments could not be read.', {
-            retryable: true,
-            cause: error,
-          });
+        : error instanceof ToolOutputError
+          ? hostileOutput(error)
+          : new TranscodeFailure('internal_error', 'The segments could not be read.', {
+              retryable: true,
+              cause: error,
+            });
     this.#options.onFailure(this.#failure);
   }
 }

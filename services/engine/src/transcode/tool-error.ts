@@ -1,5 +1,8 @@
-/** Why a tool did not do its work: it said so itself, something killed it, it took too long or too much memory, or it printed too much. */
-export type ToolEnd = 'exit' | 'killed' | 'timeout' | 'stalled' | 'memory' | 'talkative';
+/**
+ * Why a tool did not do its work: it reported an error, it crashed or met one of its limits (`killed`), somebody other than
+ * the engine sent SIGKILL (`forced`), it took too long or too much memory, or it printed too much.
+ */
+export type ToolEnd = 'exit' | 'killed' | 'forced' | 'timeout' | 'stalled' | 'memory' | 'talkative';
 
 /** Characters of stderr that go into the message. */
 const QUOTED = 500;

@@ -1,4 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
+import type { ToolOutputError } from './tool-output.ts';
 
 /** Why an attempt failed, in words its owner may read. What went wrong inside is the `cause`, for the log. */
 export class TranscodeFailure extends Error {
@@ -19,10 +20,23 @@ export function refusal(code: FailureCode, message: string, cause?: unknown): Tr
   return new TranscodeFailure(code, message, { retryable: false, cause });
 }
 
+/** A tool left what no tool that is itself leaves: the file has taken it over, or found a fault in it. */
+export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
+  return refusal('transcode_failed', 'The video could not be transcoded.', cause);
+}
+
 /** Storage did not do what was asked of it. */
 export function storageFailure(cause: unknown): TranscodeFailure {
   return new TranscodeFailure('storage_failed', 'The storage could not be read or written.', {
     retryable: true,
     cause,
+  });
+}
+
+/** A tool ended well but wrote less than it was to write, as ffmpeg does when the disk was full in between. */
+export function incompleteOutput(what: string): TranscodeFailure {
+  return new TranscodeFailure('internal_error', 'The engine could not write all of the video.', {
+    retryable: true,
+    cause: new Error(what),
   });
 }

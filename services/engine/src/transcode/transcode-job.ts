@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
@@ -6,20 +6,24 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { describeResult } from './describe-result.ts';
-import { freeDiskBytes } from './disk-space.ts';
+import type { Reservation } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError, isChangedSound } from './ffmpeg-errors.ts';
+import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import { canDecodeToStereo, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import { BUFFER_SECONDS } from './kept-streams.ts';
 import type { MaxRates } from './ladder.ts';
 import type { MediaTools } from './media-tools.ts';
 import { type ProbedSource, probe } from './probe.ts';
+import { removeTree } from './remove-tree.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import { SegmentUploads, type StoredSegments } from './segment-uploads.ts';
 import { storeImages } from './store-images.ts';
 import { ToolError } from './tool-error.ts';
-import { storageFailure, TranscodeFailure } from './transcode-failure.ts';
+import { ToolOutput, ToolOutputError } from './tool-output.ts';
+import { hostileOutput, storageFailure, TranscodeFailure } from './transcode-failure.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
 import { withStorageRetries } from './with-storage-retries.ts';
 
@@ -39,6 +43,8 @@ export type TranscodeJobContext = {
   settings: TranscodeSettings;
   /** Where the job makes its directory. */
   jobsDir: string;
+  /** What it may take of the disk (see `diskNeed`). */
+  room: Reservation;
   logger: Logger;
   metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
@@ -46,8 +52,15 @@ export type TranscodeJobContext = {
   onProgress: (fraction: number) => void;
 };
 
-/** Disk a job takes, as a multiple of its source: the source, and segments that wait for the storage. */
-const DISK_PER_SOURCE = 1.2;
+/** Disk that segments take which wait for the storage, as a part of their source. */
+const OUTPUT_PER_SOURCE = 0.2;
+
+/** Bytes of disk a job takes: its source, and segments. */
+export function diskNeed(sourceBytes: number): number {
+  return sourceBytes * (1 + OUTPUT_PER_SOURCE);
+}
+
+const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
 
 /**
  * Runs one attempt in a directory of its own, which is gone afterwards whatever happens. Throws a TranscodeFailure, or
@@ -57,21 +70,16 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   const { metrics } = context;
   const directory = await mkdtemp(join(context.jobsDir, 'job-'));
   try {
-    await assertDiskSpace(directory, job.sourceBytes, context.settings.limits.spareDiskBytes);
     await mkdir(join(directory, SOURCE_FOLDER));
     await metrics.inStage('fetch', () => fetchSource(job, directory, context));
+    context.room.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-async function assertDiskSpace(directory: string, sourceBytes: number, spareBytes: number): Promise<void> {
-  if ((await freeDiskBytes(directory)) < sourceBytes * DISK_PER_SOURCE + spareBytes) {
-    throw new TranscodeFailure('internal_error', 'The engine has too little disk space.', {
-      retryable: true,
-    });
+    // What it cannot remove is no reason to lose the result; the next start removes it.
+    await removeTree(directory).catch((error: unknown) =>
+      context.logger.error('transcode.directory_left', { videoId: job.videoId, directory, error }),
+    );
   }
 }
 
@@ -121,7 +129,7 @@ async function transcode(
       const next = nextPlan(plan, source, error, maxRates);
       if (!next) throw error;
       context.logger.warn(next.log, { ...facts, error });
-      await rm(output, { recursive: true });
+      await removeTree(output);
       await removeStored(job, context);
       plan = next.plan;
     }
@@ -150,8 +158,12 @@ function causeOf(error: unknown): unknown {
   return error instanceof TranscodeFailure ? error.cause : error;
 }
 
-/** Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. */
+/**
+ * Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. A fault of
+ * the engine, which another attempt may be spared, is none.
+ */
 function isFaultOfSource(error: unknown): boolean {
+  if (error instanceof TranscodeFailure && error.retryable) return false;
   const cause = causeOf(error);
   return cause instanceof UnfitSegmentError || (cause instanceof ToolError && cause.end === 'exit');
 }
@@ -175,14 +187,16 @@ async function encode(
   const { encodeSeconds, stallSeconds, memoryBytes } = settings.limits;
   // ffmpeg counts the frames of its first output.
   const lowestFrames = Math.ceil(plan.frames / (plan.rungs[0]?.frameStep ?? 1));
+  const output = await ToolOutput.open(join(directory, OUTPUT_FOLDER));
   const failure = new AbortController();
   const signal = AbortSignal.any([context.signal, failure.signal]);
   const uploads = new SegmentUploads({
-    folder: join(directory, OUTPUT_FOLDER),
+    output,
     objects: context.objects,
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
+    maxBytes: largestSegment(plan),
     signal,
     onFailure: (reason) => failure.abort(reason),
   });
@@ -206,14 +220,23 @@ async function encode(
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
     const [stored, images] = await Promise.all([
       uploads.finish(),
-      storeImages(join(directory, OUTPUT_FOLDER), plan.images, job, { objects: context.objects, signal }),
+      storeImages(output, plan.images, job, { objects: context.objects, signal }),
     ]);
     return { stored, images };
   } catch (error) {
+    if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
     // An upload that outlived the job would put segments where somebody has just cleaned up.
     failure.abort();
     await uploads.settle();
+    await output.close();
   }
+}
+
+/** Bytes a segment stays well below: twice what the highest cap and its buffer allow, and the packets of small frames. */
+function largestSegment({ rungs, segmentSeconds }: EncodePlan): number {
+  const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
+  const seconds = segmentSeconds + LONGEST_GOP_SECONDS + BUFFER_SECONDS;
+  return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
 }

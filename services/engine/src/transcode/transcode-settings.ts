@@ -25,8 +25,10 @@ export type TranscodeLimits = {
   cpuSeconds: number;
   /** Largest single file ffmpeg may write. */
   fileBytes: number;
-  /** Disk that must stay free besides what a job is expected to need. */
+  /** Disk that must stay free besides what jobs are expected to need. */
   spareDiskBytes: number;
+  /** A video that found no engine with the disk for it for so long fails. */
+  noRoomSeconds: number;
 };
 
 export type TranscodeSettings = {
@@ -56,4 +58,5 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,
   spareDiskBytes: 1024 ** 3,
+  noRoomSeconds: 24 * 3600,
 };

@@ -1,10 +1,13 @@
-import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData, type MessageOf } from '@framelane/contracts/messages';
-import { type MessageBus, UnprocessableMessageError } from '@framelane/message-bus/message-bus';
+import {
+  type MessageBus,
+  type MessageHandler,
+  UnprocessableMessageError,
+} from '@framelane/message-bus/message-bus';
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -13,11 +16,14 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { freeDiskBytes } from './disk-space.ts';
+import { DiskSpace, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
-import { runTranscodeJob } from './transcode-job.ts';
+import { removeTree } from './remove-tree.ts';
+import { TranscodeFailure } from './transcode-failure.ts';
+import { diskNeed, runTranscodeJob } from './transcode-job.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
+import { prepareWorkDirectory } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
@@ -48,6 +54,7 @@ export class TranscodeWorker {
   readonly #deps: Dependencies;
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
+  readonly #disk: DiskSpace;
   readonly #stopping = new AbortController();
   #tools: MediaTools | undefined;
   readonly #intake: CommandIntake;
@@ -56,11 +63,12 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
+    this.#disk = new DiskSpace(this.#jobsDir, deps.settings.limits.spareDiskBytes);
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: async () => (await freeDiskBytes(this.#jobsDir)) >= deps.settings.limits.spareDiskBytes,
-      handle: (message) => this.#handle(message),
+      hasRoom: () => this.#disk.hasRoom(),
+      handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
   }
@@ -68,8 +76,9 @@ export class TranscodeWorker {
   /** Checks ffmpeg, removes what an earlier run left, and begins to take commands. */
   async start(): Promise<void> {
     const { logger } = this.#deps;
-    await rm(this.#jobsDir, { recursive: true, force: true });
-    await mkdir(this.#jobsDir, { recursive: true });
+    await prepareWorkDirectory(this.#settings.workDir);
+    await removeTree(this.#jobsDir);
+    for (const name of ['jobs', 'tools']) await prepareWorkDirectory(join(this.#settings.workDir, name));
     this.#tools = await prepareMediaTools(this.#settings, logger);
     await this.#intake.start();
   }
@@ -80,25 +89,57 @@ export class TranscodeWorker {
     await this.#intake.stop();
   }
 
-  async #handle(message: Message): Promise<void> {
+  async #handle(...[message, { redelivered }]: Parameters<MessageHandler>): Promise<void> {
     if (message.type !== 'transcode') {
       throw new UnprocessableMessageError(`An engine does not take ${message.type}`);
     }
     const command = message.data;
     this.#stopping.signal.throwIfAborted();
-    const claim = await this.#claim(command);
-    if (!claim) {
-      this.#deps.logger.info('transcode.not_claimable', { videoId: command.videoId });
+    const room = await this.#disk.reserve(diskNeed(command.sourceBytes));
+    if (!room) {
+      await this.#leave(command, redelivered);
       return;
     }
-    await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim));
+    try {
+      const claim = await this.#claim(command);
+      if (claim) await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim, room));
+    } finally {
+      room.release();
+    }
   }
 
-  /** Asks until there is an answer: a command that went back too often would be put away as one nobody can handle. */
+  /**
+   * What becomes of a command whose source does not fit on the disk: it goes back once, for an engine with a larger one.
+   * When it comes back it is dropped, and the control plane sends it again after a while, as it does with every command that
+   * nobody claims. A video that has waited for too long fails.
+   */
+  async #leave(command: Command, redelivered: boolean): Promise<void> {
+    const { videoId, sourceBytes, waitingSince } = command;
+    const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
+    this.#deps.logger.warn('transcode.no_room', { videoId, sourceBytes, waitedSeconds });
+    if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
+    if (waitedSeconds < this.#settings.limits.noRoomSeconds) return;
+    const claim = await this.#claim(command);
+    const message = 'No engine has enough disk space for a file of this size.';
+    if (claim) {
+      await this.#giveUp(
+        command,
+        claim,
+        new TranscodeFailure('internal_error', message, { retryable: false }),
+      );
+    }
+  }
+
+  /**
+   * Claims the next attempt; null when the video is not waiting for one. Asks until there is a response: a command that
+   * went back too often would be put away as one nobody can handle.
+   */
   async #claim({ videoId }: Command): Promise<ClaimAttemptResponse | null> {
     for (;;) {
       try {
-        return await this.#deps.controlPlane.claimAttempt({ videoId });
+        const claim = await this.#deps.controlPlane.claimAttempt({ videoId });
+        if (!claim) this.#deps.logger.info('transcode.not_claimable', { videoId });
+        return claim;
       } catch (error) {
         this.#deps.logger.warn('transcode.claim_unanswered', { videoId, error });
         await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
@@ -106,7 +147,7 @@ export class TranscodeWorker {
     }
   }
 
-  async #runAttempt(command: Command, claim: ClaimAttemptResponse): Promise<void> {
+  async #runAttempt(command: Command, claim: ClaimAttemptResponse, room: Reservation): Promise<void> {
     const { logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt: claim.attempt };
     const startedAt = Date.now();
@@ -114,7 +155,7 @@ export class TranscodeWorker {
     logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
     let completed: MessageOf<'transcode.completed'>;
     try {
-      const manifest = await this.#transcode(command, claim, lease);
+      const manifest = await this.#transcode(command, claim, lease, room);
       completed = createMessage('transcode.completed', { ...facts, manifest });
     } catch (error) {
       lease.stop();
@@ -133,7 +174,12 @@ export class TranscodeWorker {
     });
   }
 
-  async #transcode(command: Command, claim: ClaimAttemptResponse, lease: AttemptLease): Promise<Manifest> {
+  async #transcode(
+    command: Command,
+    claim: ClaimAttemptResponse,
+    lease: AttemptLease,
+    room: Reservation,
+  ): Promise<Manifest> {
     if (!this.#tools) throw new Error('The worker has not been started');
     const { attempt, sourceKey, sourceBytes } = claim;
     const contentKey = Buffer.from(claim.contentKey, 'base64');
@@ -151,6 +197,7 @@ export class TranscodeWorker {
         tools: this.#tools,
         settings: this.#settings,
         jobsDir: this.#jobsDir,
+        room,
         logger: this.#deps.logger,
         metrics: this.#deps.metrics,
         signal: AbortSignal.any([this.#stopping.signal, lease.signal]),

@@ -4,18 +4,24 @@ import { join } from 'node:path';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SegmentUploads } from '../../src/transcode/segment-uploads.ts';
+import { ToolOutput } from '../../src/transcode/tool-output.ts';
 import { makeClip } from '../support/media.ts';
 
 let directory: string;
 let folder: string;
 let segment: string;
+let output: ToolOutput;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'segment-uploads-'));
   folder = join(directory, 'output');
   await mkdir(folder);
+  output = await ToolOutput.open(folder);
   segment = await makeClip(join(directory, 'segment.ts'), { video: 'testsrc2=s=16x16:r=25:d=0.2' });
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(async () => {
+  await output.close();
+  await rm(directory, { recursive: true });
+});
 
 /** The segments from one number up to another, finished as ffmpeg would have written them. */
 async function finish(from: number, to: number): Promise<void> {
@@ -32,7 +38,7 @@ function uploadsTo(gate: Promise<void>, maxSegments: number) {
   };
   const failures: unknown[] = [];
   const uploads = new SegmentUploads({
-    ...{ folder, objects, contentKey: Buffer.alloc(16), maxSegments },
+    ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: new AbortController().signal,
     onFailure: (failure) => failures.push(failure),

@@ -1,6 +1,7 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { chown, lchown, mkdir, readdir, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
 import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
 import { decrypted, expectHlsRules } from './support/hls-rules.ts';
 import { isStopped, processesIn, until } from './support/processes.ts';
@@ -198,12 +199,77 @@ describe('an attempt under way', () => {
   });
 });
 
-test('a job that would fill the disk is not begun', async () => {
+test('a file that does not fit on the disk costs no attempt, and its video fails once it has waited too long', async () => {
+  const bench = await WorkerBench.start();
+  const warn = jest.spyOn(bench.logger, 'warn');
+  const refusals = () =>
+    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.no_room').length;
+  try {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    bench.commandedBytes = Number.MAX_SAFE_INTEGER;
+    const videoId = await bench.submit(clip);
+    // The one time for another engine, the other time to be sent again later.
+    await until(async () => refusals() === 2);
+    bench.commandedBytes = undefined;
+    const { videoId: fits } = await bench.transcode(clip);
+    expect(bench.results(fits)).toHaveLength(1);
+    expect([bench.results(videoId), refusals()]).toEqual([[], 2]);
+
+    bench.commandedBytes = Number.MAX_SAFE_INTEGER;
+    bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
+    await bench.command(videoId);
+    const message = expect.stringContaining('disk space');
+    expect(await bench.failure(videoId)).toMatchObject({ code: 'internal_error', retryable: false, message });
+  } finally {
+    warn.mockRestore();
+    await bench.stop();
+  }
+});
+
+test('two slots do not promise the same disk', async () => {
+  const bench = await WorkerBench.start({ slots: 2, limits: { spareDiskBytes: 0 } });
+  try {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const fetchToFile = bench.objects.fetchToFile.bind(bench.objects);
+    const fetches: string[] = [];
+    bench.objects.fetchToFile = async (key, path, signal) => {
+      fetches.push(key);
+      await gate;
+      return fetchToFile(key, path, signal);
+    };
+    const { bavail, bsize } = await statfs(bench.directory);
+    bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 1.2);
+    const warn = jest.spyOn(bench.logger, 'warn');
+    const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
+    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'transcode.no_room'));
+    warn.mockRestore();
+    expect(fetches).toHaveLength(1);
+    open();
+    await Promise.race([bench.manifest(first), bench.manifest(second)]);
+  } finally {
+    await bench.stop();
+  }
+});
+
+test('a work directory of another user is refused', async () => {
   const bench = await WorkerBench.start();
   try {
-    bench.claimedBytes = Number.MAX_SAFE_INTEGER;
-    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
-    expect(await bench.refuse(clip)).toMatchObject({ code: 'internal_error', retryable: true });
+    if (process.geteuid?.() !== 0) return;
+    for (const name of ['jobs', 'tools']) {
+      const theirs = join(bench.directory, `theirs-${name}`);
+      await mkdir(join(theirs, name), { recursive: true });
+      if (name === 'jobs') await chown(theirs, 65_534, 65_534);
+      else await chown(join(theirs, name), 65_534, 65_534);
+      await expect(prepareWorkDirectory(name === 'jobs' ? theirs : join(theirs, name))).rejects.toThrow(
+        'belongs to another user (uid 65534)',
+      );
+    }
+    const link = join(bench.directory, 'link');
+    await symlink(bench.workDir, link);
+    await prepareWorkDirectory(link);
+    await lchown(link, 65_534, 65_534);
+    await expect(prepareWorkDirectory(link)).rejects.toThrow('belongs to another user');
   } finally {
     await bench.stop();
   }

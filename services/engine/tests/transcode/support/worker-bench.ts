@@ -37,8 +37,9 @@ export class WorkerBench {
   readonly keptTop = new Set<string>();
   /** What the control plane answers to `attemptWanted`. */
   wanted = true;
-  /** What the control plane says of the size of a source, where that is not the truth. */
-  claimedBytes: number | undefined;
+  /** What commands say of the size of a source, where that is not the truth, and since when it waits. */
+  commandedBytes: number | undefined;
+  waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
   /** Fetches of sources that break off from now on. */
@@ -47,6 +48,7 @@ export class WorkerBench {
   takesSegments: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
+  readonly #bytes = new Map<string, number>();
   #waiting: (() => void)[] = [];
 
   private constructor(directory: string, { limits, ...settings }: BenchSettings) {
@@ -85,7 +87,7 @@ export class WorkerBench {
             attempt: 1,
             contentKey: this.contentKey.toString('base64'),
             sourceKey: sourceOf(videoId),
-            sourceBytes: this.claimedBytes ?? sourceBytes,
+            sourceBytes,
             leaseSeconds: 4,
           };
         },
@@ -106,8 +108,13 @@ export class WorkerBench {
     });
   }
 
-  static async start(settings: BenchSettings = {}): Promise<WorkerBench> {
+  /** `prepare` is called before the worker starts, with the directory of the bench. */
+  static async start({
+    prepare,
+    ...settings
+  }: BenchSettings & { prepare?: (directory: string) => Promise<void> } = {}): Promise<WorkerBench> {
     const bench = new WorkerBench(await mkdtemp(join(tmpdir(), 'transcode-')), settings);
+    await prepare?.(bench.directory);
     await bench.#bus.consume('control-plane.events', { prefetch: 10 }, async (message) => {
       bench.events.push(message);
       for (const look of bench.#waiting.splice(0)) look();
@@ -132,6 +139,7 @@ export class WorkerBench {
     const key = sourceOf(videoId);
     const { bytes } = await this.objects.putStream(key, createReadStream(path), { contentType: 'video/mp4' });
     this.#claimable.set(videoId, Math.max(1, bytes));
+    this.#bytes.set(videoId, Math.max(1, bytes));
     return videoId;
   }
 
@@ -144,7 +152,9 @@ export class WorkerBench {
 
   /** Commands to transcode a video. */
   async command(videoId: string): Promise<void> {
-    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId) };
+    const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
+    const waitingSince = this.waitingSince.toISOString();
+    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId), sourceBytes, waitingSince };
     await this.#bus.publish(createMessage('transcode', data));
   }
 

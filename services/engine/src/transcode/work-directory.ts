@@ -1,0 +1,18 @@
+import { lstat, mkdir, stat } from 'node:fs/promises';
+import { SettingsError } from '@framelane/service-kit/settings';
+
+/**
+ * Makes a directory for the engine, or checks the one that is there. Programs run from it, and what is in it is removed,
+ * so one that another user made is refused with a SettingsError: the default is in a folder where anybody can make one.
+ * A directory of root is the choice of whoever set the machine up, as volumes are.
+ */
+export async function prepareWorkDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  const trusted = [0, process.geteuid?.()];
+  for (const { uid } of [await lstat(path), await stat(path)]) {
+    if (trusted.includes(uid)) continue;
+    throw new SettingsError(
+      `ENGINE_WORK_DIR: ${path} belongs to another user (uid ${uid}). Remove it, or set ENGINE_WORK_DIR to a directory of your own.`,
+    );
+  }
+}
