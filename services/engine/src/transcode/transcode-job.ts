@@ -11,6 +11,7 @@ import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError } from './ffmpeg-errors.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import { grantFile, grantFolder } from './job-access.ts';
 import type { MediaTools } from './media-tools.ts';
 import { type ProbedSource, probe } from './probe.ts';
 import { runFfmpeg } from './run-ffmpeg.ts';
@@ -58,6 +59,8 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   try {
     await assertDiskSpace(directory, job.sourceBytes, context.settings.limits.spareDiskBytes);
     await mkdir(join(directory, SOURCE_FOLDER));
+    await grantFolder(directory, 'pass', context.tools.account);
+    await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
     await metrics.inStage('fetch', () => fetchSource(job, directory, context));
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
@@ -78,10 +81,11 @@ async function assertDiskSpace(directory: string, sourceBytes: number, spareByte
 async function fetchSource(
   { sourceKey }: TranscodeJob,
   directory: string,
-  { objects, signal }: TranscodeJobContext,
+  { objects, tools, signal }: TranscodeJobContext,
 ): Promise<void> {
   const path = join(directory, SOURCE_PATH);
   await withStorageRetries(() => objects.fetchToFile(sourceKey, path, signal), signal);
+  await grantFile(path, tools.account);
 }
 
 async function probeSource(
@@ -108,6 +112,7 @@ async function transcode(
     const { rungs, keepsTop, obstacles } = plan;
     context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, keepsTop, obstacles });
     await mkdir(output);
+    await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await encode(job, plan, directory, context);
     return describeResult(source, plan, stored, images);
   };
