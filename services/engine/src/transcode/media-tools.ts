@@ -70,7 +70,7 @@ async function chooseSandbox(
     try {
       if (sandbox === 'bubblewrap') await findProgram('bwrap', 'bubblewrap');
       const check = join(folder, 'check');
-      await writeConfinedProgram(check, await findProgram('true', 'coreutils'), { ...confinement, sandbox });
+      await writeConfinedProgram(check, await findProgram('env', 'coreutils'), { ...confinement, sandbox });
       await output(check, [], folder);
       return sandbox;
     } catch (error) {
