@@ -5,6 +5,7 @@ const SCRIPT = `
 reached=
 for process in /proc/{1..199}; do
   [[ $process == /proc/$$ ]] && continue
+  text=
   read -r -N 100000 text <$process/environ
   [[ $text == *SECRET* ]] && reached+=" $process/environ"
 done

@@ -128,8 +128,9 @@ test('the script that starts ffmpeg gets nothing of the environment but PATH', a
   process.env.FRAMELANE_TEST_SECRET = 'do not tell';
   const { signal } = new AbortController();
   const tool = { cwd: directory, signal, limitSeconds: 10, onLine: () => {} };
-  for (const running of [runFfmpeg(FOREVER, options('none', { program })), runTool(program, [], tool)]) {
-    const { stderr } = await running.then(
+  const runs = [() => runFfmpeg(FOREVER, options('none', { program })), () => runTool(program, [], tool)];
+  for (const run of runs) {
+    const { stderr } = await run().then(
       () => ({ stderr: '' }),
       (error: { stderr: string }) => error,
     );
