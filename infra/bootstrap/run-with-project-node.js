@@ -10,7 +10,9 @@ export async function runWithProjectNode(program, args) {
   const tools = [dirname(PROJECT_NODE), join(ROOT, 'node_modules', '.bin')];
   const PATH = [...tools, process.env.PATH].join(delimiter);
   process.chdir(ROOT);
-  process.exitCode = await run('setpriv', ['--pdeathsig=TERM', PROJECT_NODE, program, ...args], {
+  // Without the signal that opens the inspector, through which a process of the same user could take Node over.
+  const node = [PROJECT_NODE, '--disable-sigusr1'];
+  process.exitCode = await run('setpriv', ['--pdeathsig=TERM', ...node, program, ...args], {
     ...process.env,
     PATH,
   });

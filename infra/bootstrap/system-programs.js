@@ -6,8 +6,11 @@ import { fail, say } from './terminal.js';
 /** The programs Framelane runs, and the Debian package of each. */
 const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
 
-/** Makes transcoding safer where it is present, and runs the example that a start prints. */
-const WELCOME = { bwrap: 'bubblewrap', curl: 'curl' };
+/** Confines ffmpeg, unless ENGINE_SANDBOX names another way. */
+const SANDBOX = { bwrap: 'bubblewrap' };
+
+/** Runs the example that a start prints. */
+const WELCOME = { curl: 'curl' };
 
 /** What the tests run besides. */
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
@@ -29,7 +32,12 @@ const INSTALLERS = {
  * by naming the one command to run.
  */
 export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
-  const needed = packagesOfMissing(forTests ? { ...NEEDED, ...FOR_TESTS } : NEEDED);
+  const usesBubblewrap = !['landlock', 'none'].includes(process.env.ENGINE_SANDBOX);
+  const needed = packagesOfMissing({
+    ...NEEDED,
+    ...(usesBubblewrap && SANDBOX),
+    ...(forTests && FOR_TESTS),
+  });
   const welcome = packagesOfMissing(forTests ? { ...WELCOME, ...WELCOME_FOR_TESTS } : WELCOME).filter(
     (name) => !needed.includes(name),
   );

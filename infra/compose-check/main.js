@@ -7,6 +7,7 @@ import { until } from '../../packages/acceptance/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { freePorts } from '../testing/free-ports.ts';
 import { Customer } from './customer.js';
+import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
@@ -121,6 +122,17 @@ async function tryOut(stack, target, folder, signal) {
   });
   await step('Every stream keeps the rules', async () => {
     for (const video of videos) await customer.play(video);
+  });
+
+  await step('A program in the place of ffmpeg reaches no secret, no network and no other file', async () => {
+    for (const engine of await stack.engines()) {
+      const [{ sandbox } = {}] = await stack.logged(engine, 'sandbox.chosen');
+      const confined = await reached(stack, engine, CONFINED);
+      if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
+      // What the sandbox keeps away is there, and the engine's own memory and environment are closed without it, too.
+      const others = await reached(stack, engine, []);
+      if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
+    }
   });
 
   await step('A video survives the engine that was killed over it', async () => {

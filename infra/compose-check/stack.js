@@ -73,6 +73,11 @@ export class ComposeStack {
       .map((line) => JSON.parse(line));
   }
 
+  /** Runs a command in an engine's container. Resolves with what it prints. */
+  async exec(engine, ...command) {
+    return this.#container('exec', engine, ...command);
+  }
+
   /** Ends an engine without a word. */
   async kill(engine) {
     await this.#container('kill', '--signal', 'KILL', engine);

@@ -37,6 +37,8 @@ let clips: Clips;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-faults-transcoding-'));
+  // As root, ffmpeg runs as another user.
+  await chmod(directory, 0o755);
   // Without the sandbox: what refuses a file is then what ffmpeg is told, and ffmpeg can be replaced by a worse one.
   const env = { ENGINE_SANDBOX: 'none', PATH: `${directory}${delimiter}${process.env.PATH}` };
   await installHangingFfmpeg();
@@ -88,6 +90,7 @@ async function installHangingFfmpeg(): Promise<void> {
 
 async function letFfmpegHang(): Promise<void> {
   await writeFile(join(directory, 'hanging'), '');
+  await chmod(join(directory, 'hanging'), 0o666);
   await writeFile(join(directory, 'hang'), '');
 }
 

@@ -5,7 +5,11 @@ import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
-import { DEFAULT_TRANSCODE_LIMITS, type TranscodeSettings } from './transcode/transcode-settings.ts';
+import {
+  DEFAULT_TRANSCODE_LIMITS,
+  SANDBOXES,
+  type TranscodeSettings,
+} from './transcode/transcode-settings.ts';
 
 /** The presets of x264, fastest first. */
 export const X264_PRESETS = [
@@ -47,7 +51,7 @@ const settings = z.object({
   SERVICE_SECRET: setting.secret(),
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
   ENGINE_WORK_DIR: setting.text().optional(),
-  ENGINE_SANDBOX: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
+  ENGINE_SANDBOX: z.enum(SANDBOXES).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   TRUST_PROXY: trustedProxies(),

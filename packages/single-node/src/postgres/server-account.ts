@@ -1,18 +1,11 @@
-import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
-
-/** The user and group PostgreSQL runs as. */
-export type Account = { uid: number; gid: number };
+import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 
 /** The account for a new cluster: ourselves, or, because PostgreSQL refuses to run as root, the user `postgres`. */
 export async function accountForNewCluster(): Promise<Account> {
   const self = ownAccount();
-  if (self.uid !== 0) return self;
-  return (await findUser('postgres')) ?? (await addUser('postgres'));
+  return self.uid === 0 ? ensureSystemAccount('postgres') : self;
 }
 
 /** The account for an existing cluster: whoever owns its files. */
@@ -41,33 +34,6 @@ export async function runAsAccount(account: Account, needs: readonly string[]): 
     '--inh-caps=+dac_override',
     '--ambient-caps=+dac_override',
   ];
-}
-
-function ownAccount(): Account {
-  return { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
-}
-
-async function findUser(name: string): Promise<Account | undefined> {
-  try {
-    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
-    return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-  } catch {
-    return undefined;
-  }
-}
-
-async function addUser(name: string): Promise<Account> {
-  await run('useradd', [
-    '--system',
-    '--user-group',
-    '--no-create-home',
-    '--shell',
-    '/usr/sbin/nologin',
-    name,
-  ]);
-  const added = await findUser(name);
-  if (added === undefined) throw new Error(`The user ${name} was added but cannot be found.`);
-  return added;
 }
 
 /** Whether any user may pass through, and into, this directory (or run this program). */

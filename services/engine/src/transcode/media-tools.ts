@@ -3,21 +3,32 @@ import { access, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { CONFINING_PROGRAMS, writeConfinedProgram } from './confinement.ts';
+import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
+import { CONFINING_PROGRAMS, type Confinement, writeConfinedProgram } from './confinement.ts';
 import { isPatched, parseVersion } from './ffmpeg-version.ts';
 import { runTool } from './run-tool.ts';
-import type { TranscodeSettings } from './transcode-settings.ts';
+import { ToolError } from './tool-error.ts';
+import type { Sandbox, TranscodeSettings } from './transcode-settings.ts';
 
 /** Paths of the confined programs. */
-export type MediaTools = { ffmpeg: string; ffprobe: string };
+export type MediaTools = {
+  ffmpeg: string;
+  ffprobe: string;
+  /** The account they run as; null for that of the engine. */
+  account: Account | null;
+};
+
+/** The user that ffmpeg runs as where the engine is root. It owns nothing. */
+const ROOTS_ACCOUNT = 'framelane-ffmpeg';
 
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
 const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
 
 /**
- * Finds ffmpeg and ffprobe, confines them, and sees whether they can do what is asked of them. Throws a SettingsError
- * that says what to install; warns of an ffmpeg with known holes, and of a missing sandbox.
+ * Finds ffmpeg and ffprobe, confines them, and checks that they can do what the engine needs. Throws a SettingsError that
+ * says what to do if a program or every sandbox is missing. Warns of an ffmpeg with known vulnerabilities, and of
+ * `none` as the sandbox.
  */
 export async function prepareMediaTools(
   settings: Pick<TranscodeSettings, 'workDir' | 'sandbox' | 'limits'>,
@@ -30,28 +41,51 @@ export async function prepareMediaTools(
   };
   const folder = join(settings.workDir, 'tools');
   await mkdir(folder, { recursive: true });
-  const confine = async (sandbox: 'bubblewrap' | 'none'): Promise<MediaTools> => {
-    const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe') };
-    const { limits } = settings;
-    const addressSpace = { ffmpeg: limits.addressSpaceBytes, ffprobe: limits.probeMemoryBytes };
-    for (const name of ['ffmpeg', 'ffprobe'] as const) {
-      const ofTool = { ...limits, memoryBytes: addressSpace[name] };
-      await writeConfinedProgram(tools[name], programs[name], sandbox, ofTool);
-    }
-    await checkAbilities(tools, folder, logger);
-    return tools;
-  };
-  if (settings.sandbox === 'none') return confine('none');
-  let advice = 'Install bubblewrap to confine ffmpeg fully.';
-  try {
-    await findProgram('bwrap', 'bubblewrap');
-    advice = 'bubblewrap does not work here. It needs user namespaces, which many containers forbid.';
-    return await confine('bubblewrap');
-  } catch (error) {
-    if (settings.sandbox === 'bubblewrap') throw error;
-    logger.warn('sandbox.unavailable', { advice, error });
-    return confine('none');
+  const account = ownAccount().uid === 0 ? await ensureSystemAccount(ROOTS_ACCOUNT) : null;
+  const { limits } = settings;
+  const sandbox = await chooseSandbox(settings.sandbox, folder, { limits, account });
+  if (sandbox === 'none') {
+    const advice = 'Install bubblewrap, or util-linux 2.40 for Landlock, and unset ENGINE_SANDBOX.';
+    logger.warn('sandbox.none', { advice });
+  } else {
+    logger.info('sandbox.chosen', { sandbox });
   }
+  const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe'), account };
+  const ofProbe = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
+  await writeConfinedProgram(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
+  await writeConfinedProgram(tools.ffprobe, programs.ffprobe, { sandbox, limits: ofProbe, account });
+  await checkAbilities(tools, folder, logger);
+  return tools;
+}
+
+/** The first sandbox of those allowed that works on this machine. */
+async function chooseSandbox(
+  allowed: Sandbox,
+  folder: string,
+  confinement: Omit<Confinement, 'sandbox'>,
+): Promise<Confinement['sandbox']> {
+  const candidates = allowed === 'auto' ? (['bubblewrap', 'landlock'] as const) : [allowed];
+  const obstacles: Error[] = [];
+  for (const sandbox of candidates) {
+    try {
+      if (sandbox === 'bubblewrap') await findProgram('bwrap', 'bubblewrap');
+      const check = join(folder, 'check');
+      await writeConfinedProgram(check, await findProgram('env', 'coreutils'), { ...confinement, sandbox });
+      await output(check, [], folder);
+      return sandbox;
+    } catch (error) {
+      obstacles.push(error as Error);
+    }
+  }
+  const reasons = candidates.map((name, at) => `${name}: ${obstacles[at]?.message}`);
+  throw new SettingsError(
+    [
+      'ffmpeg cannot be confined on this machine.',
+      ...reasons,
+      'Install bubblewrap (on Debian and Ubuntu: sudo apt-get install bubblewrap) or util-linux 2.40 or newer, or set ENGINE_SANDBOX=none to run ffmpeg without a sandbox. See docs/media-safety.md.',
+    ].join('\n'),
+    { cause: new AggregateError(obstacles) },
+  );
 }
 
 async function findProgram(name: string, packages: string): Promise<string> {
@@ -100,9 +134,8 @@ async function output(program: string, args: string[], cwd: string): Promise<str
       onLine: (line) => lines.push(line),
     });
   } catch (cause) {
-    throw new SettingsError(`${program} could not be run. Does its file system allow programs?`, {
-      cause,
-    });
+    const detail = cause instanceof ToolError ? cause.stderr.trim() : (cause as Error).message;
+    throw new SettingsError(`${program} could not be run: ${detail}`, { cause });
   }
   return lines;
 }

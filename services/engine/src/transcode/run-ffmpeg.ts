@@ -10,6 +10,7 @@ import {
   wasKilled,
 } from './process-group.ts';
 import { residentBytes } from './resident-memory.ts';
+import { TOOL_ENVIRONMENT } from './run-tool.ts';
 import { ToolError } from './tool-error.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
@@ -36,6 +37,9 @@ export type FfmpegRunOptions = {
   mustWait: () => boolean;
 };
 
+/** Starts the process; the options go to `child_process.spawn`. */
+type Spawn = (args: string[], options: object, ...callbacks: unknown[]) => void;
+
 /** Lines of stderr that are kept for an error. */
 const STDERR_LINES = 60;
 
@@ -56,8 +60,11 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     .input(commandLine.input)
     .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
+  const { _spawnFfmpeg: spawnFfmpeg } = command as unknown as { _spawnFfmpeg: Spawn };
   // It would run ffmpeg for lists of its formats and encoders first, where no limit and no signal reaches that.
   Object.assign(command, {
+    _spawnFfmpeg: ((args, spawnOptions, ...callbacks) =>
+      spawnFfmpeg.call(command, args, { ...spawnOptions, env: TOOL_ENVIRONMENT }, ...callbacks)) as Spawn,
     _checkCapabilities: (done: () => void) => done(),
     availableEncoders: (done: (error: null, encoders: object) => void) => done(null, {}),
   });

@@ -7,6 +7,9 @@ import { ToolError } from './tool-error.ts';
 /** Characters of stderr that are kept, from its end. */
 const STDERR_KEPT = 8192;
 
+/** Not even the script that starts a tool gets the engine's secrets: without a sandbox, an earlier tool may have changed it. */
+export const TOOL_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH };
+
 /**
  * Runs a confined tool to its end and hands over what it prints line by line.
  *
@@ -26,7 +29,11 @@ export async function runTool(
   },
 ): Promise<void> {
   options.signal.throwIfAborted();
-  const child = spawn(program, args, { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: TOOL_ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   endGroupWithLeader(child);
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   let stderr = '';

@@ -1,74 +1,143 @@
 /**
- * What a sandboxed program may not ask the kernel for: other processes (threads it may have), sockets, and what is known
- * for its holes and of no use to it. By the number of the call on each architecture (Linux `unistd.h`).
+ * What a sandboxed program may not ask the kernel for, by the numbers of each call on x86-64 and arm64 (Linux
+ * `unistd.h`). Landlock governs the opening of files alone, so this list also covers what else a program can do to the
+ * files and processes of its own user.
  */
-const ARCHITECTURES: Partial<Record<NodeJS.Architecture, Architecture>> = {
-  x64: {
-    audit: 0xc000003e,
-    clone: 56,
-    // fork, vfork, socket, socketpair, ptrace, process_vm_readv, process_vm_writev
-    denied: [57, 58, 41, 53, 101, 310, 311],
-    // mount, umount2, pivot_root, unshare, setns, add_key, request_key, keyctl, perf_event_open, bpf, userfaultfd
-    alsoDenied: [165, 166, 155, 272, 308, 248, 249, 250, 298, 321, 323],
-    // Numbers from here on are calls of another convention (x32).
-    end: 0x40000000,
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    clone: 220,
-    // socket, socketpair, ptrace, process_vm_readv, process_vm_writev
-    denied: [198, 199, 117, 270, 271],
-    alsoDenied: [40, 39, 41, 97, 268, 217, 218, 219, 241, 280, 282],
-    end: 0x40000000,
-  },
+const DENIED: Record<string, readonly [x64: number, arm64: number | null]> = {
+  // Processes. Threads are allowed, see `clone`.
+  fork: [57, null],
+  vfork: [58, null],
+  // The network.
+  socket: [41, 198],
+  socketpair: [53, 199],
+  // The memory, descriptors, scheduling and end of other processes.
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
+  kcmp: [312, 272],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  pidfd_open: [434, 434],
+  pidfd_getfd: [438, 438],
+  pidfd_send_signal: [424, 424],
+  kill: [62, 129],
+  tkill: [200, 130],
+  tgkill: [234, 131],
+  rt_sigqueueinfo: [129, 138],
+  rt_tgsigqueueinfo: [297, 240],
+  setpriority: [141, 140],
+  ioprio_set: [251, 30],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  // Files other than regular ones, and changes to files that are not opened.
+  link: [86, null],
+  linkat: [265, 37],
+  symlink: [88, null],
+  symlinkat: [266, 36],
+  mknod: [133, null],
+  mknodat: [259, 33],
+  mkdir: [83, null],
+  mkdirat: [258, 34],
+  chmod: [90, null],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  chown: [92, null],
+  lchown: [94, null],
+  fchown: [93, 55],
+  fchownat: [260, 54],
+  name_to_handle_at: [303, 264],
+  open_by_handle_at: [304, 265],
+  inotify_init: [253, null],
+  inotify_init1: [294, 26],
+  fanotify_init: [300, 262],
+  // Memory that outlives the program or escapes its limits.
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  shmget: [29, 194],
+  semget: [64, 190],
+  msgget: [68, 186],
+  mq_open: [240, 180],
+  // Mounts and namespaces.
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  unshare: [272, 97],
+  setns: [308, 268],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  open_tree_attr: [467, 467],
+  // Known for their holes.
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  perf_event_open: [298, 241],
+  bpf: [321, 280],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
 };
 
 type Architecture = {
-  /** The kernel's own name of it. */
+  /** The column in `DENIED`. */
+  column: 0 | 1;
+  /** The kernel's own name of it (`AUDIT_ARCH_*`). */
   audit: number;
   clone: number;
-  denied: readonly number[];
-  alsoDenied: readonly number[];
+  prlimit64: number;
+  /** Numbers from here on are calls of another convention (x32). */
   end: number;
 };
 
-/** The same number everywhere: newer ways to start a process, and to have the kernel do calls on its own. */
+const ARCHITECTURES: Partial<Record<NodeJS.Architecture, Architecture>> = {
+  x64: { column: 0, audit: 0xc000003e, clone: 56, prlimit64: 302, end: 0x40000000 },
+  arm64: { column: 1, audit: 0xc00000b7, clone: 220, prlimit64: 261, end: 0x40000000 },
+};
+
 const CLONE3 = 435;
-const IO_URING_SETUP = 425;
 /** Makes a thread of what `clone` would make a process. */
 const CLONE_THREAD = 0x00010000;
 
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Where things are in what the kernel lets a filter look at (`struct seccomp_data`). */
+/** Offsets in what the kernel shows a filter (`struct seccomp_data`). */
 const FIELD = { call: 0, architecture: 4, firstArgument: 16 };
 const VERDICT = { kill: 0x80000000, error: 0x00050000, allow: 0x7fff0000 };
+const DENY = VERDICT.error | EPERM;
 /** Operations of classic BPF: load a word, jump if equal, if not less, if a bit is set, and return. */
 const OPERATION = { load: 0x20, equal: 0x15, notLess: 0x35, bitSet: 0x45, return: 0x06 };
 
 type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * A seccomp filter as bubblewrap takes it (`--seccomp`), or null where there is none for the architecture. Denied calls
- * fail with EPERM; `clone3` fails as if it did not exist, whereupon libraries make their threads with `clone`, whose
- * flags a filter can see.
+ * A seccomp filter as bubblewrap (`--seccomp`) and setpriv (`--seccomp-filter`) load it, or null for an architecture
+ * other than x86-64 and arm64. Denied calls fail with EPERM. `clone3` fails as if it did not exist: libraries then create
+ * threads with `clone`, whose flags a filter can see. `prlimit64` works on the caller alone.
  */
 export function seccompFilter(architecture: NodeJS.Architecture): Buffer | null {
   const known = ARCHITECTURES[architecture];
   if (!known) return null;
-  const denied = [...known.denied, ...known.alsoDenied, IO_URING_SETUP];
+  const denied = Object.values(DENIED).flatMap((numbers) => numbers[known.column] ?? []);
   const program: Instruction[] = [
     [OPERATION.load, 0, 0, FIELD.architecture],
     ...returnUnless(OPERATION.equal, known.audit, VERDICT.kill),
     [OPERATION.load, 0, 0, FIELD.call],
-    ...returnIf(OPERATION.notLess, known.end, VERDICT.error | EPERM),
+    ...returnIf(OPERATION.notLess, known.end, DENY),
     ...returnIf(OPERATION.equal, CLONE3, VERDICT.error | ENOSYS),
-    ...denied.flatMap((call) => returnIf(OPERATION.equal, call, VERDICT.error | EPERM)),
-    ...returnUnless(OPERATION.equal, known.clone, VERDICT.allow),
-    [OPERATION.load, 0, 0, FIELD.firstArgument],
-    ...returnIf(OPERATION.bitSet, CLONE_THREAD, VERDICT.allow),
-    [OPERATION.return, 0, 0, VERDICT.error | EPERM],
+    ...denied.flatMap((call) => returnIf(OPERATION.equal, call, DENY)),
+    ...allowCallIf(known.clone, OPERATION.bitSet, CLONE_THREAD),
+    ...allowCallIf(known.prlimit64, OPERATION.equal, 0),
+    [OPERATION.return, 0, 0, VERDICT.allow],
   ];
   return Buffer.concat(program.map(encoded));
 }
@@ -85,6 +154,16 @@ function returnUnless(operation: number, value: number, verdict: number): Instru
     [operation, 1, 0, value],
     [OPERATION.return, 0, 0, verdict],
   ];
+}
+
+/** Decides on a call by its first argument; goes on with the next instruction for every other call. */
+function allowCallIf(call: number, operation: number, value: number): Instruction[] {
+  const decision: Instruction[] = [
+    [OPERATION.load, 0, 0, FIELD.firstArgument],
+    ...returnIf(operation, value, VERDICT.allow),
+    [OPERATION.return, 0, 0, DENY],
+  ];
+  return [[OPERATION.equal, 0, decision.length, call], ...decision];
 }
 
 /** `struct sock_filter`; both architectures count from the little end. */

@@ -12,6 +12,7 @@ import { ffmpegArguments } from './ffmpeg-arguments.ts';
 import { explainToolError, isChangedSound } from './ffmpeg-errors.ts';
 import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import { canDecodeToStereo, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from './input-limits.ts';
+import { grantFile, grantFolder } from './job-access.ts';
 import { BUFFER_SECONDS } from './kept-streams.ts';
 import type { MaxRates } from './ladder.ts';
 import type { MediaTools } from './media-tools.ts';
@@ -71,6 +72,8 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   const directory = await mkdtemp(join(context.jobsDir, 'job-'));
   try {
     await mkdir(join(directory, SOURCE_FOLDER));
+    await grantFolder(directory, 'pass', context.tools.account);
+    await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
     await metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.room.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
@@ -87,10 +90,11 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
 async function fetchSource(
   { sourceKey }: TranscodeJob,
   directory: string,
-  { objects, signal }: TranscodeJobContext,
+  { objects, tools, signal }: TranscodeJobContext,
 ): Promise<void> {
   const path = join(directory, SOURCE_PATH);
   await withStorageRetries(() => objects.fetchToFile(sourceKey, path, signal), signal);
+  await grantFile(path, tools.account);
 }
 
 async function probeSource(
@@ -117,6 +121,7 @@ async function transcode(
     const { rungs, keepsTop, obstacles } = plan;
     context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, keepsTop, obstacles });
     await mkdir(output);
+    await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await encode(job, plan, directory, context);
     return describeResult(source, plan, stored, images);
   };

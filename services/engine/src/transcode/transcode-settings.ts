@@ -1,7 +1,8 @@
 import type { MaxRates } from './ladder.ts';
 
-/** How ffmpeg is kept from the rest of the machine: bubblewrap when it works here, always, or never. */
-export type Sandbox = 'auto' | 'bubblewrap' | 'none';
+/** How ffmpeg is kept from the rest of the machine. `auto`: by bubblewrap where it works, else by Landlock. */
+export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;
+export type Sandbox = (typeof SANDBOXES)[number];
 
 /** What one source may cost. */
 export type TranscodeLimits = {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -15,6 +15,8 @@ jest.setTimeout(60_000);
 let bench: WorkerBench;
 beforeAll(async () => {
   bench = await WorkerBench.start({ sandbox: 'none' });
+  // Within reach of ffmpeg, which runs as another user as root.
+  await chmod(bench.directory, 0o755);
 });
 afterAll(() => bench.stop());
 
@@ -50,7 +52,7 @@ function withJpegSize(file: Buffer, pixels: number): Buffer {
 /** A file that cannot be opened without the opener hanging, which would end in another failure than a refusal. */
 async function neighbour(): Promise<string> {
   const path = inBench(`neighbour-${randomBytes(4).toString('hex')}.ts`);
-  await promisify(execFile)('mkfifo', [path]);
+  await promisify(execFile)('mkfifo', ['--mode=666', path]);
   return path;
 }
 

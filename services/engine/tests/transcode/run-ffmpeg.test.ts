@@ -7,6 +7,7 @@ import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type MediaTools, prepareMediaTools } from '../../src/transcode/media-tools.ts';
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/transcode/run-ffmpeg.ts';
+import { runTool } from '../../src/transcode/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
 import { processesIn, until } from './support/processes.ts';
 import { workingSandboxes } from './support/sandboxes.ts';
@@ -127,6 +128,23 @@ test('an ffmpeg that hangs and does not listen is killed', async () => {
   const running = runFfmpeg(FOREVER, options('none', { program, stallSeconds: 0.5 }));
   await expect(running).rejects.toMatchObject({ end: 'stalled' });
   await until(async () => (await processesIn(directory)).length === 0);
+});
+
+test('the script that starts ffmpeg gets nothing of the environment but PATH', async () => {
+  const program = join(directory, 'environment');
+  await writeFile(program, '#!/bin/sh\nenv >&2\nexit 1\n', { mode: 0o700 });
+  process.env.FRAMELANE_TEST_SECRET = 'do not tell';
+  const { signal } = new AbortController();
+  const tool = { cwd: directory, signal, limitSeconds: 10, onLine: () => {} };
+  const runs = [() => runFfmpeg(FOREVER, options('none', { program })), () => runTool(program, [], tool)];
+  for (const run of runs) {
+    const { stderr } = await run().then(
+      () => ({ stderr: '' }),
+      (error: { stderr: string }) => error,
+    );
+    expect(stderr).toContain('PATH=');
+    expect(stderr).not.toContain('do not tell');
+  }
 });
 
 test('a program that cannot be started is an error, not a crash', async () => {

@@ -1,0 +1,38 @@
+/** A bash script that reports what it can reach, started in the place of ffmpeg in the container of an engine. */
+
+/** Starts no process, which a sandbox forbids, and lists no folder. */
+const SCRIPT = `
+reached=
+for process in /proc/{1..199}; do
+  [[ $process == /proc/$$ ]] && continue
+  text=
+  read -r -N 100000 text <$process/environ
+  [[ $text == *SECRET* ]] && reached+=" $process/environ"
+done
+read -r -N 1 _ </var/lib/framelane/tools/ffmpeg.seccomp && reached+=' work'
+read -r -N 1 _ </etc/passwd && reached+=' /etc/passwd'
+read -r -N 1 _ </app/package.json && reached+=' /app/package.json'
+exec 3<>/dev/tcp/127.0.0.1/8091 && reached+=' network'
+kill -0 1 && reached+=' signals'
+echo "reached:$reached"
+`;
+
+/** Turns the engine's start script of ffmpeg into one of bash, and runs that as a child: a session's leader would fork. */
+export const CONFINED = [
+  'sh',
+  '-c',
+  `cd /var/lib/framelane && sed "s#'[^']*/ffmpeg' \\"#/usr/bin/bash \\"#" tools/ffmpeg >/tmp/hostile && sh /tmp/hostile "$@"; exit $?`,
+  'sh',
+];
+
+/** What every other program of the engine's user reaches in its container. */
+export const REACHED_BY_OTHERS = 'work /etc/passwd /app/package.json network signals';
+
+/** What the script reaches that `command` starts; without one it is started as it is. */
+export async function reached(stack, engine, command) {
+  const program = command.length > 0 ? command : ['bash'];
+  const printed = await stack.exec(engine, ...program, '-c', SCRIPT);
+  const [, list] = printed.match(/^reached:(.*)$/m) ?? [];
+  if (list === undefined) throw new Error(`No report from the hostile program: ${printed}`);
+  return list.trim();
+}

@@ -1,0 +1,25 @@
+import { chmod, chown } from 'node:fs/promises';
+import { type Account, ownAccount } from '@framelane/service-kit/system-account';
+
+/** Modes of what the engine owns and the group of the confined programs may use. */
+const MODES = { pass: 0o710, read: 0o750, write: 0o770 };
+
+/**
+ * Lets the account of the confined programs pass through a folder, list and read it, or write in it; nobody else but the
+ * engine can. Does nothing if the programs run as the engine's own account.
+ */
+export async function grantFolder(
+  path: string,
+  access: keyof typeof MODES,
+  account: Account | null,
+): Promise<void> {
+  if (!account) return;
+  await chown(path, ownAccount().uid, account.gid);
+  await chmod(path, MODES[access]);
+}
+
+/** Lets the account of the confined programs read a file in a folder that it can read. */
+export async function grantFile(path: string, account: Account | null): Promise<void> {
+  // The folder keeps everybody else out. The file may be a link to a stored object, which stays the engine's.
+  if (account) await chmod(path, 0o644);
+}
