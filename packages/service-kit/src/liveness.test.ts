@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,10 +47,14 @@ describe('liveness', () => {
 
 describe('a process whose threads are blocked', () => {
   let directory: string;
+  let child: ChildProcess | undefined;
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'liveness-'));
   });
-  afterEach(() => rm(directory, { recursive: true }));
+  afterEach(async () => {
+    child?.kill('SIGKILL');
+    await rm(directory, { recursive: true });
+  });
 
   test('reports it, and ends at a signal all the same', async () => {
     const program = join(directory, 'service.ts');
@@ -71,23 +75,20 @@ describe('a process whose threads are blocked', () => {
             json: () => res.end(),
           };
           liveness()(req, response, () => {});
-        }).listen(0, '127.0.0.1', () => console.log('listening on ' + server.address().port));
+        }).listen(0, '127.0.0.1', () => process.stdout.write('listening on ' + server.address().port + '\\n'));
       });`,
     );
-    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      const port = await new Promise<string>((resolve) => {
-        createInterface({ input: child.stdout }).on('line', (line) => {
-          const [, found] = /^listening on (\d+)$/.exec(line) ?? [];
-          if (found) resolve(found);
-        });
+    const service = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    child = service;
+    const port = await new Promise<string>((resolve) => {
+      createInterface({ input: service.stdout }).on('line', (line) => {
+        const [, found] = /^listening on (\d+)$/.exec(line) ?? [];
+        if (found) resolve(found);
       });
-      expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(503);
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      expect(await exited).toEqual([null, 'SIGKILL']);
-    } finally {
-      child.kill('SIGKILL');
-    }
+    });
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(503);
+    const exited = once(service, 'exit');
+    service.kill('SIGTERM');
+    expect(await exited).toEqual([null, 'SIGKILL']);
   }, 20_000);
 });

@@ -32,7 +32,7 @@ create table attempts (
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
-  constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text, 'video_deleted'::text]))),
+  constraint attempts_outcome_check CHECK ((outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'lease_expired'::text, 'handed_back'::text]))),
   constraint finished_has_an_outcome CHECK (((outcome IS NULL) = (finished_at IS NULL)))
 );
 CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
