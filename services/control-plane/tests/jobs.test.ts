@@ -1,6 +1,6 @@
 import { Exposition } from '@framelane/service-kit/exposition';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { until } from './support/until.ts';
@@ -169,9 +169,27 @@ describe('the reconciler', () => {
     return ids;
   };
 
+  /** Has the database refuse updates of certain videos. */
+  const refuseUpdates = async (condition: RawBuilder<unknown>) => {
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
+      plane.db,
+    );
+    await sql`
+      create trigger refuse before update on videos
+      for each row when (${condition}) execute function refuse()`.execute(plane.db);
+  };
+
   test('takes every step, also when one fails, and counts it', async () => {
     const outdated = await outdatedVideos(1);
-    await sql`alter table upload_tickets rename to gone`.execute(plane.db);
+    const expired = await plane.ticket();
+    const expires_at = sql<Date>`now()`;
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at })
+      .where('video_id', '=', expired.videoId)
+      .execute();
+    await refuseUpdates(sql`new.status = 'failed'`);
 
     await reconcile();
 
@@ -184,13 +202,7 @@ describe('the reconciler', () => {
 
   test('does what it can of a step', async () => {
     const [refused, ...others] = await outdatedVideos(3);
-    await sql`
-      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
-      plane.db,
-    );
-    await sql`
-      create trigger refuse before update on videos for each row
-      when (old.id = ${sql.lit(refused)}) execute function refuse()`.execute(plane.db);
+    await refuseUpdates(sql`old.id = ${sql.lit(refused)}`);
 
     await reconcile();
 

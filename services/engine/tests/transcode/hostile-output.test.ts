@@ -28,6 +28,8 @@ beforeAll(async () => {
     sandbox: 'none',
     // Found by the engine before the real one.
     prepare: async (directory) => {
+      // For an engine that is root: its ffmpeg is another user, who is to do the same as the engine's own could.
+      await chmod(directory, 0o777);
       const programs = join(directory, 'programs');
       await mkdir(programs);
       const script = [
@@ -44,6 +46,7 @@ beforeAll(async () => {
   const made = (name: string) => join(bench.directory, name);
   [instead, afterwards, secret] = [made('instead'), made('afterwards'), made('secrets.json')];
   await writeFile(secret, 'the secret that seals all keys');
+  await chmod(secret, 0o666);
   clip = await makeClip(made('clip.mp4'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     options: ['-c:v', 'mpeg4'],
@@ -55,7 +58,10 @@ afterAll(async () => {
   await bench.stop();
 });
 
-/** The failure of a job whose ffmpeg does so, once it has left nothing behind. */
+/**
+ * The failure of a job whose ffmpeg does so, once it has left nothing behind. Scripts use `cd -P`: a plain `cd` begins at
+ * the root, where the user of ffmpeg may not pass.
+ */
 async function failureOf(script: { instead?: string; afterwards?: string }) {
   await writeFile(instead, script.instead ?? '');
   await writeFile(afterwards, script.afterwards ?? ':');
@@ -144,7 +150,7 @@ test('a FIFO for every segment blocks nothing', async () => {
     '720p-0.ts',
     '1080p-0.ts',
   ];
-  expect(await failureOf({ instead: `cd output; mkfifo ${fifos.join(' ')}` })).toEqual(HOSTILE);
+  expect(await failureOf({ instead: `cd -P output; mkfifo ${fifos.join(' ')}` })).toEqual(HOSTILE);
 });
 
 test('another folder in place of the output is not read', async () => {
@@ -154,7 +160,7 @@ test('another folder in place of the output is not read', async () => {
 
 test('folders that cannot be entered or are deeper than a path can be long are removed', async () => {
   const script = [
-    'cd output; mkdir closed; touch closed/file; chmod 000 closed',
+    'cd -P output; mkdir closed; touch closed/file; chmod 000 closed',
     // 300 folders of 100 characters.
     `name=$(printf 'x%.0s' $(seq 100)); for i in $(seq 300); do mkdir "$name"; cd -P "$name" 2>/dev/null || break; done`,
   ].join('\n');
@@ -180,14 +186,14 @@ test('anything under names that nobody reads does no harm', async () => {
   await writeFile(instead, '');
   await writeFile(
     afterwards,
-    `cd output; rm -f 360p.m3u8; mkfifo 360p.m3u8 x.ts; ln -s '${secret}' master.m3u8; mkdir -- -rf`,
+    `cd -P output; rm -f 360p.m3u8; mkfifo 360p.m3u8 x.ts; ln -s '${secret}' master.m3u8; mkdir -- -rf`,
   );
   const { manifest } = await bench.transcode(clip);
   expect(manifest.poster).not.toBeNull();
 });
 
 test('a FIFO does not keep the engine from stopping', async () => {
-  await writeFile(instead, 'cd output; mkfifo 360p-0.ts 360p-1.ts; sleep 60');
+  await writeFile(instead, 'cd -P output; mkfifo 360p-0.ts 360p-1.ts; sleep 60');
   await bench.submit(clip);
   await until(async () => (await processesIn(bench.workDir)).length > 0);
   const startedAt = Date.now();
