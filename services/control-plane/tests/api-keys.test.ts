@@ -7,6 +7,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../src/auth/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { shiftClock } from './support/shift-clock.ts';
 import { until } from './support/until.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
@@ -157,6 +158,7 @@ describe('creating', () => {
     ['an unknown permission', { name: 'x', permissions: ['videos:*'] }, 'body/permissions/0'],
     ['a permission twice', { name: 'x', permissions: ['usage:read', 'usage:read'] }, 'body/permissions'],
     ['an end that is over', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'body/expiresAt'],
+    ['an end in the year 0', { name: 'x', expiresAt: '0000-01-01T00:00:00+12:00' }, 'body/expiresAt'],
     ['an end beyond all years', { name: 'x', expiresAt: '9999-12-31T23:59:59-12:00' }, 'body/expiresAt'],
     ['no such day', { name: 'x', expiresAt: '2999-02-30T00:00:00Z' }, 'body/expiresAt'],
   ])('400 with %s', async (_, body, field) => {
@@ -367,5 +369,63 @@ describe('the last use', () => {
       await whoami(as(key)).expect(200);
     });
     await until(async () => (await lastUsed(key.id)) !== undefined);
+  });
+});
+
+describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds', (offset) => {
+  let setRight: () => void;
+  beforeAll(() => {
+    setRight = shiftClock(offset * 1000);
+  });
+  afterAll(() => setRight());
+
+  /** A time by the right clock. */
+  const inMinutes = (minutes: number) => new Date(Date.now() + (minutes * 60 - offset) * 1000).toISOString();
+
+  test('accepts a key with half an hour left, and refuses one that has expired', async () => {
+    const key = await createKey({ expiresAt: inMinutes(30) });
+    const statusInList = async () => {
+      const { body } = await list();
+      return body.data.find(({ id }: ApiKey) => id === key.id).status;
+    };
+    expect([key.status, await statusInList()]).toEqual(['active', 'active']);
+    expect((await whoami(as(key))).status).toBe(200);
+    await expire(key.id);
+    expect(code(await whoami(as(key)))).toEqual([401, 'expired_api_key']);
+    expect(await statusInList()).toBe('expired');
+  });
+
+  test('makes no key that has expired', async () => {
+    const keys = async () => (await list()).body.data;
+    const before = await keys();
+    const answer = await post({ name: 'x', expiresAt: inMinutes(-30) });
+    expect(code(answer)).toEqual([400, 'validation_failed']);
+    expect(answer.body.errors[0].field).toBe('body/expiresAt');
+    expect(await keys()).toEqual(before);
+  });
+
+  test('keeps the last key while it has half an hour left', async () => {
+    const { headers, keyId } = await makeWorkspace();
+    await plane.db
+      .updateTable('api_keys')
+      .set({ expires_at: new Date(inMinutes(30)) })
+      .where('id', '=', keyId)
+      .execute();
+    expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
+  });
+
+  test('notes a use again once a minute has passed', async () => {
+    const key = await createKey();
+    const longAgo = sql<Date>`now() - interval '61 seconds'`;
+    await plane.db.updateTable('api_keys').set({ last_used_at: longAgo }).where('id', '=', key.id).execute();
+    await whoami(as(key)).expect(200);
+    await until(async () => {
+      const { noted } = await plane.db
+        .selectFrom('api_keys')
+        .select(sql<boolean>`last_used_at > now() - interval '1 minute'`.as('noted'))
+        .where('id', '=', key.id)
+        .executeTakeFirstOrThrow();
+      return noted;
+    });
   });
 });

@@ -7,6 +7,7 @@ import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/webhook-events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
+import { shiftClock } from './support/shift-clock.ts';
 import { until } from './support/until.ts';
 import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
@@ -433,6 +434,36 @@ describe('secrets', () => {
     expect(row).toContain(id);
     expect(row).not.toContain(secret.replace('whsec_', ''));
     expect(JSON.stringify(await webhooks.get(id))).not.toContain('whsec_');
+  });
+});
+
+describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds', (offset) => {
+  let setRight: () => void;
+  beforeAll(() => {
+    setRight = shiftClock(offset * 1000);
+  });
+  afterAll(() => setRight());
+
+  test('lets a replaced secret sign for a day', async () => {
+    const { id } = await register();
+    const { body } = await webhooks.call('post', `/${id}/rotate-secret`);
+    const left = Date.parse(body.previousSecretExpiresAt) - (Date.now() - offset * 1000);
+    expect(Math.abs(left - 24 * 3_600_000)).toBeLessThan(60_000);
+  });
+
+  test.each([
+    [119.5, true],
+    [120.5, false],
+  ])('after %d hours of failure leaves a webhook enabled: %s', async (hours, enabled) => {
+    const { id } = await register((res) => res.writeHead(500).end());
+    await plane.db
+      .updateTable('webhook_endpoints')
+      .set({ consecutive_failures: 1, failing_since: sql`now() - make_interval(secs => ${hours * 3600})` })
+      .where('id', '=', id)
+      .execute();
+    await webhooks.test(id);
+    await until(async () => (await webhooks.get(id)).consecutiveFailures === 2);
+    expect((await webhooks.get(id)).enabled).toBe(enabled);
   });
 });
 

@@ -1,11 +1,11 @@
 import type { components } from '@framelane/openapi/types';
-import type { ApiKeyRow } from '../db/schema.ts';
+import type { FoundKey } from './api-keys.store.ts';
 
 /** What the public sees of a key; never the secret. */
 export type ApiKeyRecord = components['schemas']['ApiKey'];
 
-/** The public record of a row, its status as of `now`. */
-export function toApiKeyRecord(row: ApiKeyRow, now: Date): ApiKeyRecord {
+/** The public record of a key, its status as of when it was found. */
+export function toApiKeyRecord(row: FoundKey): ApiKeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -13,7 +13,7 @@ export function toApiKeyRecord(row: ApiKeyRow, now: Date): ApiKeyRecord {
     last4: row.last4,
     environment: row.environment,
     permissions: row.permissions,
-    status: statusOf(row, now),
+    status: statusOf(row),
     createdAt: row.created_at.toISOString(),
     createdBy: row.created_by,
     expiresAt: row.expires_at?.toISOString() ?? null,
@@ -23,10 +23,7 @@ export function toApiKeyRecord(row: ApiKeyRow, now: Date): ApiKeyRecord {
 }
 
 /** A revoked key stays revoked, also when it would have expired since. */
-export function statusOf(
-  row: Pick<ApiKeyRow, 'revoked_at' | 'expires_at'>,
-  now: Date,
-): ApiKeyRecord['status'] {
+export function statusOf(row: Pick<FoundKey, 'revoked_at' | 'is_expired'>): ApiKeyRecord['status'] {
   if (row.revoked_at !== null) return 'revoked';
-  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
+  return row.is_expired ? 'expired' : 'active';
 }

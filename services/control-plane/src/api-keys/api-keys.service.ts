@@ -9,7 +9,16 @@ import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
 import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts';
 import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
-import { findKeyByHash, hasKeyWith, insertKey, listKeys, lockKeysOf, revokeKey } from './api-keys.store.ts';
+import {
+  type FoundKey,
+  findKeyByHash,
+  hasKeyWith,
+  insertKey,
+  listKeys,
+  lockKeysOf,
+  revokeKey,
+  type UsedKey,
+} from './api-keys.store.ts';
 import { LastUse } from './last-use.ts';
 import { SharedLookups } from './shared-lookups.ts';
 
@@ -17,7 +26,7 @@ import { SharedLookups } from './shared-lookups.ts';
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
 
 /** A key that has been checked, with the name of its workspace. */
-export type VerifiedKey = ApiKeyRow & { workspace_name: string };
+export type VerifiedKey = UsedKey;
 
 /** What a new key is to be. */
 export type NewApiKey = {
@@ -62,7 +71,7 @@ export class ApiKeysService {
     const described = describeSecret(secret);
     const key = described === null ? undefined : await this.#lookUp(described.hash);
     if (key === undefined) throw unauthorized('invalid_api_key', 'This API key does not exist.');
-    const status = statusOf(key, new Date());
+    const status = statusOf(key);
     if (status === 'revoked') throw unauthorized('revoked_api_key', 'This API key has been revoked.');
     if (status === 'expired') throw unauthorized('expired_api_key', 'This API key has expired.');
     this.#lastUse.note(key);
@@ -114,15 +123,13 @@ export class ApiKeysService {
 
   /** Makes a key. Throws 400 `validation_failed` for an expiry that is over or cannot be written as in RFC 3339. */
   async create(key: NewApiKey, noteOutcome?: NoteOutcome<CreatedApiKey>): Promise<CreatedApiKey> {
-    const now = new Date();
-    if (key.expiresAt !== null && (key.expiresAt <= now || key.expiresAt > LATEST)) {
-      throw invalidField('body/expiresAt', 'out_of_range', 'must be in the future, before the year 10000');
-    }
+    if (key.expiresAt !== null && key.expiresAt > LATEST) throw expiryOutOfRange();
     const secret = newApiKeySecret(key.environment);
     const created = await this.#db.transaction().execute(async (trx) => {
       const row = await storeKey(trx, { ...key, secret });
       if (row === undefined) throw new Error('A new secret is in use already');
-      const outcome = { ...toApiKeyRecord(row, now), secret };
+      if (row.is_expired) throw expiryOutOfRange();
+      const outcome = { ...toApiKeyRecord(row), secret };
       await noteOutcome?.(trx, outcome);
       return outcome;
     });
@@ -140,9 +147,8 @@ export class ApiKeysService {
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
   ): Promise<Page<ApiKeyRecord>> {
-    const now = new Date();
     const rows = await listKeys(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
-    return toPage(rows, page.limit, (row) => toApiKeyRecord(row, now));
+    return toPage(rows, page.limit, toApiKeyRecord);
   }
 
   /**
@@ -165,7 +171,7 @@ export class ApiKeysService {
           `A key can revoke only keys whose permissions it holds. This one lacks ${excess.join(', ')}.`,
         );
       }
-      const kept = permissionsToKeep(key, new Date());
+      const kept = permissionsToKeep(key);
       if (kept.length > 0 && !(await hasKeyWith(trx, workspaceId, kept, key.expires_at))) {
         const held = kept.length === 1 ? `the permission ${kept[0]}` : 'every permission';
         throw new Problem(
@@ -205,7 +211,7 @@ export async function createFullKey(
 async function storeKey(
   db: Database,
   key: Omit<NewApiKey, 'environment'> & { secret: string },
-): Promise<ApiKeyRow | undefined> {
+): Promise<FoundKey | undefined> {
   const described = describeSecret(key.secret);
   if (described === null) {
     throw new Error('An API key is svc_live_ or svc_test_ followed by at least 16 letters and digits');
@@ -230,10 +236,14 @@ function lastsAsLong(key: Pick<ApiKeyRow, 'expires_at'>, until: Date | null): bo
 }
 
 /** What another key of the workspace has to be able to do before this one is revoked: nothing when it has expired. */
-function permissionsToKeep(key: ApiKeyRow, now: Date): readonly Permission[] {
-  if (key.expires_at !== null && key.expires_at <= now) return [];
+function permissionsToKeep(key: FoundKey): readonly Permission[] {
+  if (key.is_expired) return [];
   if (PERMISSIONS.every((permission) => key.permissions.includes(permission))) return PERMISSIONS;
   return key.permissions.includes('api_keys:write') ? ['api_keys:write'] : [];
+}
+
+function expiryOutOfRange(): Problem {
+  return invalidField('body/expiresAt', 'out_of_range', 'must be in the future, before the year 10000');
 }
 
 function keyNotFound(detail: string): Problem {

@@ -4,11 +4,21 @@ import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
 
-/** The key with this hash and the name of its workspace, whatever its state. */
-export async function findKeyByHash(
-  db: Database,
-  hash: Buffer,
-): Promise<(ApiKeyRow & { workspace_name: string }) | undefined> {
+/** A use is noted this often at most, in seconds. */
+const USE_INTERVAL_SECONDS = 60;
+
+/** A key, judged by the clock of the database. */
+export type FoundKey = ApiKeyRow & { is_expired: boolean };
+
+/** A key that a request came with: the name of its workspace, and whether this use is to be noted. */
+export type UsedKey = FoundKey & { workspace_name: string; is_use_due: boolean };
+
+const isExpired = sql<boolean>`coalesce(api_keys.expires_at <= now(), false)`.as('is_expired');
+const isUseDue = sql<boolean>`coalesce(
+  api_keys.last_used_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)}), true)`;
+
+/** The key with this hash, whatever its state. */
+export async function findKeyByHash(db: Database, hash: Buffer): Promise<UsedKey | undefined> {
   const [key] = await keysByHash(db, hash);
   return key;
 }
@@ -18,7 +28,7 @@ const keysByHash = compileOnce((db, hash: Buffer) =>
     .selectFrom('api_keys')
     .innerJoin('workspaces', 'workspaces.id', 'api_keys.workspace_id')
     .selectAll('api_keys')
-    .select('workspaces.name as workspace_name')
+    .select(['workspaces.name as workspace_name', isExpired, isUseDue.as('is_use_due')])
     .where('secret_hash', '=', hash),
 );
 
@@ -26,18 +36,23 @@ const keysByHash = compileOnce((db, hash: Buffer) =>
 export async function insertKey(
   db: Database,
   key: Omit<ApiKeyRow, 'created_at' | 'revoked_at' | 'last_used_at'>,
-): Promise<ApiKeyRow | undefined> {
+): Promise<FoundKey | undefined> {
   return db
     .insertInto('api_keys')
     .values(key)
     .onConflict((conflict) => conflict.column('secret_hash').doNothing())
     .returningAll()
+    .returning(isExpired)
     .executeTakeFirst();
 }
 
 /** The keys of a workspace, revoked and expired ones among them. */
-export async function listKeys(db: Database, workspaceId: string, page: PageRequest): Promise<ApiKeyRow[]> {
-  const keys = db.selectFrom('api_keys').selectAll().where('workspace_id', '=', workspaceId);
+export async function listKeys(db: Database, workspaceId: string, page: PageRequest): Promise<FoundKey[]> {
+  const keys = db
+    .selectFrom('api_keys')
+    .selectAll()
+    .select(isExpired)
+    .where('workspace_id', '=', workspaceId);
   return keysetPage(keys, 'api_keys', page).execute();
 }
 
@@ -59,7 +74,7 @@ export async function revokeKey(
   db: Database,
   keyId: string,
   workspaceId?: string,
-): Promise<ApiKeyRow | undefined> {
+): Promise<FoundKey | undefined> {
   return db
     .updateTable('api_keys')
     .set({ revoked_at: sql`now()` })
@@ -67,6 +82,7 @@ export async function revokeKey(
     .$if(workspaceId !== undefined, (query) => query.where('workspace_id', '=', workspaceId as string))
     .where('revoked_at', 'is', null)
     .returningAll()
+    .returning(isExpired)
     .executeTakeFirst();
 }
 
@@ -91,13 +107,12 @@ export async function hasKeyWith(
   return row !== undefined;
 }
 
-/** Notes a use, unless one was noted in the last `seconds`. */
-export async function touchKey(db: Database, keyId: string, seconds: number): Promise<void> {
-  const noteworthy = sql<boolean>`(last_used_at is null or last_used_at < now() - make_interval(secs => ${seconds}))`;
+/** Notes a use, unless another control plane has just done so. */
+export async function touchKey(db: Database, keyId: string): Promise<void> {
   await db
     .updateTable('api_keys')
     .set({ last_used_at: sql`now()` })
     .where('id', '=', keyId)
-    .where(noteworthy)
+    .where(isUseDue)
     .execute();
 }

@@ -17,6 +17,8 @@ export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKi
 export type ClaimedDelivery = DeliveryWithType & {
   /** The end of the claim is also its token. */
   claimed_until: Date;
+  /** When the attempt begins, by the clock of the database. */
+  claimed_at: Date;
   payload: string;
   url: string;
   /** Sealed; the replaced one is null unless it still signs. */
@@ -98,7 +100,7 @@ export async function claimDueDeliveries(
       set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
       from unlocked, webhook_events event, webhook_endpoints endpoint
       where delivery.id = unlocked_id and event.id = event_id and endpoint.id = endpoint_id
-      returning delivery.*, event.type as event_type, payload, url, secret,
+      returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, url, secret,
         case when previous_secret_expires_at > now() then previous_secret end as previous_secret`.execute(
       trx,
     );

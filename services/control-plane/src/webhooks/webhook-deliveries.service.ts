@@ -125,11 +125,12 @@ export class WebhookDeliveriesService {
 
   /** Records how an attempt went, with what follows from it. An outcome of an expired claim changes nothing. */
   async #record(delivery: ClaimedDelivery, attempt: Attempt): Promise<void> {
+    const at = delivery.claimed_at;
     const recorded = await this.#db.transaction().execute(async (trx) => {
       const endpoint = await lockEndpoint(trx, delivery.endpoint_id);
       const current = await lockClaimed(trx, delivery);
       if (endpoint === undefined || current === undefined) return undefined;
-      const health = healthAfter(healthOf(endpoint), attempt);
+      const health = healthAfter(healthOf(endpoint), { ...attempt, at });
       // What the former address of an endpoint says does not concern the new one.
       const concerned = endpoint.url === delivery.url;
       const disable = endpoint.enabled && concerned ? health.disable : null;
@@ -139,14 +140,14 @@ export class WebhookDeliveriesService {
         ...(current.round === delivery.round ? scheduleOf(delivery, attempt, next) : renewed(current)),
         claimed_until: null,
         attempts: number,
-        last_attempt_at: attempt.at,
+        last_attempt_at: at,
         response_status: attempt.responseStatus,
         failure: attempt.failure,
       });
       await insertAttempt(trx, {
         delivery_id: delivery.id,
         number,
-        at: attempt.at,
+        at,
         duration_ms: attempt.durationMs,
         response_status: attempt.responseStatus,
         failure: attempt.failure,
@@ -155,7 +156,7 @@ export class WebhookDeliveriesService {
         await updateEndpoint(trx, endpoint.id, {
           consecutive_failures: health.consecutiveFailures,
           failing_since: health.failingSince,
-          last_attempt_at: attempt.at,
+          last_attempt_at: at,
         });
       }
       if (disable !== null) await disableEndpoint(trx, endpoint.id, disable);

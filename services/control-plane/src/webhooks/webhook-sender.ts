@@ -25,7 +25,6 @@ export type OutgoingEvent = {
 
 /** How one attempt went. */
 export type Attempt = {
-  at: Date;
   durationMs: number;
   /** Null when no answer came. */
   responseStatus: number | null;
@@ -56,18 +55,16 @@ export class WebhookSender {
    * interrupted: then it counts for nothing and has to be made again.
    */
   async send(event: OutgoingEvent): Promise<Attempt | null> {
-    const at = new Date();
     const begun = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
     const result = (attempt: Pick<Attempt, 'responseStatus' | 'failure'>, retryAfter?: string): Attempt => ({
       ...attempt,
-      at,
       durationMs: Math.round(performance.now() - begun),
       retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
     });
     try {
-      const { status, retryAfter } = await this.#post(event, at, signal);
+      const { status, retryAfter } = await this.#post(event, signal);
       return result({ responseStatus: status, failure: failureOfStatus(status) }, retryAfter);
     } catch (error) {
       if (this.#interruption.signal.aborted) return null;
@@ -80,7 +77,7 @@ export class WebhookSender {
     this.#interruption.abort();
   }
 
-  async #post(event: OutgoingEvent, sentAt: Date, signal: AbortSignal): Promise<Answer> {
+  async #post(event: OutgoingEvent, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
     const url = new URL(event.url);
     const addresses = await this.#receivers.addressesOf(url, signal);
@@ -89,7 +86,7 @@ export class WebhookSender {
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Framelane-Webhooks/1.0',
-        ...signedHeaders({ id: event.id, sentAt, body: event.body }, event.secrets),
+        ...signedHeaders({ id: event.id, sentAt: new Date(), body: event.body }, event.secrets),
       },
       lookup: lookupOf(addresses),
       autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,

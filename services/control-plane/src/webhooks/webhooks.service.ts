@@ -13,6 +13,7 @@ import {
   findDelivery,
   findLastDeliveries,
   giveUpDeliveries,
+  inSeconds,
   insertDelivery,
   insertEvent,
   listDeliveries,
@@ -169,19 +170,18 @@ export class WebhooksService {
   ): Promise<RotatedWebhook> {
     const secret = newWebhookSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    const previousExpiry = new Date(Date.now() + REPLACED_SECRET_HOURS * 3_600_000);
     return this.#db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
       const row = await updateEndpoint(trx, id, {
         secret: sealed,
         previous_secret: before.secret,
-        previous_secret_expires_at: previousExpiry,
+        previous_secret_expires_at: inSeconds(REPLACED_SECRET_HOURS * 3600),
         updated_at: sql`now()`,
       });
       const rotated = {
         ...(await this.#record(trx, row)),
         secret: showWebhookSecret(secret),
-        previousSecretExpiresAt: previousExpiry.toISOString(),
+        previousSecretExpiresAt: (row.previous_secret_expires_at as Date).toISOString(),
       };
       await noteOutcome(trx, rotated);
       return rotated;

@@ -5,6 +5,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { readControlPlaneConfig } from '../../src/config.ts';
 import { ControlPlane } from '../../src/control-plane.ts';
+import { shiftClock } from './shift-clock.ts';
 import { localWebhooks } from './webhooks.ts';
 
 /**
@@ -32,14 +33,3 @@ const { port, internalPort } = await ControlPlane.create(localWebhooks(config), 
   logger,
 }).start();
 process.stdout.write(`${port} ${internalPort}\n`);
-
-function shiftClock(ms: number): void {
-  if (ms === 0) return;
-  const RightDate = Date;
-  globalThis.Date = new Proxy(RightDate, {
-    construct: (target, args, newTarget) =>
-      Reflect.construct(target, args.length === 0 ? [RightDate.now() + ms] : args, newTarget),
-    get: (target, name, receiver) =>
-      name === 'now' ? () => RightDate.now() + ms : Reflect.get(target, name, receiver),
-  });
-}
