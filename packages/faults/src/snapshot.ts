@@ -32,7 +32,8 @@ export type Snapshot = {
   /** Their keys. */
   unfinishedUploads: string[];
   /** Events written, and what the receiver got. */
-  events: { id: string; type: string; videoId: string }[];
+  /** With the duration of videos that became ready, which a deleted video has no more. */
+  events: { id: string; type: string; videoId: string; duration: number | null }[];
   delivered: { id: string; type: string; videoId: string }[];
   /** Ids under which the receiver got different things. */
   reusedEventIds: string[];
@@ -86,7 +87,8 @@ async function readDatabase(
     const rows = async <R>(text: string): Promise<R[]> => (await client.query(text)).rows as R[];
     const videos = await rows<VideoState>(VIDEOS);
     const events = await rows<Snapshot['events'][number]>(
-      `select id, type, payload::json -> 'data' ->> 'id' as "videoId" from webhook_events`,
+      `select id, type, payload::json -> 'data' ->> 'id' as "videoId",
+        (payload::json -> 'data' ->> 'duration')::float8 as duration from webhook_events`,
     );
     const [open] = await rows<{ count: number }>(
       `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,

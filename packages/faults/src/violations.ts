@@ -133,11 +133,11 @@ function leftBehind({ ffmpegs, jobDirectories }: Snapshot): string[] {
 const MINUTES_APART = 0.0003;
 
 /** 8: minutes count once a video, bytes once an object. */
-function wrongUsage({ videos, usage, events, objects, sentBytes }: Snapshot): string[] {
-  const ready = new Set(events.filter(({ type }) => type === 'video.ready').map(({ videoId }) => videoId));
-  const minutes = videos
-    .filter(({ id }) => ready.has(id))
-    .reduce((sum, { duration }) => sum + (duration ?? 0) / 60, 0);
+function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
+  const ready = new Map(
+    events.filter(({ type }) => type === 'video.ready').map(({ videoId, duration }) => [videoId, duration]),
+  );
+  const minutes = [...ready.values()].reduce<number>((sum, duration) => sum + (duration ?? 0) / 60, 0);
   const storedBytes = [...objects.values()].reduce((sum, bytes) => sum + bytes, 0);
   return [
     ...(Math.abs(minutes - usage.minutes) > MINUTES_APART * Math.max(ready.size, 1)

@@ -95,6 +95,7 @@ async function startAll(
     SERVICE_SECRET: secrets.serviceSecret,
   };
 
+  const isLocal = servesOnlyThisMachine(settings);
   let isReady = false;
   const controlPlane = ControlPlane.create(
     readControlPlaneConfig({
@@ -108,8 +109,8 @@ async function startAll(
       CONTENT_KEY_SECRET: secrets.contentKeySecret,
       CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
       RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
-      RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || UNLIMITED,
-      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (servesOnlyThisMachine(settings) ? LOOPBACK : ''),
+      RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || (isLocal ? UNLIMITED : ''),
+      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (isLocal ? LOOPBACK : ''),
     }),
     {
       bus,
@@ -145,7 +146,7 @@ async function startAll(
   await makeSampleVideo(dataDir.sampleVideo);
   signal.throwIfAborted();
 
-  // Last, so that a start that fails has not made a key that nobody ever sees.
+  // Last, so that a start that fails before has not made a key that nobody ever sees.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
   isReady = true;
   return { workspaceId, newApiKey, broken: database.broken };

@@ -1,5 +1,6 @@
 import { closeUnread } from '@framelane/service-kit/end-unread';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
+import { liveness } from '@framelane/service-kit/liveness';
 import type { Logger } from '@framelane/service-kit/logger';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
@@ -23,7 +24,7 @@ export function createInternalApp(deps: {
   app.disable('x-powered-by');
   app.use(closeUnread);
   // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
-  app.get('/healthz', (_req, res) => void res.json({ status: 'ok' }));
+  app.get('/healthz', liveness());
   app.get('/metrics', deps.metrics);
   app.use(requestId, deps.countRequests, serviceAuthentication(deps.secret), express.json());
   app.use(internalApi(deps.tickets, deps.attempts, deps.tokenGuesses));

@@ -293,6 +293,6 @@ export function uploadCancelled(): Problem {
   return new Problem(
     409,
     'upload_cancelled',
-    'The video was deleted during the upload, or its ticket went to another upload.',
+    'The video was deleted during the upload, or its ticket expired or went to another upload.',
   );
 }

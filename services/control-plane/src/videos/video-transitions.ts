@@ -8,8 +8,9 @@ import type { Schema, VideoRow } from '../db/schema.ts';
 import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
 import { toVideoRecord } from './video-record.ts';
 import {
-  findPossibleOwners,
+  beginWaiting,
   findVideo,
+  findVideoOrTombstone,
   lockVideo,
   moveToFailed,
   moveToRetry,
@@ -61,9 +62,7 @@ export class VideoTransitions {
 
   /** Has the next attempt begin, after the delay: writes a transcode command to the outbox. */
   async issueTranscode(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
-    const due = sql<Date>`now() + make_interval(secs => ${delaySeconds})`;
-    await updateVideo(trx, video.id, { command_issued_at: due, waiting_since: due });
-    const waiting_since = new Date(Date.now() + delaySeconds * 1000);
+    const waiting_since = await beginWaiting(trx, video.id, delaySeconds);
     await this.#sendCommand(trx, { ...video, waiting_since }, delaySeconds);
   }
 
@@ -137,14 +136,13 @@ export class VideoTransitions {
   }
 
   /**
-   * An engine made something that changes nothing any more: it is purged as far as the state of the video has no use for
-   * it. It may have come after the purge of a deleted video, and even after its tombstone went: reports do not name the
-   * workspace, so then each is searched.
+   * Purges what an engine stored and the state of the video has no use for. The report may come after the purge of a
+   * deleted video. A report about a video without a row changes nothing: its tombstone was kept for far longer than any
+   * upload or attempt lasts.
    */
   async discard(trx: Database, videoId: string): Promise<void> {
-    for (const workspace_id of await findPossibleOwners(trx, videoId)) {
-      await this.#purge(trx, { id: videoId, workspace_id });
-    }
+    const video = await findVideoOrTombstone(trx, videoId);
+    if (video !== undefined) await this.#purge(trx, video);
   }
 
   async #sendCommand(trx: Database, video: VideoRow, delaySeconds: number): Promise<void> {
@@ -169,7 +167,7 @@ export class VideoTransitions {
     }
   }
 
-  async #purge(trx: Database, video: Pick<VideoRow, 'id' | 'workspace_id'>): Promise<void> {
+  async #purge(trx: Database, video: VideoRow): Promise<void> {
     await addJob(trx, 'purge-objects', { videoId: video.id, workspaceId: video.workspace_id, look: 1 });
   }
 }

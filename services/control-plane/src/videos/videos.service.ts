@@ -169,8 +169,13 @@ export class VideosService {
     let removed: number;
     do removed = await deleteTombstones(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH);
     while (removed === TOMBSTONE_BATCH);
-    for (const video of await findUnpurged(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH)) {
-      await addJob(this.#db, 'purge-objects', { ...video, look: 1 }, { key: `purge:${video.videoId}` });
+    for (let after = '', count = TOMBSTONE_BATCH; count === TOMBSTONE_BATCH; ) {
+      const unpurged = await findUnpurged(this.#db, TOMBSTONE_DAYS, { after, limit: TOMBSTONE_BATCH });
+      for (const video of unpurged) {
+        await addJob(this.#db, 'purge-objects', { ...video, look: 1 }, { key: `purge:${video.videoId}` });
+      }
+      after = unpurged.at(-1)?.videoId ?? after;
+      count = unpurged.length;
     }
   }
 

@@ -47,14 +47,6 @@ export async function findVideoOrTombstone(db: Database, videoId: string): Promi
   return db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirst();
 }
 
-/** The workspace of a video or a tombstone; every workspace when there is no row of it. */
-export async function findPossibleOwners(db: Database, videoId: string): Promise<string[]> {
-  const row = await findVideoOrTombstone(db, videoId);
-  if (row !== undefined) return [row.workspace_id];
-  const workspaces = await db.selectFrom('workspaces').select('id').execute();
-  return workspaces.map(({ id }) => id);
-}
-
 /** A living video, its row locked until the transaction ends. Every transition begins here, so none can deadlock. */
 export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
   return db
@@ -175,6 +167,18 @@ export async function updateVideo(
     .execute();
 }
 
+/** Begins the wait for an engine, after the delay. Resolves with that time, which is the database's. */
+export async function beginWaiting(db: Database, videoId: string, delaySeconds: number): Promise<Date> {
+  const due = sql<Date>`now() + make_interval(secs => ${delaySeconds})`;
+  const row = await db
+    .updateTable('videos')
+    .set({ command_issued_at: due, waiting_since: due, updated_at: sql`now()` })
+    .where('id', '=', videoId)
+    .returning('waiting_since')
+    .executeTakeFirstOrThrow();
+  return row.waiting_since as Date;
+}
+
 /** Raises the progress; it never falls. Resolves with whether it rose. */
 export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<boolean> {
   const result = await db
@@ -264,15 +268,17 @@ export async function deleteTombstones(db: Database, olderThanDays: number, limi
   return Number(result.numDeletedRows);
 }
 
-/** Up to `limit` tombstones of that age whose purge has not ended. */
+/** Up to `limit` tombstones of that age whose purge has not ended, after the one with that id. */
 export async function findUnpurged(
   db: Database,
   olderThanDays: number,
-  limit: number,
+  { after, limit }: { after: string; limit: number },
 ): Promise<{ videoId: string; workspaceId: string }[]> {
   const rows = await tombstones(db, olderThanDays)
     .select('workspace_id')
     .where('purged_at', 'is', null)
+    .where('id', '>', after)
+    .orderBy('id')
     .limit(limit)
     .execute();
   return rows.map(({ id, workspace_id }) => ({ videoId: id, workspaceId: workspace_id }));

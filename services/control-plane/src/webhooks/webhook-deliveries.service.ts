@@ -75,17 +75,18 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Attempts a claimed delivery. Never rejects: a delivery whose outcome cannot be recorded is attempted again when its
-   * claim has expired.
+   * Attempts a claimed delivery. Never rejects: a delivery that cannot be signed, or whose outcome cannot be recorded, is
+   * attempted again when its claim has expired.
    */
   async attempt(delivery: ClaimedDelivery): Promise<void> {
     try {
       const { url, event_id: id, payload: body } = delivery;
-      const attempt = await this.#sender.send({ url, id, body, secrets: await this.#secretsOf(delivery) });
+      const secrets = await this.#secretsOf(delivery);
+      const attempt = await this.#sender.send({ url, id, body, secrets });
       if (attempt === null) await releaseClaim(this.#db, delivery);
       else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, attempt));
     } catch (error) {
-      this.#logger.error('webhook.attempt_not_recorded', { deliveryId: delivery.id, error });
+      this.#logger.error('webhook.attempt_failed', { deliveryId: delivery.id, error });
     }
   }
 
@@ -136,13 +137,13 @@ export class WebhookDeliveriesService {
       const disable = endpoint.enabled && concerned ? health.disable : null;
       const next = this.#nextStep(delivery, attempt, endpoint.enabled && disable === null);
       const number = current.attempts + 1;
+      const isLatestRound = current.round === delivery.round;
       await updateDelivery(trx, delivery.id, {
-        ...(current.round === delivery.round ? scheduleOf(delivery, attempt, next) : renewed(current)),
+        ...(isLatestRound ? scheduleOf(delivery, attempt, next) : renewed(current, attempt)),
         claimed_until: null,
         attempts: number,
         last_attempt_at: at,
         response_status: attempt.responseStatus,
-        failure: attempt.failure,
       });
       await insertAttempt(trx, {
         delivery_id: delivery.id,
@@ -160,12 +161,12 @@ export class WebhookDeliveriesService {
         });
       }
       if (disable !== null) await disableEndpoint(trx, endpoint.id, disable);
-      return { number, next, disable };
+      return { number, next, disable, isDueAgain: !isLatestRound && current.next_attempt_at !== null };
     });
     if (recorded === undefined) return;
-    const { number, next, disable } = recorded;
+    const { number, next, disable, isDueAgain } = recorded;
     this.#log(delivery, number, attempt, next);
-    this.#metrics.webhookAttempted(typeof next === 'object' ? 'retrying' : next);
+    this.#metrics.webhookAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
     if (disable !== null) {
       this.#metrics.webhookDisabled(disable);
       this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disable });
@@ -221,10 +222,11 @@ function scheduleOf({ failures }: WebhookDeliveryRow, { failure }: Attempt, next
     status: retry ? 'retrying' : next,
     next_attempt_at: retry ? inSeconds(next.retryInSeconds) : null,
     failures: failures + (failure === null ? 0 : 1),
+    failure,
   } as const;
 }
 
 /** A redelivery was requested during the attempt: it stays due, unless it was given up since. */
-function renewed({ next_attempt_at }: WebhookDeliveryRow) {
-  return next_attempt_at === null ? {} : ({ status: 'retrying' } as const);
+function renewed({ next_attempt_at }: WebhookDeliveryRow, { failure }: Attempt) {
+  return next_attempt_at === null ? {} : ({ status: 'retrying', failure } as const);
 }
