@@ -1,5 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +22,7 @@ import { grantFile, grantFolder } from '../../src/transcode/job-access.ts';
 import { runTool } from '../../src/transcode/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
 import { processesIn, until } from './support/processes.ts';
-import { workingSandboxes } from './support/sandboxes.ts';
+import { LANDLOCK_STAND_IN, workingSandboxes } from './support/sandboxes.ts';
 
 const MIB = 1024 ** 2;
 const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
@@ -22,7 +33,7 @@ const ENGINE_USER = 65_534;
 type Sandbox = Confinement['sandbox'];
 type Engine = 'root' | 'a user';
 
-const sandboxes = workingSandboxes();
+const sandboxes = workingSandboxes({ standIn: true });
 const engines: Engine[] = IS_ROOT ? ['root', 'a user'] : ['a user'];
 const cases = sandboxes.flatMap((sandbox) => engines.map((engine) => ({ sandbox, engine })));
 const confined = cases.filter(({ sandbox }) => sandbox !== 'none');
@@ -72,9 +83,20 @@ async function confine({ sandbox, engine }: Case, program: string, limits = LIMI
   const script = join(directories[engine], `script-${sandbox}`);
   const account = engine === 'root' ? media : null;
   await writeConfinedProgram(script, program, { sandbox, limits, account });
+  if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
   if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
   return [...asEngine(engine), script];
 }
+
+/** The script calls a copy of the stand-in, as its user may not be able to read this repository. */
+async function useStandIn(script: string, standIn: string): Promise<void> {
+  const copy = `${script}.setpriv`;
+  await copyFile(standIn, copy);
+  await chmod(copy, 0o644);
+  const text = await readFile(script, 'utf8');
+  await writeFile(script, text.replace(' setpriv ', ` /usr/bin/perl ${copy} `));
+}
+
 type Case = { sandbox: Sandbox; engine: Engine };
 
 async function run(
