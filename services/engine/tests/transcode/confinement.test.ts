@@ -132,10 +132,22 @@ const NUMBERS = {
   x64: {
     ...{ capget: 125, getrlimit: 97, memfd: 319, prctl: 157, prlimit: 302, ptrace: 101, readMemory: 310 },
     ...{ fcntl: 72, ioctl: 16, mqUnlink: 241, renameat2: 316, robustList: 274, setxattr: 188 },
+    ...{
+      bind: 49,
+      listen: 50,
+      accept: 43,
+      accept4: 288,
+      connect: 42,
+      sendmsg: 46,
+      sendmmsg: 307,
+      syslog: 103,
+    },
   },
   arm64: {
     ...{ capget: 90, getrlimit: 163, memfd: 279, prctl: 167, prlimit: 261, ptrace: 117, readMemory: 270 },
     ...{ fcntl: 25, ioctl: 29, mqUnlink: 181, renameat2: 276, robustList: 100, setxattr: 5 },
+    ...{ bind: 200, listen: 201, accept: 202, accept4: 242, connect: 203, sendmsg: 211, sendmmsg: 269 },
+    syslog: 116,
   },
 };
 const number = NUMBERS[process.arch as keyof typeof NUMBERS];
@@ -408,6 +420,15 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
       `${CALL} print join "\n", map { call($_, -100, "/usr", 0, 0, 0) } qw(${calls.join(' ')})`,
     );
     expect(results.split('\n')).toEqual(calls.map(() => DENIED));
+  });
+
+  test('lets it make no other use of its output, and read no log of the kernel', async () => {
+    const { bind, listen, accept, accept4, connect, sendmsg, sendmmsg, syslog } = number;
+    const calls = [bind, listen, accept, accept4, connect, sendmsg, sendmmsg];
+    // SYSLOG_ACTION_SIZE_BUFFER
+    const attempts = [...calls.map((call) => `call(${call}, 1, 0, 0, 0)`), `call(${syslog}, 10, 0, 0)`];
+    const results = await perl(where, `${CALL} print join "\n", ${attempts.join(', ')}`);
+    expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
   });
 
   test('lets it open no connection', async () => {
