@@ -1,20 +1,22 @@
 import { execFile } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { TOOL_ENVIRONMENT } from './run-tool.ts';
 
 const run = promisify(execFile);
 
 /**
- * Removes a directory that a tool has written to, with everything in it; a missing one is no error. Links are removed, not
- * followed, as long as no tool is left that could exchange a folder for one. Folders that a tool made inaccessible, or
- * nested deeper than a path can be long, are left to chmod and rm, which work through open folders.
+ * Removes a directory that a tool has written to, with everything in it. A missing directory is no error. Throws if
+ * something cannot be removed.
+ *
+ * rm works through open folders. So it follows no link that a tool puts in the place of a folder meanwhile, and it reaches
+ * folders nested deeper than a path can be long.
  */
 export async function removeTree(directory: string): Promise<void> {
-  try {
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  } catch {
-    // What chmod cannot change, rm reports.
-    await run('chmod', ['-R', 'u+rwX', '--', directory]).catch(() => {});
-    await run('rm', ['-rf', '--', directory]);
+  const options = { env: TOOL_ENVIRONMENT };
+  // The tool may have made folders inaccessible, but not to root. For root, chmod is a risk: it follows a link that takes
+  // the place of a file at the wrong moment. rm reports what chmod cannot change.
+  if (process.getuid?.() !== 0) {
+    await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
   }
+  await run('rm', ['-rf', '--', directory], options);
 }

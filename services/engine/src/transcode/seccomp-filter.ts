@@ -1,17 +1,28 @@
+/** The numbers of a system call; null where the architecture does not have it. */
+type Numbers = readonly [x64: number, arm64: number | null];
+
 /**
  * What a sandboxed program may not ask the kernel for, by the numbers of each call on x86-64 and arm64 (Linux
  * `unistd.h`). Landlock governs the opening of files alone, so this list also covers what else a program can do to the
  * files and processes of its own user.
  */
-const DENIED: Record<string, readonly [x64: number, arm64: number | null]> = {
+const DENIED: Record<string, Numbers> = {
   // Processes. Threads are allowed, see `clone`.
   fork: [57, null],
   vfork: [58, null],
-  // The network.
+  // The network. The inherited output may be a socket, too.
   socket: [41, 198],
   socketpair: [53, 199],
+  bind: [49, 200],
+  listen: [50, 201],
+  accept: [43, 202],
+  accept4: [288, 242],
+  connect: [42, 203],
+  sendmsg: [46, 211],
+  sendmmsg: [307, 269],
   // The memory, descriptors, scheduling and end of other processes.
   ptrace: [101, 117],
+  get_robust_list: [274, 100],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
   process_madvise: [440, 440],
@@ -50,18 +61,51 @@ const DENIED: Record<string, readonly [x64: number, arm64: number | null]> = {
   lchown: [94, null],
   fchown: [93, 55],
   fchownat: [260, 54],
+  utime: [132, null],
+  utimes: [235, null],
+  futimesat: [261, null],
+  utimensat: [280, 88],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  getxattr: [191, 8],
+  lgetxattr: [192, 9],
+  fgetxattr: [193, 10],
+  listxattr: [194, 11],
+  llistxattr: [195, 12],
+  flistxattr: [196, 13],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+  setxattrat: [463, 463],
+  getxattrat: [464, 464],
+  listxattrat: [465, 465],
+  removexattrat: [466, 466],
+  file_getattr: [468, 468],
+  file_setattr: [469, 469],
+  // Can leave a device file behind (`RENAME_WHITEOUT`). `rename` and `renameat` cannot.
+  renameat2: [316, 276],
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
   inotify_init: [253, null],
   inotify_init1: [294, 26],
   fanotify_init: [300, 262],
-  // Memory that outlives the program or escapes its limits.
+  // Memory that outlives the program, escapes its limits or belongs to other programs of the user.
   memfd_create: [319, 279],
   memfd_secret: [447, 447],
   shmget: [29, 194],
+  shmat: [30, 196],
+  shmctl: [31, 195],
   semget: [64, 190],
+  semop: [65, 193],
+  semtimedop: [220, 192],
+  semctl: [66, 191],
   msgget: [68, 186],
+  msgsnd: [69, 189],
+  msgrcv: [70, 188],
+  msgctl: [71, 187],
   mq_open: [240, 180],
+  mq_unlink: [241, 181],
   // Mounts and namespaces.
   mount: [165, 40],
   umount2: [166, 39],
@@ -85,7 +129,30 @@ const DENIED: Record<string, readonly [x64: number, arm64: number | null]> = {
   bpf: [321, 280],
   userfaultfd: [323, 282],
   io_uring_setup: [425, 425],
+  // The kernel's log.
+  syslog: [103, 116],
 };
+
+/** Calls that are denied for some commands only. The command is the second argument. */
+const DENIED_COMMANDS: readonly { call: Numbers; commands: Record<string, number> }[] = [
+  {
+    // fcntl: signals to other processes, and leases, for which whoever opens the file has to wait.
+    call: [72, 25],
+    commands: {
+      F_SETOWN: 8,
+      F_SETSIG: 10,
+      F_SETOWN_EX: 15,
+      F_SETLEASE: 1024,
+      F_NOTIFY: 1026,
+      F_SETDELEG: 1040,
+    },
+  },
+  {
+    // ioctl: signals to other processes, by a socket.
+    call: [16, 29],
+    commands: { FIOSETOWN: 0x8901, SIOCSPGRP: 0x8902 },
+  },
+];
 
 type Architecture = {
   /** The column in `DENIED`. */
@@ -111,7 +178,7 @@ const EPERM = 1;
 const ENOSYS = 38;
 
 /** Offsets in what the kernel shows a filter (`struct seccomp_data`). */
-const FIELD = { call: 0, architecture: 4, firstArgument: 16 };
+const FIELD = { call: 0, architecture: 4, firstArgument: 16, secondArgument: 24 };
 const VERDICT = { kill: 0x80000000, error: 0x00050000, allow: 0x7fff0000 };
 const DENY = VERDICT.error | EPERM;
 /** Operations of classic BPF: load a word, jump if equal, if not less, if a bit is set, and return. */
@@ -135,6 +202,9 @@ export function seccompFilter(architecture: NodeJS.Architecture): Buffer | null 
     ...returnIf(OPERATION.notLess, known.end, DENY),
     ...returnIf(OPERATION.equal, CLONE3, VERDICT.error | ENOSYS),
     ...denied.flatMap((call) => returnIf(OPERATION.equal, call, DENY)),
+    ...DENIED_COMMANDS.flatMap(({ call, commands }) =>
+      denyCommands(call[known.column], Object.values(commands)),
+    ),
     ...allowCallIf(known.clone, OPERATION.bitSet, CLONE_THREAD),
     ...allowCallIf(known.prlimit64, OPERATION.equal, 0),
     [OPERATION.return, 0, 0, VERDICT.allow],
@@ -162,6 +232,17 @@ function allowCallIf(call: number, operation: number, value: number): Instructio
     [OPERATION.load, 0, 0, FIELD.firstArgument],
     ...returnIf(operation, value, VERDICT.allow),
     [OPERATION.return, 0, 0, DENY],
+  ];
+  return [[OPERATION.equal, 0, decision.length, call], ...decision];
+}
+
+/** Decides on a call by its second argument, of which the kernel reads the low 32 bits. */
+function denyCommands(call: number | null, commands: readonly number[]): Instruction[] {
+  if (call === null) return [];
+  const decision: Instruction[] = [
+    [OPERATION.load, 0, 0, FIELD.secondArgument],
+    ...commands.flatMap((command) => returnIf(OPERATION.equal, command, DENY)),
+    [OPERATION.return, 0, 0, VERDICT.allow],
   ];
   return [[OPERATION.equal, 0, decision.length, call], ...decision];
 }

@@ -1,5 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +22,7 @@ import { grantFile, grantFolder } from '../../src/transcode/job-access.ts';
 import { runTool } from '../../src/transcode/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
 import { processesIn, until } from './support/processes.ts';
-import { workingSandboxes } from './support/sandboxes.ts';
+import { LANDLOCK_STAND_IN, workingSandboxes } from './support/sandboxes.ts';
 
 const MIB = 1024 ** 2;
 const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
@@ -22,7 +33,7 @@ const ENGINE_USER = 65_534;
 type Sandbox = Confinement['sandbox'];
 type Engine = 'root' | 'a user';
 
-const sandboxes = workingSandboxes();
+const sandboxes = workingSandboxes({ standIn: true });
 const engines: Engine[] = IS_ROOT ? ['root', 'a user'] : ['a user'];
 const cases = sandboxes.flatMap((sandbox) => engines.map((engine) => ({ sandbox, engine })));
 const confined = cases.filter(({ sandbox }) => sandbox !== 'none');
@@ -72,9 +83,20 @@ async function confine({ sandbox, engine }: Case, program: string, limits = LIMI
   const script = join(directories[engine], `script-${sandbox}`);
   const account = engine === 'root' ? media : null;
   await writeConfinedProgram(script, program, { sandbox, limits, account });
+  if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
   if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
   return [...asEngine(engine), script];
 }
+
+/** The script calls a copy of the stand-in, as its user may not be able to read this repository. */
+async function useStandIn(script: string, standIn: string): Promise<void> {
+  const copy = `${script}.setpriv`;
+  await copyFile(standIn, copy);
+  await chmod(copy, 0o644);
+  const text = await readFile(script, 'utf8');
+  await writeFile(script, text.replace(' setpriv ', ` /usr/bin/perl ${copy} `));
+}
+
 type Case = { sandbox: Sandbox; engine: Engine };
 
 async function run(
@@ -107,8 +129,26 @@ const DENIED = 'Operation not permitted';
 
 /** Numbers of system calls that Perl has no function for. */
 const NUMBERS = {
-  x64: { capget: 125, getrlimit: 97, memfd: 319, prctl: 157, prlimit: 302, ptrace: 101, readMemory: 310 },
-  arm64: { capget: 90, getrlimit: 163, memfd: 279, prctl: 167, prlimit: 261, ptrace: 117, readMemory: 270 },
+  x64: {
+    ...{ capget: 125, getrlimit: 97, memfd: 319, prctl: 157, prlimit: 302, ptrace: 101, readMemory: 310 },
+    ...{ fcntl: 72, ioctl: 16, mqUnlink: 241, renameat2: 316, robustList: 274, setxattr: 188 },
+    ...{
+      bind: 49,
+      listen: 50,
+      accept: 43,
+      accept4: 288,
+      connect: 42,
+      sendmsg: 46,
+      sendmmsg: 307,
+      syslog: 103,
+    },
+  },
+  arm64: {
+    ...{ capget: 90, getrlimit: 163, memfd: 279, prctl: 167, prlimit: 261, ptrace: 117, readMemory: 270 },
+    ...{ fcntl: 25, ioctl: 29, mqUnlink: 181, renameat2: 276, robustList: 100, setxattr: 5 },
+    ...{ bind: 200, listen: 201, accept: 202, accept4: 242, connect: 203, sendmsg: 211, sendmmsg: 269 },
+    syslog: 116,
+  },
 };
 const number = NUMBERS[process.arch as keyof typeof NUMBERS];
 
@@ -297,6 +337,81 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(await perl(where, 'print shmget(0, 4096, 01600) // "$!"')).toBe(DENIED);
   });
 
+  test('lets it send no signal through a pipe or its output', async () => {
+    const pid = victims[engine].pid;
+    const [setOwner, setSignal, setOwnerEx] = [8, 10, 15];
+    const descriptors = ['1', '2', 'fileno($in)'];
+    const attempts = descriptors.flatMap((descriptor) => [
+      `call(${number.fcntl}, ${descriptor}, ${setOwner}, ${pid})`,
+      `call(${number.fcntl}, ${descriptor}, ${setOwner} + 2 ** 32, ${pid})`,
+      `call(${number.fcntl}, ${descriptor}, ${setOwnerEx}, pack("ll", 1, ${pid}))`,
+      `call(${number.fcntl}, ${descriptor}, ${setSignal}, 9)`,
+      // FIOSETOWN, SIOCSPGRP
+      `call(${number.ioctl}, ${descriptor}, 0x8901, pack("l", ${pid}))`,
+      `call(${number.ioctl}, ${descriptor}, 0x8902, pack("l", ${pid}))`,
+    ]);
+    const signal = 'fcntl($in, 4, 020000); syswrite($out, "x");';
+    const results = `my @r = (${attempts.join(', ')}); ${signal} print join "\n", @r`;
+    expect((await perl(where, `${CALL} pipe(my $in, my $out); ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+    const { exitCode, signalCode } = victims[engine];
+    expect({ exitCode, signalCode }).toEqual({ exitCode: null, signalCode: null });
+  });
+
+  test('lets it keep nobody waiting for a file', async () => {
+    // F_SETLEASE, F_NOTIFY, F_SETDELEG
+    const attempts = [1024, 1026, 1040].map((command) => `call(${number.fcntl}, fileno($f), ${command}, 0)`);
+    const results = await perl(
+      where,
+      `${CALL} open(my $f, "<", "source/file"); print join "\n", ${attempts.join(', ')}`,
+    );
+    expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
+  });
+
+  test('lets it change no times and no extended attributes, and read none of these', async () => {
+    const secret = join(directories[engine], 'secret');
+    const before = await stat(secret);
+    // setxattr and the eleven calls after it, then setxattrat and those after it, file_getattr and file_setattr
+    const calls = Array.from({ length: 12 }, (_, at) => number.setxattr + at);
+    calls.push(463, 464, 465, 466, 468, 469);
+    const attempts = [
+      ...['source/file', 'output', secret].map((file) => `utime(1, 1, "${file}") ? "done" : "$!"`),
+      `call(${number.setxattr}, "${secret}", "user.x", "y", 1, 0)`,
+      ...calls.map((call) => `call(${call}, 0, 0, 0, 0, 0)`),
+    ];
+    const results = attempts.map((attempt) => `(${attempt})`).join(', ');
+    expect((await perl(where, `${CALL} print join "\n", ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+    expect((await stat(secret)).mtimeMs).toBe(before.mtimeMs);
+  });
+
+  test('lets it use no memory, semaphore or queue of another program', async () => {
+    const attempts = [
+      'shmread(0, my $b, 0, 1)',
+      'shmctl(0, 2, my $b)',
+      'semop(0, pack("sss", 0, 1, 0))',
+      'semctl(0, 0, 2, my $b)',
+      'msgsnd(0, pack("l! a*", 1, "x"), 0)',
+      'msgrcv(0, my $b, 1, 0, 04000)',
+      'msgctl(0, 2, my $b)',
+      `call(${number.mqUnlink}, "x") eq "0"`,
+    ];
+    const results = attempts.map((attempt) => `((${attempt}) ? "done" : "$!")`).join(', ');
+    expect((await perl(where, `${CALL} print join "\n", ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+  });
+
+  test('lets it exchange no file for a device, and see no address in another process', async () => {
+    const exchange = `open(my $f, ">", "output/z"); call(${number.renameat2}, -100, "output/z", -100, "output/w", 4)`;
+    expect(await perl(where, `${CALL} print do { ${exchange} }`)).toBe(DENIED);
+    const { pid } = victims[engine];
+    const addresses = `call(${number.robustList}, ${pid}, my $a = "x" x 8, my $b = "x" x 8)`;
+    expect(await perl(where, `${CALL} print ${addresses}`)).toBe(DENIED);
+  });
+
   test('lets it mount nothing', async () => {
     // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
     const calls = [428, 429, 430, 431, 432, 433, 442];
@@ -305,6 +420,15 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
       `${CALL} print join "\n", map { call($_, -100, "/usr", 0, 0, 0) } qw(${calls.join(' ')})`,
     );
     expect(results.split('\n')).toEqual(calls.map(() => DENIED));
+  });
+
+  test('lets it make no other use of its output, and read no log of the kernel', async () => {
+    const { bind, listen, accept, accept4, connect, sendmsg, sendmmsg, syslog } = number;
+    const calls = [bind, listen, accept, accept4, connect, sendmsg, sendmmsg];
+    // SYSLOG_ACTION_SIZE_BUFFER
+    const attempts = [...calls.map((call) => `call(${call}, 1, 0, 0, 0)`), `call(${syslog}, 10, 0, 0)`];
+    const results = await perl(where, `${CALL} print join "\n", ${attempts.join(', ')}`);
+    expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
   });
 
   test('lets it open no connection', async () => {

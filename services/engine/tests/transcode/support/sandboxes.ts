@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from '@jest/globals';
 
 type Working = 'bubblewrap' | 'landlock' | 'none';
@@ -10,21 +11,34 @@ function obstacle([program = '', ...args]: string[]): string | null {
   return status === 0 ? null : stderr.trim();
 }
 
+const LANDLOCK = [
+  ...['--no-new-privs', '--landlock-access', 'fs:execute,read-file,read-dir,truncate'],
+  ...['--landlock-rule', 'path-beneath:execute,read-file,read-dir:/usr'],
+];
+
+/** A Perl script that stands in for a setpriv that is too old for Landlock. */
+const STAND_IN = join(import.meta.dirname, 'landlocked.pl');
+
 const OBSTACLES = {
   bubblewrap: obstacle([
     ...['bwrap', '--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '--'],
   ]),
-  landlock: obstacle([
-    ...['setpriv', '--no-new-privs', '--landlock-access', 'fs'],
-    ...['--landlock-rule', 'path-beneath:execute,read-file,read-dir:/usr'],
-  ]),
+  landlock: obstacle(['setpriv', ...LANDLOCK]),
 };
 
-/** The ways of confining a program that work here; those that do not are to be seen as skipped tests. */
-export function workingSandboxes(): Working[] {
+/** What stands in for setpriv where Landlock works and setpriv is too old for it; else null. */
+export const LANDLOCK_STAND_IN =
+  OBSTACLES.landlock !== null && obstacle(['perl', STAND_IN, ...LANDLOCK]) === null ? STAND_IN : null;
+
+/**
+ * The ways of confining a program that work here; those that do not are to be seen as skipped tests. With
+ * `standIn`, Landlock also counts where it works with `LANDLOCK_STAND_IN` only.
+ */
+export function workingSandboxes({ standIn = false } = {}): Working[] {
   const working: Working[] = ['none'];
   for (const sandbox of ['bubblewrap', 'landlock'] as const) {
-    if (OBSTACLES[sandbox] === null) working.push(sandbox);
+    const standsIn = standIn && sandbox === 'landlock' && LANDLOCK_STAND_IN !== null;
+    if (OBSTACLES[sandbox] === null || standsIn) working.push(sandbox);
     else test.skip(`${sandbox} cannot be tested on this machine: ${OBSTACLES[sandbox]}`, () => {});
   }
   return working;
