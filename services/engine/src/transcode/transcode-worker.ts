@@ -16,7 +16,7 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { DiskSpace, type Reservation } from './disk-space.ts';
+import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
 import { removeTree } from './remove-tree.ts';
@@ -63,7 +63,8 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
-    this.#disk = new DiskSpace(this.#jobsDir, deps.settings.limits.spareDiskBytes);
+    const { spareDiskBytes } = deps.settings.limits;
+    this.#disk = new DiskSpace(async () => (await freeDiskBytes(this.#jobsDir)) - spareDiskBytes);
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
@@ -111,7 +112,7 @@ export class TranscodeWorker {
   /**
    * What becomes of a command whose source does not fit on the disk: it goes back once, for an engine with a larger one.
    * When it comes back it is dropped, and the control plane sends it again after a while, as it does with every command that
-   * nobody claims. A video that has waited for too long fails.
+   * nobody claims. A video that has waited for too long fails, unless only other jobs of this engine are in its way.
    */
   async #leave(command: Command, redelivered: boolean): Promise<void> {
     const { videoId, sourceBytes, waitingSince } = command;
@@ -119,6 +120,8 @@ export class TranscodeWorker {
     this.#deps.logger.warn('transcode.no_room', { videoId, sourceBytes, waitedSeconds });
     if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
     if (waitedSeconds < this.#settings.limits.noRoomSeconds) return;
+    // It may have waited in a long queue, and fit once the other slots are free.
+    if (await this.#disk.mayFitLater(diskNeed(sourceBytes))) return;
     const claim = await this.#claim(command);
     const message = 'No engine has enough disk space for a file of this size.';
     if (claim) {
