@@ -1,9 +1,10 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { spareBytes } from '../uploads/store-room.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
 import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
-import { hostileOutput, refusal, TranscodeFailure } from './transcode-failure.ts';
+import { hostileOutput, outOfDiskSpace, refusal, TranscodeFailure } from './transcode-failure.ts';
 import { withStorageRetries } from './with-storage-retries.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
@@ -113,7 +114,7 @@ export class SegmentUploads {
 
   async #store(file: SegmentFile): Promise<void> {
     const { output, maxBytes } = this.#options;
-    await this.#assertWhole();
+    await this.#assertDiskSpace();
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is gone`);
     try {
@@ -132,11 +133,13 @@ export class SegmentUploads {
 
   /**
    * ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. While the
-   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`).
+   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`). Segments leave the
+   * reserve of the disk with the objects to others, too.
    */
-  async #assertWhole(): Promise<void> {
-    if ((await this.#options.output.freeBytes()) >= LEAST_FREE_BYTES) return;
-    throw new TranscodeFailure('internal_error', 'The engine ran out of disk space.', { retryable: true });
+  async #assertDiskSpace(): Promise<void> {
+    const { output, objects } = this.#options;
+    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await spareBytes(objects)) < 0)
+      throw outOfDiskSpace();
   }
 
   #assertAligned(sequence: number, start: number): void {

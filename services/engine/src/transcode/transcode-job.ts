@@ -56,9 +56,9 @@ export type TranscodeJobContext = {
 /** Disk that segments take which wait for the storage, as a part of their source. */
 const OUTPUT_PER_SOURCE = 0.2;
 
-/** Bytes of disk a job takes: its source, and segments. */
-export function diskNeed(sourceBytes: number): number {
-  return sourceBytes * (1 + OUTPUT_PER_SOURCE);
+/** Bytes of disk a job takes: its source, unless that is a link to the stored object, and segments. */
+export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: boolean }): number {
+  return sourceBytes * ((sourceIsLink ? 0 : 1) + OUTPUT_PER_SOURCE);
 }
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
@@ -86,7 +86,7 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   }
 }
 
-/** A fetch that breaks off begins again. */
+/** The store goes on with a fetch that breaks off; one that fails begins again. */
 async function fetchSource(
   { sourceKey }: TranscodeJob,
   directory: string,

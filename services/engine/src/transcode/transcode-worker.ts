@@ -13,6 +13,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withTimeLimit } from '../time-limit.ts';
+import { spareBytes } from '../uploads/store-room.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
@@ -55,6 +56,8 @@ export class TranscodeWorker {
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
   readonly #disk: DiskSpace;
+  /** Whether jobs share the disk of the objects, and fetch their sources as links. */
+  #sourcesAreLinks = false;
   readonly #stopping = new AbortController();
   #tools: MediaTools | undefined;
   readonly #intake: CommandIntake;
@@ -63,12 +66,11 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
-    const { spareDiskBytes } = deps.settings.limits;
-    this.#disk = new DiskSpace(async () => (await freeDiskBytes(this.#jobsDir)) - spareDiskBytes);
+    this.#disk = new DiskSpace(() => this.#freeBytes());
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: () => this.#disk.hasRoom(),
+      hasRoom: async () => (await this.#disk.hasRoom()) && (await spareBytes(deps.objects)) >= 0,
       handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
@@ -80,6 +82,7 @@ export class TranscodeWorker {
     await prepareWorkDirectory(this.#settings.workDir);
     await removeTree(this.#jobsDir);
     for (const name of ['jobs', 'tools']) await prepareWorkDirectory(join(this.#settings.workDir, name));
+    this.#sourcesAreLinks = (await this.#deps.objects.fetchesAsLinks?.(this.#jobsDir)) ?? false;
     this.#tools = await prepareMediaTools(this.#settings, logger);
     await this.#intake.start();
   }
@@ -90,13 +93,23 @@ export class TranscodeWorker {
     await this.#intake.stop();
   }
 
+  /** What jobs may write. A disk that they share with the objects has one reserve for all. */
+  async #freeBytes(): Promise<number> {
+    if (this.#sourcesAreLinks) return spareBytes(this.#deps.objects);
+    return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.spareDiskBytes;
+  }
+
+  #diskNeed({ sourceBytes }: Command): number {
+    return diskNeed(sourceBytes, { sourceIsLink: this.#sourcesAreLinks });
+  }
+
   async #handle(...[message, { redelivered }]: Parameters<MessageHandler>): Promise<void> {
     if (message.type !== 'transcode') {
       throw new UnprocessableMessageError(`An engine does not take ${message.type}`);
     }
     const command = message.data;
     this.#stopping.signal.throwIfAborted();
-    const room = await this.#disk.reserve(diskNeed(command.sourceBytes));
+    const room = await this.#disk.reserve(this.#diskNeed(command));
     if (!room) {
       await this.#leave(command, redelivered);
       return;
@@ -121,7 +134,7 @@ export class TranscodeWorker {
     if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
     if (waitedSeconds < this.#settings.limits.noRoomSeconds) return;
     // It may have waited in a long queue, and fit once the other slots are free.
-    if (await this.#disk.mayFitLater(diskNeed(sourceBytes))) return;
+    if (await this.#disk.mayFitLater(this.#diskNeed(command))) return;
     const claim = await this.#claim(command);
     const message = 'No engine has enough disk space for a file of this size.';
     if (claim) {

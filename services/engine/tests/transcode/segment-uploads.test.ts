@@ -43,7 +43,7 @@ function uploadsTo(gate: Promise<void>, maxSegments: number) {
     signal: new AbortController().signal,
     onFailure: (failure) => failures.push(failure),
   });
-  return { uploads, failures };
+  return { uploads, failures, objects };
 }
 
 test('more segments than the length allows end the job', async () => {
@@ -56,6 +56,20 @@ test('more segments than the length allows end the job', async () => {
   const message = expect.stringContaining('more segments than its length allows');
   expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false, message }]);
   await expect(uploads.finish()).rejects.toBe(failures[0]);
+});
+
+test('segments leave the reserve of the disk with the objects to others', async () => {
+  const { uploads, failures, objects } = uploadsTo(Promise.resolve(), 3);
+  const disk = { freeBytes: 50, totalBytes: 1000 };
+  objects.room = async () => ({ ...disk });
+  await finish(0, 1);
+  await uploads.collect();
+  await uploads.settle();
+  expect(failures).toEqual([]);
+  disk.freeBytes = 49;
+  await finish(1, 2);
+  const message = 'The engine ran out of disk space.';
+  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true, message });
 });
 
 test('many segments that the storage has not taken yet are told of until it has', async () => {

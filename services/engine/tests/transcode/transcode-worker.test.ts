@@ -239,7 +239,8 @@ test('two slots do not promise the same disk', async () => {
       return fetchToFile(key, path, signal);
     };
     const { bavail, bsize } = await statfs(bench.directory);
-    bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 1.2);
+    // The source is a link: only segments take disk, a fifth of it.
+    bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 0.2);
     const warn = jest.spyOn(bench.logger, 'warn');
     // Long ago, as after a backlog: that the other slot is in the way is no reason to fail for good.
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
@@ -255,6 +256,29 @@ test('two slots do not promise the same disk', async () => {
       ({ type }) => type === 'transcode.failed',
     );
     expect(failed).toEqual([]);
+  } finally {
+    await bench.stop();
+  }
+});
+
+test('no job begins while only the reserve of a disk shared with the objects is left', async () => {
+  const bench = await WorkerBench.start();
+  try {
+    const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
+    const disk = { freeBytes: 51, totalBytes: 1000 };
+    bench.objects.room = async () => ({ ...disk });
+    // A source that is a link takes no disk: near the reserve there is room for its few segments.
+    bench.commandedBytes = 5;
+    await bench.transcode(clip);
+
+    disk.freeBytes = 49;
+    const warn = jest.spyOn(bench.logger, 'warn');
+    const waiting = await bench.submit(clip);
+    await until(async () => warn.mock.calls.some(([event]) => (event as unknown) === 'transcode.paused'));
+    warn.mockRestore();
+    expect(bench.results(waiting)).toEqual([]);
+    disk.freeBytes = 51;
+    await bench.manifest(waiting);
   } finally {
     await bench.stop();
   }
