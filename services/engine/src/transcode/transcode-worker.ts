@@ -24,7 +24,7 @@ import { removeTree } from './remove-tree.ts';
 import { TranscodeFailure } from './transcode-failure.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
-import { prepareWorkDirectory } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
@@ -80,8 +80,11 @@ export class TranscodeWorker {
   async start(): Promise<void> {
     const { logger } = this.#deps;
     await prepareWorkDirectory(this.#settings.workDir);
+    const folders = [this.#jobsDir, join(this.#settings.workDir, 'tools')];
+    // Before anything is removed: what others can change is not removed safely.
+    for (const folder of folders) await preparePrivateFolder(folder);
     await removeTree(this.#jobsDir);
-    for (const name of ['jobs', 'tools']) await prepareWorkDirectory(join(this.#settings.workDir, name));
+    await preparePrivateFolder(this.#jobsDir);
     this.#sourcesAreLinks = (await this.#deps.objects.fetchesAsLinks?.(this.#jobsDir)) ?? false;
     this.#tools = await prepareMediaTools(this.#settings, logger);
     await this.#intake.start();

@@ -1,4 +1,4 @@
-import { chown, lchown, mkdir, readdir, statfs, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
@@ -284,10 +284,10 @@ test('no job begins while only the reserve of a disk shared with the objects is 
   }
 });
 
-test('a work directory of another user is refused', async () => {
+const asRoot = process.geteuid?.() === 0 ? test : test.skip;
+asRoot('a work directory of another user is refused', async () => {
   const bench = await WorkerBench.start();
   try {
-    if (process.geteuid?.() !== 0) return;
     for (const name of ['jobs', 'tools']) {
       const theirs = join(bench.directory, `theirs-${name}`);
       await mkdir(join(theirs, name), { recursive: true });
@@ -306,6 +306,28 @@ test('a work directory of another user is refused', async () => {
     await bench.stop();
   }
 });
+
+test.each(['jobs', 'tools'])(
+  'a folder %s that others can write in is refused, and left as it is',
+  async (name) => {
+    const starting = (mode: number) =>
+      WorkerBench.start({
+        prepare: async (directory) => {
+          folder = join(directory, 'work', name);
+          await mkdir(folder, { recursive: true });
+          await writeFile(join(folder, 'left-over'), '');
+          // Volumes of Kubernetes are like this; the folders in them are the engine's own.
+          await chmod(join(directory, 'work'), 0o2777);
+          await chmod(folder, mode);
+        },
+      });
+    let folder = '';
+    await expect(starting(0o770)).rejects.toThrow(`other users can write in ${folder}`);
+    expect(await readdir(folder)).toEqual(['left-over']);
+    await rm(join(folder, '../..'), { recursive: true });
+    await (await starting(0o750)).stop();
+  },
+);
 
 test('ffmpeg is held while the storage cannot keep up, and goes on when it can', async () => {
   const bench = await WorkerBench.start({ preset: 'slow' });
