@@ -22,6 +22,8 @@ type SegmentUploadsOptions = {
   contentKey: Uint8Array;
   /** Storage key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
+  /** What is encoded. */
+  renditions: ReadonlySet<RenditionName>;
   /** Most segments a rendition may have. */
   maxSegments: number;
   /** Most bytes a segment may have. */
@@ -70,7 +72,7 @@ export class SegmentUploads {
   async collect(): Promise<void> {
     try {
       for (const name of await this.#options.output.names()) {
-        const file = segmentFile(name);
+        const file = segmentFile(name, this.#options.renditions);
         if (!file || this.#seen.has(name)) continue;
         this.#seen.add(name);
         if (file.sequence >= this.#options.maxSegments) {
@@ -176,9 +178,16 @@ export class SegmentUploads {
   }
 }
 
-/** Null for playlists and for segments still being written. */
-function segmentFile(name: string): SegmentFile | null {
+/**
+ * Null for playlists and for segments still being written. Throws a ToolOutputError when ffmpeg was not to write a segment of
+ * this name: of a rendition that is not encoded, or a second one of the same number.
+ */
+function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
   const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
-  const rendition = RENDITIONS.find((known) => known === prefix);
-  return rendition ? { name, rendition, sequence: Number(sequence) } : null;
+  const known = RENDITIONS.find((rendition) => rendition === prefix);
+  if (known === undefined || sequence === undefined) return null;
+  if (renditions.has(known) && /^(0|[1-9]\d*)$/.test(sequence)) {
+    return { name, rendition: known, sequence: Number(sequence) };
+  }
+  throw new ToolOutputError(`${name} is no segment of this video`);
 }
