@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   type ByteRange,
@@ -87,6 +87,22 @@ export class FileObjectStore implements ObjectStore {
       if (isCode(error, 'EEXIST')) throw error;
       const { body } = await this.get(key);
       await writeNewFile(body, path, { signal });
+    }
+  }
+
+  async fetchesAsLinks(folder: string): Promise<boolean> {
+    // Only an attempt shows it: two mounts of one device count as two file systems.
+    const from = this.#temporaryPath();
+    const to = join(folder, basename(from));
+    await writeNewFile(Readable.from([]), from, {});
+    try {
+      await link(from, to);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await rm(to, { force: true });
+      await rm(from, { force: true });
     }
   }
 

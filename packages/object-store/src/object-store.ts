@@ -69,6 +69,8 @@ export interface ObjectStore {
    * ObjectNotFoundError.
    */
   fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
+  /** Whether `fetchToFile` into a folder takes no disk, because it makes hard links; absent where it never does. */
+  fetchesAsLinks?(folder: string): Promise<boolean>;
   /** Keys below a prefix, which ends with a slash, in no promised order. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Removes all objects below a prefix, which ends with a slash; missing ones are no error. */

@@ -12,12 +12,14 @@ import {
  */
 const WAYS = ['crc32', 'md5', 'single'] as const;
 
-/** What servers refuse a request with whose checksum or kind they do not know. */
+/** What servers refuse a request with whose checksum or kind they do not know; 400 may have a reason that passes, too. */
 const UNKNOWN_STATUSES = [400, 405, 411, 501];
+/** The codes that come with 400 when it has not. */
+const UNKNOWN_CODES = ['InvalidRequest', 'MissingContentMD5', 'InvalidDigest', 'NotImplemented'];
 
 const AT_ONCE = 16;
 
-/** Deletes objects in the first way that the server knows, and remembers it. */
+/** Deletes objects in the first way that the server takes, and remembers those that it does not know. */
 export class S3Deletions {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -30,13 +32,15 @@ export class S3Deletions {
 
   /** Deletes at most 1000 objects; missing ones are no error. Throws when some could not be deleted. */
   async delete(keys: readonly string[]): Promise<void> {
+    let mayPass = false;
     for (let way = this.#way; ; way += 1) {
       try {
         await this.#deleteIn(WAYS[way] ?? 'single', keys);
-        this.#way = way;
+        if (!mayPass) this.#way = way;
         return;
       } catch (error) {
         if (way >= WAYS.length - 1 || !isUnknown(error)) throw error;
+        mayPass ||= error.$metadata.httpStatusCode === 400 && !UNKNOWN_CODES.includes(error.name);
       }
     }
   }
@@ -66,7 +70,7 @@ export class S3Deletions {
   }
 }
 
-function isUnknown(error: unknown): boolean {
+function isUnknown(error: unknown): error is S3ServiceException {
   return (
     error instanceof S3ServiceException && UNKNOWN_STATUSES.includes(error.$metadata.httpStatusCode ?? 0)
   );

@@ -35,6 +35,7 @@ test('fetches by a hard link where it can, and the entity tag stays', async () =
   const before = await store.head('a/b');
   await store.fetchToFile('a/b', join(root, 'source'), never);
   expect((await stat(join(root, 'source'))).nlink).toBe(2);
+  expect(await store.fetchesAsLinks(root)).toBe(true);
   expect(await store.head('a/b')).toEqual(before);
 });
 
@@ -53,6 +54,8 @@ const otherFileSystem = '/dev/shm';
     await store.fetchToFile('a/b', join(folder, 'source'), never);
     expect(await readFile(join(folder, 'source'), 'utf8')).toBe('content');
     expect((await stat(join(root, 'objects/a/b'))).nlink).toBe(1);
+    expect(await store.fetchesAsLinks(folder)).toBe(false);
+    expect(await readdir(folder)).toEqual(['source']);
   } finally {
     await rm(folder, { recursive: true });
   }

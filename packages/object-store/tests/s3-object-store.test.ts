@@ -318,6 +318,19 @@ describe('S3ObjectStore on a server that fails', () => {
     },
   );
 
+  test('goes on to delete in the best way after refusals that may pass', async () => {
+    const fresh = new S3ObjectStore(fakeOptions());
+    fake.inject('DeleteObjects', 'bad-request', 2);
+    for (const prefix of ['a', 'b']) {
+      await fresh.put(`${prefix}/object`, Buffer.from('x'), 'text/plain');
+      await fresh.deletePrefix(`${prefix}/`);
+    }
+    expect(fake.objects.size).toBe(0);
+    const operations = ['DeleteObjects', 'DeleteObjects', 'DeleteObject', 'DeleteObjects'];
+    expect(fake.log.filter((operation) => operation.startsWith('Delete'))).toEqual(operations);
+    fresh.close();
+  });
+
   test('a read that breaks halfway is an error, and leaves no file', async () => {
     await putStream(4 * MIB);
     fake.inject('GetObject', 'cut-halfway');

@@ -29,7 +29,7 @@ export type Operation =
   | 'AbortUpload';
 
 /**
- * What goes wrong: `error` answers 500, `forbidden` 403, `conflict` 409. `error-in-200` answers 200 and tells of the failure in the
+ * What goes wrong: `error` answers 500, `bad-request` 400, `forbidden` 403, `conflict` 409. `error-in-200` answers 200 and tells of the failure in the
  * body, `quiet-error-in-200` does so in a way that the SDK overlooks. `cut` drops the connection before the request is carried out, `cut-after` once it has been, without an answer.
  * `cut-halfway` drops it after half of an object's bytes. `hang` answers nothing, `hang-halfway` half of an object.
  */
@@ -37,6 +37,7 @@ export type Fault =
   | 'error'
   | 'error-in-200'
   | 'quiet-error-in-200'
+  | 'bad-request'
   | 'forbidden'
   | 'conflict'
   | 'cut'
@@ -155,6 +156,7 @@ export class FakeS3 {
     if (fault === 'hang') return;
     let answer: Answer;
     if (fault === 'error') answer = failure(500, 'InternalError');
+    else if (fault === 'bad-request') answer = failure(400, 'IncompleteBody');
     else if (fault === 'forbidden') answer = failure(403, 'AccessDenied');
     else if (fault === 'conflict') answer = failure(409, 'ConditionalRequestConflict');
     else if (fault === 'error-in-200') answer = { ...failure(500, 'InternalError'), status: 200 };

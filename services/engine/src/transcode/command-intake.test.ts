@@ -153,3 +153,26 @@ test('a free slot takes commands again while the job of another goes on', async 
   endLongJob();
   await intake.stop();
 });
+
+test('a pause of all slots is logged once, as is its end', async () => {
+  const room = { free: false };
+  const events: unknown[] = [];
+  const spies = (['warn', 'info'] as const).map((level) =>
+    jest.spyOn(logger, level).mockImplementation(((event: string) => {
+      if (event.startsWith('transcode.')) events.push(event);
+      return logger;
+    }) as unknown as typeof logger.info),
+  );
+  const consume = jest.spyOn(bus, 'consume');
+  const intake = new CommandIntake({
+    ...{ bus, slots: 2, hasRoom: async () => room.free, handle: async () => {}, logger, roomCheckMs: 1 },
+  });
+  await intake.start();
+  await Promise.all([send('vid_1'), send('vid_2')]);
+  await until('the pause', () => events[0]);
+  room.free = true;
+  await until('both slots', () => consume.mock.calls.length === 4 || undefined);
+  await intake.stop();
+  for (const spy of [...spies, consume]) spy.mockRestore();
+  expect(events).toEqual(['transcode.paused', 'transcode.resumed']);
+});

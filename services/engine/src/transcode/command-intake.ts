@@ -44,6 +44,8 @@ export class CommandIntake {
   #slots: Promise<void>[] = [];
   /** Resolves when room is missing, or the intake stops. */
   #halted = Promise.withResolvers<void>();
+  /** Whether room was missing when it was last looked for; the log has each change once, whatever the number of slots. */
+  #isPaused = false;
 
   constructor(options: Options) {
     this.#options = { roomCheckMs: DEFAULT_ROOM_CHECK_MS, ...options };
@@ -78,7 +80,8 @@ export class CommandIntake {
   }
 
   #halt(): void {
-    this.#options.logger.warn('transcode.paused', { reason: 'too little disk space' });
+    if (!this.#isPaused) this.#options.logger.warn('transcode.paused', { reason: 'too little disk space' });
+    this.#isPaused = true;
     this.#halted.resolve();
     this.#halted = Promise.withResolvers();
   }
@@ -104,7 +107,8 @@ export class CommandIntake {
       try {
         if (!(await hasRoom())) continue;
         const taking = await this.#consume(slot);
-        logger.info('transcode.resumed');
+        if (this.#isPaused) logger.info('transcode.resumed');
+        this.#isPaused = false;
         return taking;
       } catch (error) {
         logger.warn('transcode.resume_failed', { error });

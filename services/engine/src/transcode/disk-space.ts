@@ -15,36 +15,46 @@ export type Reservation = {
 
 /** The disk where jobs work: what is free, less what is promised to jobs that have not written it yet. */
 export class DiskSpace {
-  readonly #directory: string;
-  readonly #spareBytes: number;
+  readonly #free: () => Promise<number>;
   #promised = 0;
+  /** Bytes that the jobs under way were promised at their start, which they give back at their end. */
+  #taken = 0;
 
-  /** @param spareBytes bytes that stay free besides what is promised */
-  constructor(directory: string, spareBytes: number) {
-    this.#directory = directory;
-    this.#spareBytes = spareBytes;
+  /** @param free bytes that jobs may still write, without what has to stay free; below zero when that is used */
+  constructor(free: () => Promise<number>) {
+    this.#free = free;
   }
 
-  /** Whether there is room for a small job. */
+  /**
+   * Whether there is room for a small job. Promises do not count: a large source that is being fetched is on the disk in
+   * part, and would count twice.
+   */
   async hasRoom(): Promise<boolean> {
-    return (await this.#room()) >= 0;
+    return (await this.#free()) >= 0;
   }
 
   /** Promises bytes to a job; null when there are not so many. */
   async reserve(bytes: number): Promise<Reservation | null> {
     // Nothing is awaited between the check and the promise.
-    if ((await this.#room()) < bytes) return null;
+    if ((await this.#free()) - this.#promised < bytes) return null;
     let left = bytes;
+    let taken = bytes;
     this.#promised += left;
+    this.#taken += taken;
     const reduceTo = (next: number) => {
       this.#promised -= left - next;
       left = next;
     };
-    return { reduceTo, release: () => reduceTo(0) };
+    const release = () => {
+      reduceTo(0);
+      this.#taken -= taken;
+      taken = 0;
+    };
+    return { reduceTo, release };
   }
 
-  async #room(): Promise<number> {
-    const free = await freeDiskBytes(this.#directory);
-    return free - this.#promised - this.#spareBytes;
+  /** Whether a job may fit once the jobs under way have ended. */
+  async mayFitLater(bytes: number): Promise<boolean> {
+    return (await this.#free()) + this.#taken >= bytes;
   }
 }

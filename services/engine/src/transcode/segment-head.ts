@@ -30,7 +30,7 @@ const HEAD_BYTES = PACKET_BYTES * 100;
 /**
  * Reads through a finished segment. Throws an UnfitSegmentError when it is video that does not begin with parameter sets
  * and an IDR picture (HLS authoring specification 7.4), a refusal when it is empty, a failure when it ends within a packet
- * or a unit of sound, and a ToolOutputError when it is no transport stream.
+ * or a unit of sound, and a ToolOutputError when it is no transport stream, or a whole one that does not begin as it has to.
  */
 export async function readSegmentHead(
   segment: OutputFile,
@@ -43,11 +43,21 @@ export async function readSegmentHead(
   if (!isTransportStream(head)) throw new ToolOutputError('A segment is no transport stream');
   if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('A segment ends within a packet');
   const last = await readEnd(segment, kind);
+  try {
+    return { ...readStart(head, kind), last };
+  } catch (error) {
+    if (error instanceof UnfitSegmentError) throw error;
+    // It is whole: nothing was cut off that another attempt would have.
+    throw new ToolOutputError(`A segment cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentHead, 'last'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
-  if (kind === 'audio') return { codecs: aacCodecString(stream), start, last };
+  if (kind === 'audio') return { codecs: aacCodecString(stream), start };
   if (!startsWithIdr(stream)) throw new UnfitSegmentError('A segment does not begin with an IDR picture');
-  return { codecs: avcCodecString(stream), start, last };
+  return { codecs: avcCodecString(stream), start };
 }
 
 async function readEnd(segment: OutputFile, kind: 'video' | 'audio'): Promise<number> {

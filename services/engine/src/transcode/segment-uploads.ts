@@ -1,9 +1,10 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { spareBytes } from '../uploads/store-room.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
 import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
-import { hostileOutput, refusal, TranscodeFailure } from './transcode-failure.ts';
+import { hostileOutput, outOfDiskSpace, refusal, TranscodeFailure } from './transcode-failure.ts';
 import { withStorageRetries } from './with-storage-retries.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
@@ -21,6 +22,8 @@ type SegmentUploadsOptions = {
   contentKey: Uint8Array;
   /** Storage key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
+  /** What is encoded. */
+  renditions: ReadonlySet<RenditionName>;
   /** Most segments a rendition may have. */
   maxSegments: number;
   /** Most bytes a segment may have. */
@@ -69,7 +72,7 @@ export class SegmentUploads {
   async collect(): Promise<void> {
     try {
       for (const name of await this.#options.output.names()) {
-        const file = segmentFile(name);
+        const file = segmentFile(name, this.#options.renditions);
         if (!file || this.#seen.has(name)) continue;
         this.#seen.add(name);
         if (file.sequence >= this.#options.maxSegments) {
@@ -113,7 +116,7 @@ export class SegmentUploads {
 
   async #store(file: SegmentFile): Promise<void> {
     const { output, maxBytes } = this.#options;
-    await this.#assertWhole();
+    await this.#assertDiskSpace();
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is gone`);
     try {
@@ -132,11 +135,13 @@ export class SegmentUploads {
 
   /**
    * ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. While the
-   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`).
+   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`). Segments leave the
+   * reserve of the disk with the objects to others, too.
    */
-  async #assertWhole(): Promise<void> {
-    if ((await this.#options.output.freeBytes()) >= LEAST_FREE_BYTES) return;
-    throw new TranscodeFailure('internal_error', 'The engine ran out of disk space.', { retryable: true });
+  async #assertDiskSpace(): Promise<void> {
+    const { output, objects } = this.#options;
+    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await spareBytes(objects)) < 0)
+      throw outOfDiskSpace();
   }
 
   #assertAligned(sequence: number, start: number): void {
@@ -173,9 +178,16 @@ export class SegmentUploads {
   }
 }
 
-/** Null for playlists and for segments still being written. */
-function segmentFile(name: string): SegmentFile | null {
+/**
+ * Null for playlists and for segments still being written. Throws a ToolOutputError when ffmpeg was not to write a segment of
+ * this name: of a rendition that is not encoded, or a second one of the same number.
+ */
+function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
   const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
-  const rendition = RENDITIONS.find((known) => known === prefix);
-  return rendition ? { name, rendition, sequence: Number(sequence) } : null;
+  const known = RENDITIONS.find((rendition) => rendition === prefix);
+  if (known === undefined || sequence === undefined) return null;
+  if (renditions.has(known) && /^(0|[1-9]\d*)$/.test(sequence)) {
+    return { name, rendition: known, sequence: Number(sequence) };
+  }
+  throw new ToolOutputError(`${name} is no segment of this video`);
 }

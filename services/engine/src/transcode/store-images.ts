@@ -1,6 +1,7 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { allOnceSettled } from './all-once-settled.ts';
 import type { ImagesPlan } from './images-plan.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 import { incompleteOutput } from './transcode-failure.ts';
@@ -29,7 +30,7 @@ export async function storeImages(
   };
   // Both are read before one is stored: nothing is, of an output that cannot be trusted.
   const pictures = [await picture(output, 'poster.jpg'), await picture(output, 'storyboard.jpg')] as const;
-  const [poster, storyboard] = await Promise.all([
+  const [poster, storyboard] = await allOnceSettled([
     store('poster.jpg', pictures[0]),
     store('storyboard.jpg', pictures[1]),
   ]);

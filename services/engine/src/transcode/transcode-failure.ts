@@ -33,6 +33,14 @@ export function storageFailure(cause: unknown): TranscodeFailure {
   });
 }
 
+/** A disk that the engine writes to is full, or down to what others need of it. */
+export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
+  return new TranscodeFailure('internal_error', 'The engine ran out of disk space.', {
+    retryable: true,
+    cause,
+  });
+}
+
 /** A tool ended well but wrote less than it was to write, as ffmpeg does when the disk was full in between. */
 export function incompleteOutput(what: string): TranscodeFailure {
   return new TranscodeFailure('internal_error', 'The engine could not write all of the video.', {

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { allOnceSettled } from './all-once-settled.ts';
 import { describeResult } from './describe-result.ts';
 import type { Reservation } from './disk-space.ts';
 import { type EncodePlan, keepsAnything, planEncoding } from './encode-plan.ts';
@@ -56,9 +58,9 @@ export type TranscodeJobContext = {
 /** Disk that segments take which wait for the storage, as a part of their source. */
 const OUTPUT_PER_SOURCE = 0.2;
 
-/** Bytes of disk a job takes: its source, and segments. */
-export function diskNeed(sourceBytes: number): number {
-  return sourceBytes * (1 + OUTPUT_PER_SOURCE);
+/** Bytes of disk a job takes: its source, unless that is a link to the stored object, and segments. */
+export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: boolean }): number {
+  return sourceBytes * ((sourceIsLink ? 0 : 1) + OUTPUT_PER_SOURCE);
 }
 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
@@ -86,7 +88,7 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   }
 }
 
-/** A fetch that breaks off begins again. */
+/** The store goes on with a fetch that breaks off; one that fails begins again. */
 async function fetchSource(
   { sourceKey }: TranscodeJob,
   directory: string,
@@ -142,7 +144,7 @@ async function transcode(
 }
 
 /** What to do after a plan failed for something in the source that nothing tells beforehand; null when nothing is left. */
-function nextPlan(
+export function nextPlan(
   plan: EncodePlan,
   source: ProbedSource,
   error: unknown,
@@ -154,7 +156,12 @@ function nextPlan(
     return { plan: { ...plan, audio: { ...audio, decodeToStereo } }, log: 'transcode.audio_layout_changes' };
   }
   if (keepsAnything(plan) && isFaultOfSource(error)) {
-    return { plan: planEncoding(source, false, maxRates), log: 'transcode.source_not_kept' };
+    const next = planEncoding(source, false, maxRates);
+    const changesChannels = audio?.decodeToStereo ?? false;
+    return {
+      plan: { ...next, audio: next.audio && { ...next.audio, decodeToStereo: changesChannels } },
+      log: 'transcode.source_not_kept',
+    };
   }
   return null;
 }
@@ -200,6 +207,7 @@ async function encode(
     objects: context.objects,
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
+    renditions: renditionsOf(plan),
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
     maxBytes: largestSegment(plan),
     signal,
@@ -223,7 +231,7 @@ async function encode(
       mustWait: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
-    const [stored, images] = await Promise.all([
+    const [stored, images] = await allOnceSettled([
       uploads.finish(),
       storeImages(output, plan.images, job, { objects: context.objects, signal }),
     ]);
@@ -244,4 +252,9 @@ function largestSegment({ rungs, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + LONGEST_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
+}
+
+function renditionsOf({ rungs, audio }: EncodePlan): Set<RenditionName> {
+  const names = new Set<RenditionName>(rungs.map(({ name }) => name));
+  return audio ? names.add(AUDIO_RENDITION) : names;
 }

@@ -26,7 +26,7 @@ export type TranscodeLimits = {
   cpuSeconds: number;
   /** Largest single file ffmpeg may write. */
   fileBytes: number;
-  /** Disk that must stay free besides what jobs are expected to need. */
+  /** Disk that must stay free besides what jobs are expected to need, unless it is that of the objects. */
   spareDiskBytes: number;
   /** A video that found no engine with the disk for it for so long fails. */
   noRoomSeconds: number;

@@ -13,17 +13,18 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withTimeLimit } from '../time-limit.ts';
+import { spareBytes } from '../uploads/store-room.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { DiskSpace, type Reservation } from './disk-space.ts';
+import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { type MediaTools, prepareMediaTools } from './media-tools.ts';
 import { removeTree } from './remove-tree.ts';
 import { TranscodeFailure } from './transcode-failure.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
 import type { TranscodeSettings } from './transcode-settings.ts';
-import { prepareWorkDirectory } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
@@ -55,6 +56,8 @@ export class TranscodeWorker {
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
   readonly #disk: DiskSpace;
+  /** Whether jobs share the disk of the objects, and fetch their sources as links. */
+  #sourcesAreLinks = false;
   readonly #stopping = new AbortController();
   #tools: MediaTools | undefined;
   readonly #intake: CommandIntake;
@@ -63,11 +66,11 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
-    this.#disk = new DiskSpace(this.#jobsDir, deps.settings.limits.spareDiskBytes);
+    this.#disk = new DiskSpace(() => this.#freeBytes());
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: () => this.#disk.hasRoom(),
+      hasRoom: async () => (await this.#disk.hasRoom()) && (await spareBytes(deps.objects)) >= 0,
       handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
@@ -77,8 +80,12 @@ export class TranscodeWorker {
   async start(): Promise<void> {
     const { logger } = this.#deps;
     await prepareWorkDirectory(this.#settings.workDir);
+    const folders = [this.#jobsDir, join(this.#settings.workDir, 'tools')];
+    // Before anything is removed: what others can change is not removed safely.
+    for (const folder of folders) await preparePrivateFolder(folder);
     await removeTree(this.#jobsDir);
-    for (const name of ['jobs', 'tools']) await prepareWorkDirectory(join(this.#settings.workDir, name));
+    await preparePrivateFolder(this.#jobsDir);
+    this.#sourcesAreLinks = (await this.#deps.objects.fetchesAsLinks?.(this.#jobsDir)) ?? false;
     this.#tools = await prepareMediaTools(this.#settings, logger);
     await this.#intake.start();
   }
@@ -89,13 +96,23 @@ export class TranscodeWorker {
     await this.#intake.stop();
   }
 
+  /** What jobs may write. A disk that they share with the objects has one reserve for all. */
+  async #freeBytes(): Promise<number> {
+    if (this.#sourcesAreLinks) return spareBytes(this.#deps.objects);
+    return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.spareDiskBytes;
+  }
+
+  #diskNeed({ sourceBytes }: Command): number {
+    return diskNeed(sourceBytes, { sourceIsLink: this.#sourcesAreLinks });
+  }
+
   async #handle(...[message, { redelivered }]: Parameters<MessageHandler>): Promise<void> {
     if (message.type !== 'transcode') {
       throw new UnprocessableMessageError(`An engine does not take ${message.type}`);
     }
     const command = message.data;
     this.#stopping.signal.throwIfAborted();
-    const room = await this.#disk.reserve(diskNeed(command.sourceBytes));
+    const room = await this.#disk.reserve(this.#diskNeed(command));
     if (!room) {
       await this.#leave(command, redelivered);
       return;
@@ -111,7 +128,7 @@ export class TranscodeWorker {
   /**
    * What becomes of a command whose source does not fit on the disk: it goes back once, for an engine with a larger one.
    * When it comes back it is dropped, and the control plane sends it again after a while, as it does with every command that
-   * nobody claims. A video that has waited for too long fails.
+   * nobody claims. A video that has waited for too long fails, unless only other jobs of this engine are in its way.
    */
   async #leave(command: Command, redelivered: boolean): Promise<void> {
     const { videoId, sourceBytes, waitingSince } = command;
@@ -119,6 +136,8 @@ export class TranscodeWorker {
     this.#deps.logger.warn('transcode.no_room', { videoId, sourceBytes, waitedSeconds });
     if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
     if (waitedSeconds < this.#settings.limits.noRoomSeconds) return;
+    // It may have waited in a long queue, and fit once the other slots are free.
+    if (await this.#disk.mayFitLater(this.#diskNeed(command))) return;
     const claim = await this.#claim(command);
     const message = 'No engine has enough disk space for a file of this size.';
     if (claim) {

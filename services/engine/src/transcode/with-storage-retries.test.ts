@@ -22,3 +22,15 @@ test('stores what is refused at first', async () => {
   };
   expect(await withStorageRetries(store, new AbortController().signal)).toBe('stored');
 });
+
+test.each(['ENOSPC', 'EDQUOT'])('asks once on a disk that is full (%s)', async (code) => {
+  let tries = 0;
+  const store = () => {
+    tries += 1;
+    return Promise.reject(Object.assign(new Error(code), { code }));
+  };
+  await expect(withStorageRetries(store, new AbortController().signal)).rejects.toMatchObject({
+    ...{ code: 'internal_error', retryable: true, message: 'The engine ran out of disk space.' },
+  });
+  expect(tries).toBe(1);
+});

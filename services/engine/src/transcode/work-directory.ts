@@ -1,6 +1,9 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { SettingsError } from '@framelane/service-kit/settings';
 
+/** Rights of the group and of others to write. */
+const WRITE_OF_OTHERS = 0o022;
+
 /**
  * Makes a directory for the engine, or checks the one that is there. Programs run from it, and what is in it is removed,
  * so one that another user made is refused with a SettingsError: the default is in a folder where anybody can make one.
@@ -15,4 +18,17 @@ export async function prepareWorkDirectory(path: string): Promise<void> {
       `ENGINE_WORK_DIR: ${path} belongs to another user (uid ${uid}). Remove it, or set ENGINE_WORK_DIR to a directory of your own.`,
     );
   }
+}
+
+/**
+ * The same for a folder in that directory, in which nobody else may write, either. The directory itself may be a volume that
+ * its group can write to, as those of Kubernetes are.
+ */
+export async function preparePrivateFolder(path: string): Promise<void> {
+  await prepareWorkDirectory(path);
+  const { mode } = await stat(path);
+  if ((mode & WRITE_OF_OTHERS) === 0) return;
+  throw new SettingsError(
+    `ENGINE_WORK_DIR: other users can write in ${path}. Remove it; the engine makes it again.`,
+  );
 }

@@ -7,11 +7,17 @@ const GIB = 1024 ** 3;
 const FRESH_MS = 500;
 
 /**
- * Bytes of a disk that uploads leave free: 2 GiB, or 5 % of a disk smaller than 40 GiB. What shares the disk needs them, such
+ * Bytes of a disk that uploads and transcodes leave free: 2 GiB, or 5 % of a disk smaller than 40 GiB. What shares the disk needs them, such
  * as the write-ahead log of PostgreSQL, which ends when it cannot write.
  */
 export function reserveOf(totalBytes: number): number {
   return Math.min(2 * GIB, totalBytes / 20);
+}
+
+/** Bytes that a store takes without touching the reserve of its disk; infinite for a store without a disk of its own. */
+export async function spareBytes(objects: Pick<ObjectStore, 'room'>): Promise<number> {
+  const room = await objects.room?.();
+  return room ? room.freeBytes - reserveOf(room.totalBytes) : Number.POSITIVE_INFINITY;
 }
 
 /** Room for one upload. */

@@ -124,15 +124,12 @@ describe('a segment', () => {
     expect(await failureOf({ instead: script })).toEqual(INCOMPLETE);
   });
 
-  test.each(['360p-99999999999999999999999.ts', '360p-00000002.ts'])(
-    'called %s is too many',
-    async (name) => {
-      expect(await failureOf({ instead: `cp '${segment}' output/${name}` })).toEqual([
-        'malformed_media',
-        false,
-      ]);
-    },
-  );
+  test.each(['360p-99999999999999999999999.ts', '360p-2.ts'])('called %s is too many', async (name) => {
+    expect(await failureOf({ instead: `cp '${segment}' output/${name}` })).toEqual([
+      'malformed_media',
+      false,
+    ]);
+  });
 });
 
 test.each(['poster.jpg', 'storyboard.jpg'])('half of %s was cut off', async (name) => {

@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import { planEncoding } from './encode-plan.ts';
+import { DEFAULT_MAX_RATES } from './ladder.ts';
+import type { ProbedSource } from './probe.ts';
+import { UnfitSegmentError } from './segment-head.ts';
+import { nextPlan } from './transcode-job.ts';
+
+test('sound that changes its channels is still decoded to stereo once nothing of the source is kept', () => {
+  const source: ProbedSource = {
+    ...{ container: 'mp4', video: videoTrack({}), audio: audioTrack({}), leftOut: [] },
+    timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
+    ...{ end: 10, declaredDuration: null, gops: 'irregular', audioFrames: null },
+  };
+  const encoded = planEncoding(source, false);
+  const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
+  const unfit = new UnfitSegmentError('No IDR picture');
+  const next = nextPlan({ ...encoded, audio, keepsTop: true }, source, unfit, DEFAULT_MAX_RATES);
+  expect(next).toMatchObject({ log: 'transcode.source_not_kept', plan: { keepsTop: false, audio } });
+});
