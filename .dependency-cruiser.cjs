@@ -76,7 +76,7 @@ module.exports = {
     },
     layer(
       'one-file-runs-ffmpeg',
-      '^services/engine/(?!src/transcode/run-ffmpeg\\.ts$)',
+      '^services/engine/(?!src/ffmpeg/run-ffmpeg\\.ts$)',
       'node_modules/fluent-ffmpeg/',
     ),
     layer('metrics-alone-know-prometheus', '^services/[^/]+/src/(?!metrics/)', 'node_modules/prom-client/'),

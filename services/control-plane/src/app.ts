@@ -5,9 +5,9 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
 import { embeddableAnywhere, securityHeaders } from '@framelane/service-kit/security-headers';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
-import { deliveryCors, playlistCompression } from './delivery/delivery.routes.ts';
 import type { Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
+import { deliveryCors, playlistCompression } from './playback/delivery.routes.ts';
 
 /** The public application: what every request passes, in order. */
 export function createApp(deps: {

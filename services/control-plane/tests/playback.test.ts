@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import request from 'supertest';
 import { hashSecret, newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import type { Permission } from '../src/db/schema.ts';
-import { playbackTokenKey, signPlaybackToken } from '../src/delivery/playback-token.ts';
+import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 9);

@@ -4,7 +4,7 @@ import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
-import { DEFAULT_MAX_RATES, type MaxRates } from './transcode/ladder.ts';
+import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   SANDBOXES,

@@ -10,9 +10,9 @@ import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
-import type { DeliveryService } from '../delivery/delivery.service.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { DeliveryService } from '../playback/delivery.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {

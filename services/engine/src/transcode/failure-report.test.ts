@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { ToolError } from '../ffmpeg/tool-error.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { ToolError } from './tool-error.ts';
 import { refusal, storageFailure, TranscodeFailure } from './transcode-failure.ts';
 
 test('of a file that is at fault, the log has what ffmpeg said and no trace', () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { TOOL_ENVIRONMENT } from './run-tool.ts';
+import { TOOL_ENVIRONMENT } from '../ffmpeg/run-tool.ts';
 
 const run = promisify(execFile);
 

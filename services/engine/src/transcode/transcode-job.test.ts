@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { planEncoding } from './encode-plan.ts';
-import { DEFAULT_MAX_RATES } from './ladder.ts';
-import type { ProbedSource } from './probe.ts';
-import { UnfitSegmentError } from './segment-head.ts';
+import { UnfitSegmentError } from '../output/segment-head.ts';
+import { planEncoding } from '../plan/encode-plan.ts';
+import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
+import type { ProbedSource } from '../source/probe.ts';
 import { nextPlan } from './transcode-job.ts';
 
 test('sound that changes its channels is still decoded to stereo once nothing of the source is kept', () => {

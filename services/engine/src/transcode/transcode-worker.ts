@@ -11,6 +11,7 @@ import {
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { spareBytes } from '../uploads/store-room.ts';
@@ -19,7 +20,6 @@ import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
 import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { type MediaTools, prepareMediaTools } from './media-tools.ts';
 import { removeTree } from './remove-tree.ts';
 import { TranscodeFailure } from './transcode-failure.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';

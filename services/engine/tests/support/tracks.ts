@@ -1,8 +1,8 @@
-import { BT709 } from '../../src/transcode/colour.ts';
-import type { EncodePlan } from '../../src/transcode/encode-plan.ts';
-import { planImages } from '../../src/transcode/images-plan.ts';
-import { planLadder } from '../../src/transcode/ladder.ts';
-import type { AudioTrack, VideoTrack } from '../../src/transcode/media-source.ts';
+import { BT709 } from '../../src/plan/colour.ts';
+import type { EncodePlan } from '../../src/plan/encode-plan.ts';
+import { planImages } from '../../src/plan/images-plan.ts';
+import { planLadder } from '../../src/plan/ladder.ts';
+import type { AudioTrack, VideoTrack } from '../../src/source/media-source.ts';
 
 /** A track of H.264 that could be delivered as it is. */
 export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {

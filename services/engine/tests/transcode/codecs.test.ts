@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
-import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/transcode/input-limits.ts';
+import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/whitelist.ts';
 import { ffmpeg, makeClip } from '../support/media.ts';
 import { deliveredFile } from './support/delivered.ts';
 import { transcodeByTheRules } from './support/outcome.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { CONFINING_PROGRAMS } from '../../src/transcode/confinement.ts';
-import { prepareMediaTools } from '../../src/transcode/media-tools.ts';
+import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { CONFINING_PROGRAMS } from '../../src/sandbox/confinement.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
 import { workingSandboxes } from './support/sandboxes.ts';
 

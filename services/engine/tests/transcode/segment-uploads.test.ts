@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { planImages } from '../../src/transcode/images-plan.ts';
-import { SegmentUploads } from '../../src/transcode/segment-uploads.ts';
-import { storeImages } from '../../src/transcode/store-images.ts';
-import { ToolOutput } from '../../src/transcode/tool-output.ts';
+import { SegmentUploads } from '../../src/output/segment-uploads.ts';
+import { storeImages } from '../../src/output/store-images.ts';
+import { ToolOutput } from '../../src/output/tool-output.ts';
+import { planImages } from '../../src/plan/images-plan.ts';
 import { makeClip } from '../support/media.ts';
 
 let directory: string;

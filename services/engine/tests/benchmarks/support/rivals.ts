@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EncodePlan } from '../../../src/transcode/encode-plan.ts';
-import { ffmpegArguments, IMAGES } from '../../../src/transcode/ffmpeg-arguments.ts';
-import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/transcode/input-limits.ts';
+import { ffmpegArguments, IMAGES } from '../../../src/ffmpeg/ffmpeg-arguments.ts';
+import type { EncodePlan } from '../../../src/plan/encode-plan.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/whitelist.ts';
 import type { TranscodeSettings } from '../../../src/transcode/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;

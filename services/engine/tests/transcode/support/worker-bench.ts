@@ -11,7 +11,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
-import { DEFAULT_MAX_RATES } from '../../../src/transcode/ladder.ts';
+import { DEFAULT_MAX_RATES } from '../../../src/plan/ladder.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   type TranscodeLimits,

@@ -1,6 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
+import { TranscodeFailure } from '../transcode/transcode-failure.ts';
 import { ToolError } from './tool-error.ts';
-import { TranscodeFailure } from './transcode-failure.ts';
 
 type Verdict = { code: FailureCode; message: string; retryable: boolean };
 

@@ -1,11 +1,11 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { allOnceSettled } from './all-once-settled.ts';
-import type { ImagesPlan } from './images-plan.ts';
+import type { ImagesPlan } from '../plan/images-plan.ts';
+import { allOnceSettled } from '../transcode/all-once-settled.ts';
+import { incompleteOutput } from '../transcode/transcode-failure.ts';
+import { withStorageRetries } from '../transcode/with-storage-retries.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
-import { incompleteOutput } from './transcode-failure.ts';
-import { withStorageRetries } from './with-storage-retries.ts';
 
 /** Several times what the largest picture has (see images-plan.ts). */
 const MOST_BYTES = 16 * 1024 ** 2;

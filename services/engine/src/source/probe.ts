@@ -1,10 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runTool } from '../ffmpeg/run-tool.ts';
+import { toNumber } from '../plan/frame-rate.ts';
+import { audioObstacle } from '../plan/passthrough.ts';
+import { PROBE_OPTIONS, SOURCE_INPUT, SOURCE_PATH } from '../sandbox/whitelist.ts';
+import { refusal } from '../transcode/transcode-failure.ts';
+import type { TranscodeLimits } from '../transcode/transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
-import { toNumber } from './frame-rate.ts';
+import { wholePictures } from './frame-pairing.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
-import { PROBE_OPTIONS, SOURCE_INPUT, SOURCE_PATH } from './input-limits.ts';
-import { audioObstacle } from './kept-streams.ts';
 import {
   type AudioTrack,
   describeTrack,
@@ -16,11 +20,7 @@ import {
 } from './media-source.ts';
 import { PacketBudget } from './packet-budget.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
-import { runTool } from './run-tool.ts';
 import { checkTimeline, chooseTracks, MAX_FRAME_RATE, VideoBudget } from './source-checks.ts';
-import { refusal } from './transcode-failure.ts';
-import type { TranscodeLimits } from './transcode-settings.ts';
-import { wholePictures } from './whole-pictures.ts';
 
 /** A source that can be transcoded, and what is taken of it. */
 export type ProbedSource = {

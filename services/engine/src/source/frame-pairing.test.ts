@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { videoTrack } from '../../tests/support/tracks.ts';
-import { wholePictures } from './whole-pictures.ts';
+import { wholePictures } from './frame-pairing.ts';
 
 const timeline = (rate: number) => ({
   frames: Math.round(rate * 10),

@@ -1,4 +1,4 @@
-import type { VideoTrack } from './media-source.ts';
+import type { VideoTrack } from '../source/media-source.ts';
 
 /** How the numbers of a picture are to be read as colours: names of ffmpeg for the code points of ITU-T H.273. */
 export type Colour = { matrix: string; primaries: string; transfer: string };

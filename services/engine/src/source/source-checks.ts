@@ -1,5 +1,6 @@
-import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from './input-limits.ts';
-import type { Size } from './ladder.ts';
+import type { Size } from '../plan/ladder.ts';
+import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from '../sandbox/whitelist.ts';
+import { refusal, type TranscodeFailure } from '../transcode/transcode-failure.ts';
 import {
   type AudioTrack,
   describeTrack,
@@ -8,7 +9,6 @@ import {
   type VideoTrack,
 } from './media-source.ts';
 import type { Timeline } from './packet-timeline.ts';
-import { refusal, type TranscodeFailure } from './transcode-failure.ts';
 
 const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;

@@ -1,11 +1,11 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
-import type { EncodePlan } from './encode-plan.ts';
-import { toNumber } from './frame-rate.ts';
-import type { ProbedSource } from './probe.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { toNumber } from '../plan/frame-rate.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import { incompleteOutput } from '../transcode/transcode-failure.ts';
 import { UnfitSegmentError } from './segment-head.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
-import { incompleteOutput } from './transcode-failure.ts';
 
 /**
  * Everything the control plane needs to serve the video, measured from what is stored. Throws an UnfitSegmentError when

@@ -1,13 +1,18 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
-import { AAC_FRAME_SAMPLES } from './audio-scan.ts';
+import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import {
+  type AudioTrack,
+  type DynamicRange,
+  describeTrack,
+  type VideoTrack,
+} from '../source/media-source.ts';
+import type { Turn } from '../source/orientation.ts';
+import type { ProbedSource } from '../source/probe.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images-plan.ts';
-import { judgeAudio, judgeVideo, type Obstacle } from './kept-streams.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
-import { type AudioTrack, type DynamicRange, describeTrack, type VideoTrack } from './media-source.ts';
-import type { Turn } from './orientation.ts';
-import type { ProbedSource } from './probe.ts';
+import { judgeAudio, judgeVideo, type Obstacle } from './passthrough.ts';
 
 /** The rate audio is encoded at. */
 export const AUDIO_SAMPLE_RATE = 48_000;

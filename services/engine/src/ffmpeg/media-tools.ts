@@ -4,11 +4,11 @@ import { delimiter, join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
-import { CONFINING_PROGRAMS, type Confinement, writeConfinedProgram } from './confinement.ts';
+import { CONFINING_PROGRAMS, type Confinement, writeConfinedProgram } from '../sandbox/confinement.ts';
+import type { Sandbox, TranscodeSettings } from '../transcode/transcode-settings.ts';
 import { isPatched, parseVersion } from './ffmpeg-version.ts';
 import { runTool } from './run-tool.ts';
 import { ToolError } from './tool-error.ts';
-import type { Sandbox, TranscodeSettings } from './transcode-settings.ts';
 
 /** Paths of the confined programs. */
 export type MediaTools = {

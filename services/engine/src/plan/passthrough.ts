@@ -1,8 +1,8 @@
-import { AAC_FRAME_SAMPLES, type AudioFrames } from './audio-scan.ts';
+import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
+import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
-import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from './gop-scan.ts';
 import type { Rung } from './ladder.ts';
-import type { AudioTrack, VideoTrack } from './media-source.ts';
 
 /** Why a track has to be encoded although it could be delivered as it is, had this been otherwise. */
 export type Obstacle =

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { encodePlan } from '../../tests/support/tracks.ts';
-import type { EncodePlan } from './encode-plan.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../transcode/transcode-settings.ts';
 import { ffmpegArguments } from './ffmpeg-arguments.ts';
-import { planLadder } from './ladder.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from './transcode-settings.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
   ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });

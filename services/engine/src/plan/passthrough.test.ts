@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import type { Gop } from './gop-scan.ts';
-import { judgeAudio, judgeVideo } from './kept-streams.ts';
+import type { Gop } from '../source/gop-scan.ts';
+import { judgeAudio, judgeVideo } from './passthrough.ts';
 
 /** Groups of so many seconds each, at a bit rate. */
 function groups(durations: readonly number[], bitsPerSecond = 1_000_000): Gop[] {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { freeDiskBytes } from './disk-space.ts';
+import { freeDiskBytes } from '../transcode/disk-space.ts';
 
 /** What a tool wrote is not what it was run to write. For the log only: the name is the tool's choice. */
 export class ToolOutputError extends Error {

@@ -1,13 +1,13 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
-import { hasOtherPrimaries, yuvMatrix } from './colour.ts';
-import { AUDIO_SAMPLE_RATE, type EncodePlan } from './encode-plan.ts';
-import { toFraction, toNumber } from './frame-rate.ts';
-import { LONGEST_GOP_SECONDS } from './gop-scan.ts';
-import { h264Level } from './h264-level.ts';
-import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from './input-limits.ts';
-import type { Rung, Size } from './ladder.ts';
+import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
+import { AUDIO_SAMPLE_RATE, type EncodePlan } from '../plan/encode-plan.ts';
+import { toFraction, toNumber } from '../plan/frame-rate.ts';
+import { h264Level } from '../plan/h264-level.ts';
+import type { Rung, Size } from '../plan/ladder.ts';
+import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/whitelist.ts';
+import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import type { TranscodeSettings } from '../transcode/transcode-settings.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
-import type { TranscodeSettings } from './transcode-settings.ts';
 
 /** Seconds between key frames where the source does not set them (HLS authoring specification 1.10). */
 const KEY_FRAME_SECONDS = 2;

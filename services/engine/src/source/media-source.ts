@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type FrameRate, toNumber } from './frame-rate.ts';
-import type { Size } from './ladder.ts';
+import { type FrameRate, toNumber } from '../plan/frame-rate.ts';
+import type { Size } from '../plan/ladder.ts';
 import { isOnItsSide, type Turn, turnOf } from './orientation.ts';
 
 /** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
