@@ -90,25 +90,26 @@ function wholeSeconds(milliseconds: number): Date {
 
 function tokenRequired(): Problem {
   return new Problem(
-    401,
     'playback_token_required',
-    'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
+    'This video requires a playback token. Add it to the URL as "?token=".',
     { headers: { 'WWW-Authenticate': 'Bearer' } },
   );
 }
 
 function foreignKey(): Problem {
   return new Problem(
-    403,
     'workspace_mismatch',
     'This API key does not belong to the workspace in the address of the video.',
   );
 }
 
 function tokenInvalid(): Problem {
-  return new Problem(403, 'playback_token_invalid', 'This playback token is not one for this video.');
+  return new Problem(
+    'playback_token_invalid',
+    'This playback token is not valid for this video. Get a new one.',
+  );
 }
 
 function tokenExpired(): Problem {
-  return new Problem(403, 'playback_token_expired', 'This playback token has expired. Ask for a new one.');
+  return new Problem('playback_token_expired', 'This playback token has expired. Get a new one.');
 }
