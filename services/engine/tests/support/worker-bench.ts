@@ -10,14 +10,14 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
-import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
-import { DEFAULT_MAX_RATES } from '../../../src/plan/ladder.ts';
+import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
+import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
+import { TranscodeWorker } from '../../src/transcode/transcode-worker.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   type TranscodeLimits,
   type TranscodeSettings,
-} from '../../../src/transcode/transcode-settings.ts';
-import { TranscodeWorker } from '../../../src/transcode/transcode-worker.ts';
+} from '../../src/transcode-settings.ts';
 
 type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
 
