@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import type { Logger } from './logger.ts';
 import { internalError, Problem } from './problem.ts';
 import { endWithUnreadBody } from './unread-body.ts';
@@ -50,7 +50,10 @@ export const embeddableAnywhere: RequestHandler = (_req, res, next) => {
 
 /** Responds with 404 when no route has matched. */
 export const routeNotFound: RequestHandler = (req) => {
-  throw new Problem(404, 'route_not_found', `There is nothing at ${req.method} ${req.path}.`);
+  throw new Problem(
+    'route_not_found',
+    `There is no operation ${req.method} ${req.path}. Check the method and the path.`,
+  );
 };
 
 /**
@@ -76,12 +79,22 @@ export function problemHandler(
     // Aborting the connection shows the client that the response is incomplete. `next(error)` would also print the error.
     if (res.headersSent) return void res.destroy();
     if (problem.options.headers) res.set(problem.options.headers);
-    const body = JSON.stringify(problem.toBody({ id: req.id, path: req.path }));
-    res.status(problem.status).set('Cache-Control', 'no-store').removeHeader('ETag');
-    // Neither res.type nor res.send: they add a charset parameter, which JSON does not have (RFC 8259 §11).
-    res.setHeader('Content-Type', 'application/problem+json');
-    res.setHeader('Content-Length', Buffer.byteLength(body));
-    if (problem.options.closeConnection) endWithUnreadBody(req, res, body);
-    else res.end(body);
+    const body = problem.toBody({ id: req.id, path: req.path });
+    const { closeConnection } = problem.options;
+    sendProblem(res, body, closeConnection ? (text) => endWithUnreadBody(req, res, text) : undefined);
   };
+}
+
+/** Sends the body of a problem with the status in it. `end` ends the response. */
+export function sendProblem(
+  res: Response,
+  body: Readonly<Record<string, unknown>>,
+  end: (text: string) => void = (text) => void res.end(text),
+): void {
+  const text = JSON.stringify(body);
+  res.status(Number(body.status)).set('Cache-Control', 'no-store').removeHeader('ETag');
+  // Neither res.type nor res.send: they add a charset parameter, which JSON does not have (RFC 8259 §11).
+  res.setHeader('Content-Type', 'application/problem+json');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  end(text);
 }
