@@ -3,7 +3,7 @@ import type { components } from '@framelane/openapi/types';
 import { until } from '@framelane/test-kit/until';
 import request from 'supertest';
 import type { ControlPlaneConfig } from '../../src/config.ts';
-import { readRanges } from '../../src/webhooks/receiver-addresses.ts';
+import { readRanges } from '../../src/webhooks/endpoint-addresses.ts';
 import type { TestControlPlane } from './control-plane.ts';
 
 export type Webhook = components['schemas']['Webhook'];

@@ -1,5 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import { TranscodeFailure } from '../transcode/transcode-failure.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 import { ToolError } from './tool-error.ts';
 
 type Verdict = { code: FailureCode; message: string; retryable: boolean };

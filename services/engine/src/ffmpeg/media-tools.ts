@@ -5,7 +5,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 import { CONFINING_PROGRAMS, type Confinement, writeConfinedProgram } from '../sandbox/confinement.ts';
-import type { Sandbox, TranscodeSettings } from '../transcode/transcode-settings.ts';
+import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
 import { isPatched, parseVersion } from './ffmpeg-version.ts';
 import { runTool } from './run-tool.ts';
 import { ToolError } from './tool-error.ts';

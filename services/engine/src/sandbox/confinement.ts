@@ -1,6 +1,6 @@
 import { access, realpath, writeFile } from 'node:fs/promises';
 import type { Account } from '@framelane/service-kit/system-account';
-import type { Sandbox, TranscodeLimits } from '../transcode/transcode-settings.ts';
+import type { Sandbox, TranscodeLimits } from '../transcode-settings.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from './whitelist.ts';
 

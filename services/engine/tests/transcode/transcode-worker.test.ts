@@ -4,10 +4,10 @@ import { isStopped, processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
+import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
-import { decrypted, expectHlsRules } from './support/hls-rules.ts';
-import { VideoServer } from './support/video-server.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { VideoServer } from '../support/video-server.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

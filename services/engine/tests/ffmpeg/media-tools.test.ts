@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { CONFINING_PROGRAMS } from '../../src/sandbox/confinement.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
+import { workingSandboxes } from '../support/sandboxes.ts';
+
+const run = promisify(execFile);
+const { PATH } = process.env;
+const SANDBOXES = workingSandboxes();
+
+/** A machine with the programs an engine cannot do without, and no other. */
+let directory: string;
+let programs: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'media-tools-'));
+  // As root, ffmpeg runs as another user.
+  await chmod(directory, 0o755);
+  programs = join(directory, 'bin');
+  await mkdir(programs);
+  for (const name of [...CONFINING_PROGRAMS, 'id', 'useradd', 'ffmpeg', 'ffprobe']) {
+    await symlink(await pathOf(name), join(programs, name));
+  }
+  process.env.PATH = programs;
+});
+afterEach(async () => {
+  process.env.PATH = PATH;
+  await rm(directory, { recursive: true });
+});
+
+async function pathOf(name: string): Promise<string> {
+  const { stdout } = await run('/bin/sh', ['-c', `command -v ${name}`], { env: { PATH } });
+  return stdout.trim();
+}
+
+/** Puts an ffmpeg in front of the real one that calls itself of a version. */
+async function installFfmpeg(version: string): Promise<void> {
+  const real = await pathOf('ffmpeg');
+  const script = `[ "$*" = -version ] && exec echo "ffmpeg version ${version} Copyright"\nexec ${real} "$@"`;
+  await rm(join(programs, 'ffmpeg'));
+  await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** Prepares the tools as an engine does at its start, and resolves with the events it warned of. */
+async function warningsOfStart(sandbox: Sandbox): Promise<string[]> {
+  const warnings: string[] = [];
+  const logger = createLogger({ service: 'test' });
+  logger.silent = true;
+  logger.warn = ((event: string) => {
+    warnings.push(event);
+    return logger;
+  }) as unknown as Logger['warn'];
+  const settings = { workDir: directory, sandbox, limits: DEFAULT_TRANSCODE_LIMITS };
+  const { ffmpeg } = await prepareMediaTools(settings, logger);
+  await run(ffmpeg, ['-version'], { cwd: directory });
+  return warnings;
+}
+
+test.each([
+  ['7.1.4', ['sandbox.none', 'ffmpeg.outdated']],
+  ['7.1.5', ['sandbox.none']],
+])('of ffmpeg %s a start warns with %j', async (version, warnings) => {
+  await installFfmpeg(version);
+  expect(await warningsOfStart('none')).toEqual(warnings);
+});
+
+test('there is no start without a sandbox, unless the setting says so', async () => {
+  await installFfmpeg('7.1.5');
+  const refusal =
+    /^ffmpeg cannot be confined.*bwrap was not found in PATH.*apt-get install bubblewrap.*ENGINE_SANDBOX=none/s;
+  await expect(warningsOfStart('bubblewrap')).rejects.toThrow(refusal);
+  if (!SANDBOXES.includes('landlock')) {
+    await expect(warningsOfStart('auto')).rejects.toThrow(refusal);
+    await expect(warningsOfStart('landlock')).rejects.toThrow(/^ffmpeg cannot be confined.*landlock: /s);
+  }
+  expect(await warningsOfStart('none')).toEqual(['sandbox.none']);
+});
+
+test.each(SANDBOXES.filter((sandbox) => sandbox !== 'none'))(
+  'a start with %s works and warns of nothing',
+  async (sandbox) => {
+    process.env.PATH = PATH;
+    expect((await warningsOfStart(sandbox)).filter((event) => event.startsWith('sandbox.'))).toEqual([]);
+  },
+);
+
+test.each(['ffprobe', 'prlimit'])('there is no start without %s', async (name) => {
+  await rm(join(programs, name));
+  await expect(warningsOfStart('none')).rejects.toThrow(`${name} was not found in PATH`);
+});

@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@framelane/service-kit/logger';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { type FfmpegRunOptions, runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
+import { runTool } from '../../src/ffmpeg/run-tool.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
+import { workingSandboxes } from '../support/sandboxes.ts';
+
+jest.setTimeout(30_000);
+
+const SANDBOXES = workingSandboxes();
+const FOREVER = {
+  inputOptions: ['-re', '-f', 'lavfi'],
+  input: 'testsrc2=s=64x64',
+  outputs: [{ options: ['-f', 'null'], path: '-' }],
+};
+
+let directory: string;
+const tools = {} as Record<Sandbox, MediaTools>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'run-ffmpeg-'));
+  const logger = createLogger({ service: 'test', level: 'error' });
+  for (const sandbox of SANDBOXES) {
+    const workDir = join(directory, sandbox);
+    await mkdir(workDir);
+    tools[sandbox] = await prepareMediaTools({ workDir, sandbox, limits: DEFAULT_TRANSCODE_LIMITS }, logger);
+  }
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): FfmpegRunOptions => ({
+  program: tools[sandbox].ffmpeg,
+  cwd: join(directory, sandbox),
+  signal: new AbortController().signal,
+  limitSeconds: 20,
+  stallSeconds: 20,
+  memoryBytes: DEFAULT_TRANSCODE_LIMITS.memoryBytes,
+  onProgress: () => {},
+  mustWait: () => false,
+  ...changes,
+});
+
+describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
+  test('tells how far it is', async () => {
+    const frames: number[] = [];
+    await runFfmpeg(
+      { ...FOREVER, inputOptions: ['-f', 'lavfi'], input: 'testsrc2=s=64x64:d=3' },
+      options(sandbox, { onProgress: (count) => frames.push(count) }),
+    );
+    expect(frames.at(-1)).toBe(75);
+    expect(frames).toEqual(frames.toSorted((a, b) => a - b));
+  });
+
+  test('fails with what it wrote', async () => {
+    const running = runFfmpeg({ ...FOREVER, input: 'no_such_source' }, options(sandbox));
+    await expect(running).rejects.toMatchObject({
+      end: 'exit',
+      stderr: expect.stringContaining('no_such_source'),
+    });
+  });
+
+  test('is ended when it holds more memory than it may', async () => {
+    // Its libraries alone are larger than that, and what confines it is smaller.
+    const running = runFfmpeg(FOREVER, options(sandbox, { memoryBytes: 16 * 1024 ** 2 }));
+    await expect(running).rejects.toMatchObject({ end: 'memory' });
+    await until(async () => (await processesUsing(directory)).length === 0);
+  });
+
+  test('waits when it must, and is not taken for hung', async () => {
+    const held: string[] = [];
+    let hasBegun = false;
+    await runFfmpeg(
+      { ...FOREVER, input: 'testsrc2=s=64x64:d=2' },
+      options(sandbox, {
+        stallSeconds: 5,
+        onProgress: () => {
+          hasBegun = true;
+        },
+        // Asked twice a second: it is held for longer than it may hang.
+        mustWait: () => hasBegun && held.push('x') < 13,
+      }),
+    );
+    expect(held.length).toBeGreaterThanOrEqual(13);
+  });
+
+  test('is gone when it is aborted', async () => {
+    const abort = new AbortController();
+    const reason = new Error('Enough');
+    const running = runFfmpeg(
+      FOREVER,
+      options(sandbox, { signal: abort.signal, onProgress: () => abort.abort(reason) }),
+    );
+    await expect(running).rejects.toBe(reason);
+    expect(await processesUsing(directory)).toEqual([]);
+  });
+
+  test('is gone when it takes too long', async () => {
+    const running = runFfmpeg(FOREVER, options(sandbox, { limitSeconds: 1 }));
+    await expect(running).rejects.toMatchObject({ end: 'timeout' });
+    expect(await processesUsing(directory)).toEqual([]);
+  });
+
+  test('does not survive its engine', async () => {
+    const script = join(import.meta.dirname, 'support', 'encode-forever.ts');
+    const cwd = join(directory, sandbox);
+    const engine = spawn(process.execPath, [script, tools[sandbox].ffmpeg, cwd], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(engine.stdout, 'data');
+    const running = (await processesUsing(directory)).filter(({ pid }) => pid !== engine.pid);
+    expect(running).not.toEqual([]);
+    engine.kill('SIGKILL');
+    await until(async () => (await processesUsing(directory)).length === 0);
+  });
+});
+
+test('an ffmpeg that hangs and does not listen is killed', async () => {
+  const program = join(directory, 'deaf');
+  await writeFile(program, `#!/bin/sh\nexec setsid sh -c 'trap "" TERM; while :; do sleep 1; done'\n`);
+  await chmod(program, 0o700);
+  const running = runFfmpeg(FOREVER, options('none', { program, stallSeconds: 0.5 }));
+  await expect(running).rejects.toMatchObject({ end: 'stalled' });
+  await until(async () => (await processesUsing(directory)).length === 0);
+});
+
+test('the script that starts ffmpeg gets nothing of the environment but PATH', async () => {
+  const program = join(directory, 'environment');
+  await writeFile(program, '#!/bin/sh\nenv >&2\nexit 1\n', { mode: 0o700 });
+  process.env.FRAMELANE_TEST_SECRET = 'do not tell';
+  const { signal } = new AbortController();
+  const tool = { cwd: directory, signal, limitSeconds: 10, onLine: () => {} };
+  const runs = [() => runFfmpeg(FOREVER, options('none', { program })), () => runTool(program, [], tool)];
+  for (const run of runs) {
+    const { stderr } = await run().then(
+      () => ({ stderr: '' }),
+      (error: { stderr: string }) => error,
+    );
+    expect(stderr).toContain('PATH=');
+    expect(stderr).not.toContain('do not tell');
+  }
+});
+
+test('a program that cannot be started is an error, not a crash', async () => {
+  const program = join(directory, 'nothing');
+  await expect(runFfmpeg(FOREVER, options('none', { program }))).rejects.toMatchObject({ name: 'Error' });
+});

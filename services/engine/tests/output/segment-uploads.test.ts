@@ -1,0 +1,148 @@
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { storeImages } from '../../src/output/image-uploads.ts';
+import { SegmentUploads } from '../../src/output/segment-uploads.ts';
+import { ToolOutput } from '../../src/output/tool-output.ts';
+import { planImages } from '../../src/plan/images-plan.ts';
+import { makeClip } from '../support/media.ts';
+
+let directory: string;
+let folder: string;
+let segment: string;
+let output: ToolOutput;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'segment-uploads-'));
+  folder = join(directory, 'output');
+  await mkdir(folder);
+  output = await ToolOutput.open(folder);
+  segment = await makeClip(join(directory, 'segment.ts'), { video: 'testsrc2=s=16x16:r=25:d=0.2' });
+});
+afterEach(async () => {
+  await output.close();
+  await rm(directory, { recursive: true });
+});
+
+/** The segments from one number up to another, finished as ffmpeg would have written them. */
+async function finish(from: number, to: number): Promise<void> {
+  for (let at = from; at < to; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
+}
+
+/** Uploads of a rung of at most so many segments to a store that waits for its gate, and what they failed with. */
+function uploadsTo(gate: Promise<void>, maxSegments: number) {
+  const objects = new FileObjectStore(join(directory, 'objects'));
+  const store = objects.putStream.bind(objects);
+  objects.putStream = async (key, body, options) => {
+    await gate;
+    return store(key, body, options);
+  };
+  const failures: unknown[] = [];
+  const uploads = new SegmentUploads({
+    ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
+    renditions: new Set<RenditionName>(['360p']),
+    keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
+    signal: new AbortController().signal,
+    onFailure: (failure) => failures.push(failure),
+  });
+  return { uploads, failures, objects };
+}
+
+test('more segments than the length allows end the job', async () => {
+  const { uploads, failures } = uploadsTo(Promise.resolve(), 3);
+  await finish(0, 3);
+  await uploads.collect();
+  expect(failures).toEqual([]);
+  await finish(3, 5);
+  await uploads.collect();
+  const message = expect.stringContaining('more segments than its length allows');
+  expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false, message }]);
+  await expect(uploads.finish()).rejects.toBe(failures[0]);
+});
+
+test('segments leave the reserve of the disk with the objects to others', async () => {
+  const { uploads, failures, objects } = uploadsTo(Promise.resolve(), 3);
+  const disk = { freeBytes: 50, totalBytes: 1000 };
+  objects.room = async () => ({ ...disk });
+  await finish(0, 1);
+  await uploads.collect();
+  await uploads.settle();
+  expect(failures).toEqual([]);
+  disk.freeBytes = 49;
+  await finish(1, 2);
+  const message = 'The engine ran out of disk space.';
+  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true, message });
+});
+
+test('many segments that the storage has not taken yet are told of until it has', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { uploads, failures } = uploadsTo(gate, 100);
+  await finish(0, 34);
+  await uploads.collect();
+  expect(uploads.isBehind).toBe(false);
+  await finish(34, 35);
+  await uploads.collect();
+  expect(uploads.isBehind).toBe(true);
+  open();
+  const stored = await uploads.finish();
+  expect(stored.get('360p')).toHaveLength(35);
+  expect(uploads.isBehind).toBe(false);
+  expect(failures).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+const HOSTILE = { code: 'transcode_failed', retryable: false };
+
+test.each(['360p-00.ts', '480p-0.ts', 'audio-0.ts'])(
+  '%s beside the segments of one rung fails the video for good',
+  async (name) => {
+    const { uploads } = uploadsTo(Promise.resolve(), 3);
+    await finish(0, 1);
+    await copyFile(segment, join(folder, name));
+    await uploads.collect();
+    await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
+  },
+);
+
+test('a whole segment that begins without a time fails the video for good', async () => {
+  const { uploads } = uploadsTo(Promise.resolve(), 3);
+  const bytes = await readFile(segment);
+  // The first packet that begins a unit of the stream 0x100, and the flag that a time follows.
+  const packet = bytes.indexOf(Buffer.from([0x47, 0x41, 0x00]));
+  const flags = bytes.indexOf(Buffer.from([0, 0, 1, 0xe0]), packet) + 7;
+  bytes[flags] = (bytes[flags] ?? 0) & 0x3f;
+  await writeFile(join(folder, '360p-0.ts'), bytes);
+  await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
+});
+
+test('no picture is on its way to the storage any more when another could not be stored', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { objects } = uploadsTo(gate, 3);
+  const picture = Buffer.from('ffd8ffffd9', 'hex');
+  for (const name of ['poster.jpg', 'storyboard.jpg']) await writeFile(join(folder, name), picture);
+  const put = objects.put.bind(objects);
+  const full = Object.assign(new Error('Full'), { code: 'ENOSPC' });
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<void>();
+  objects.put = async (key, ...rest) => {
+    if (!key.endsWith('poster.jpg')) return put(key, ...rest);
+    refuse();
+    throw full;
+  };
+  const attempt = { workspaceId: 'w', videoId: 'v', attempt: 1 };
+  const signal = new AbortController().signal;
+  let isOver = false;
+  const storing = storeImages(output, planImages({ width: 16, height: 16 }, 1, 0.96), attempt, {
+    ...{ objects, signal },
+  }).finally(() => {
+    isOver = true;
+  });
+  storing.catch(() => {});
+  await refused;
+  await new Promise(setImmediate);
+  expect(isOver).toBe(false);
+  open();
+  await expect(storing).rejects.toMatchObject({ code: 'internal_error' });
+  expect(await objects.head('hls/w/v/a1/storyboard.jpg')).not.toBeNull();
+});

@@ -1,0 +1,186 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { withCaptions } from '../support/captions.ts';
+import { deliveredFile } from '../support/delivered-file.ts';
+import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
+import { type Clip, ffmpeg, ffprobe, makeClip } from '../support/media.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
+
+jest.setTimeout(60_000);
+
+let bench: WorkerBench;
+beforeAll(async () => {
+  bench = await WorkerBench.start();
+});
+afterAll(() => bench.stop());
+
+const inBench = (name: string) => join(bench.directory, name);
+
+const GOP_2 = ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0'];
+const STEREO = ['-c:a', 'aac', '-ac', '2', '-b:a', '96k'];
+const SD = 'testsrc2=s=854x480:r=25';
+
+/** Hashes of all frames or all samples, decoded. */
+async function decoded(path: string, track: 'v' | 'a'): Promise<string[]> {
+  const listing = `${path}.${track}.hashes`;
+  await ffmpeg('-i', path, '-map', `0:${track}`, '-f', 'framemd5', listing);
+  const lines = (await readFile(listing, 'utf8')).split('\n').filter((line) => /^\d/.test(line));
+  return lines.map((line) => line.split(',').at(-1)?.trim() ?? '');
+}
+
+/** Transcodes a file, checks the rules, and finds out what of it came through as it was. */
+async function transcode(path: string): Promise<{ manifest: Manifest; kept: string[] }> {
+  const { videoId, manifest } = await bench.transcode(path);
+  await expectHlsRules(bench, videoId, manifest);
+  const kept: string[] = [];
+  for (const rendition of manifest.renditions) {
+    const track = rendition.width === null ? 'a' : 'v';
+    const delivered = inBench(`${videoId}-${rendition.name}.ts`);
+    await writeFile(delivered, Buffer.concat(await decrypted(bench, videoId, rendition)));
+    const source = new Set(await decoded(path, track));
+    const frames = await decoded(delivered, track);
+    // Frames of sound before the beginning are decoded in the one and skipped in the other.
+    const own = frames.filter((frame) => source.has(frame)).length;
+    if (own >= frames.length - 3) kept.push(rendition.name);
+  }
+  return { manifest, kept };
+}
+
+const durations = ({ renditions }: Manifest) => renditions[0]?.segments.map(({ duration }) => duration);
+
+/** Name, file, clip, what is kept of it, and the segments of its rungs. */
+const SOURCES: [string, string, Clip, string[], number[]][] = [
+  [
+    'key frames every two seconds',
+    'a.mp4',
+    { video: `${SD}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, ...STEREO] },
+    ['480p', 'audio'],
+    [6, 6, 1],
+  ],
+  [
+    'key frames anywhere',
+    'b.mp4',
+    {
+      video: `${SD}:d=15`,
+      options: [...GOP_2, '-g', '250', '-force_key_frames', '1.4,4.4,5.8,8,9.6,12.2'],
+    },
+    ['480p'],
+    [5.8, 6.4, 2.8],
+  ],
+  [
+    '29.97 frames a second, sound at 44.1 kHz',
+    'c.mov',
+    {
+      video: 'testsrc2=s=640x360:r=30000/1001:d=9',
+      audio: 'sine=r=44100:d=10',
+      options: [...GOP_2, '-g', '60', ...STEREO],
+    },
+    ['360p', 'audio'],
+    [6.006, 3.003],
+  ],
+  [
+    'fragments, no B-frames',
+    'd.mp4',
+    {
+      video: `${SD}:d=7`,
+      options: [...GOP_2, '-bf', '0', '-movflags', '+frag_keyframe+empty_moov'],
+    },
+    ['480p'],
+    [6, 1],
+  ],
+  [
+    'fifty frames a second, of which lower rungs show every second one',
+    'fast.mp4',
+    { video: 'testsrc2=s=720x720:r=50:d=7.02', options: [...GOP_2, '-g', '100'] },
+    ['720p'],
+    [6, 1.02],
+  ],
+  [
+    'a segment that would begin with a frame that lower rungs do not show',
+    'odd.mp4',
+    {
+      video: 'testsrc2=s=720x720:r=50:d=7',
+      options: [...GOP_2, '-g', '350', '-force_key_frames', '6.02'],
+    },
+    [],
+    [6, 1],
+  ],
+  [
+    'sound that cannot be kept',
+    'e.mp4',
+    { video: `${SD}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
+    ['480p'],
+    [3],
+  ],
+  [
+    'sound that ends early',
+    'f.mp4',
+    { video: `${SD}:d=3`, audio: 'sine=r=48000:d=2', options: [...GOP_2, ...STEREO] },
+    ['480p'],
+    [3],
+  ],
+  [
+    'key frames too far apart',
+    'g.mp4',
+    { video: `${SD}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, '-g', '300', ...STEREO] },
+    ['audio'],
+    [6, 6, 1],
+  ],
+  [
+    'open groups of pictures',
+    'h.mp4',
+    { video: `${SD}:d=5`, options: [...GOP_2, '-x264-params', 'open-gop=1:bframes=3:b-adapt=0'] },
+    [],
+    [5],
+  ],
+  [
+    'key frames that are none, which only the segments show',
+    'i.mp4',
+    { video: `${SD}:d=9`, options: [...GOP_2, '-intra-refresh', '1', '-bf', '0'] },
+    [],
+    [6, 3],
+  ],
+  [
+    'a bit rate above the cap',
+    'j.mp4',
+    {
+      video: 'testsrc2=s=640x360:r=25:d=3,noise=alls=40:allf=t',
+      options: [...GOP_2, '-crf', '23'],
+    },
+    [],
+    [3],
+  ],
+];
+
+test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
+  const { manifest, kept } = await transcode(await makeClip(inBench(file), clip));
+  expect(kept).toEqual(expected);
+  expect(durations(manifest)).toEqual(segments);
+});
+
+test('captions in the pictures are in no rung, as the playlist says', async () => {
+  const plain = inBench('plain.264');
+  const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
+  await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
+  await writeFile(inBench('captioned.264'), withCaptions(await readFile(plain)));
+  await ffmpeg('-framerate', '25', '-i', inBench('captioned.264'), '-c', 'copy', inBench('captioned.mp4'));
+  const captions = async (path: string) => {
+    const entries = ['-show_entries', 'frame=side_data_list:frame_side_data=side_data_type'];
+    return JSON.stringify(await ffprobe(...entries, path)).match(/Closed Captions/g)?.length ?? 0;
+  };
+  expect(await captions(inBench('captioned.mp4'))).toBe(50);
+  const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
+  expect(bench.keptTop.has(videoId)).toBe(true);
+  const rungs = await Promise.all(manifest.renditions.map((rung) => deliveredFile(bench, videoId, rung)));
+  expect(await Promise.all(rungs.map(captions))).toEqual([0, 0]);
+});
+
+test('frames that a cut left in the file to be skipped are not shown', async () => {
+  const whole = await makeClip(inBench('whole.mp4'), { video: `${SD}:d=8`, options: GOP_2 });
+  await ffmpeg('-ss', '1', '-i', whole, '-c', 'copy', inBench('cut.mp4'));
+  const { manifest, kept } = await transcode(inBench('cut.mp4'));
+  expect(manifest.duration).toBe(7);
+  expect(kept).toEqual([]);
+});

@@ -1,0 +1,491 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureSystemAccount } from '@framelane/service-kit/system-account';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runTool } from '../../src/ffmpeg/run-tool.ts';
+import { type Confinement, writeConfinedProgram } from '../../src/sandbox/confinement.ts';
+import { grantFile, grantFolder } from '../../src/sandbox/job-access.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
+import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
+
+const MIB = 1024 ** 2;
+const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
+const IS_ROOT = process.getuid?.() === 0;
+/** The user of an engine that is not root, where these tests are. */
+const ENGINE_USER = 65_534;
+
+type Sandbox = Confinement['sandbox'];
+type Engine = 'root' | 'a user';
+
+const sandboxes = workingSandboxes({ standIn: true });
+const engines: Engine[] = IS_ROOT ? ['root', 'a user'] : ['a user'];
+const cases = sandboxes.flatMap((sandbox) => engines.map((engine) => ({ sandbox, engine })));
+const confined = cases.filter(({ sandbox }) => sandbox !== 'none');
+const inBubblewrap = cases.filter(({ sandbox }) => sandbox === 'bubblewrap');
+
+/** What starts a program as the engine's user, who here is another than ours. */
+function asEngine(engine: Engine): string[] {
+  if (!IS_ROOT || engine === 'root') return [];
+  return ['setpriv', `--reuid=${ENGINE_USER}`, `--regid=${ENGINE_USER}`, '--clear-groups'];
+}
+
+/** A job's directory for each kind of engine, beside a file that is none of the job's business. */
+const directories = {} as Record<Engine, string>;
+const victims = {} as Record<Engine, ChildProcess>;
+let media: Confinement['account'] = null;
+beforeAll(async () => {
+  if (IS_ROOT) media = await ensureSystemAccount('framelane-ffmpeg');
+  for (const engine of engines) {
+    const directory = await mkdtemp(join(tmpdir(), 'confinement-'));
+    directories[engine] = directory;
+    await mkdir(join(directory, 'source'));
+    await mkdir(join(directory, 'output'));
+    await writeFile(join(directory, 'secret'), 'of another tenant', { mode: 0o600 });
+    await writeFile(join(directory, 'source', 'file'), 'a video', { mode: 0o600 });
+    if (engine === 'root') {
+      await grantFolder(directory, 'pass', media);
+      await grantFolder(join(directory, 'source'), 'read', media);
+      await grantFolder(join(directory, 'output'), 'write', media);
+      await grantFile(join(directory, 'source', 'file'), media);
+    } else if (IS_ROOT) {
+      await promisify(execFile)('chown', ['-R', `${ENGINE_USER}:${ENGINE_USER}`, directory]);
+    }
+    const [command = 'sleep', ...args] = [...asEngine(engine), 'sleep', '600'];
+    const env = { ...process.env, SECRET: 'of the engine' };
+    victims[engine] = spawn(command, args, { env, stdio: 'ignore' });
+  }
+});
+afterAll(async () => {
+  for (const engine of engines) {
+    victims[engine]?.kill('SIGKILL');
+    await rm(directories[engine], { recursive: true });
+  }
+});
+
+/** Confines a program as an engine of that kind does. Resolves with the command line that starts it. */
+async function confine({ sandbox, engine }: Case, program: string, limits = LIMITS): Promise<string[]> {
+  const script = join(directories[engine], `script-${sandbox}`);
+  const account = engine === 'root' ? media : null;
+  await writeConfinedProgram(script, program, { sandbox, limits, account });
+  if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
+  if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
+  return [...asEngine(engine), script];
+}
+
+/** The script calls a copy of the stand-in, as its user may not be able to read this repository. */
+async function useStandIn(script: string, standIn: string): Promise<void> {
+  const copy = `${script}.setpriv`;
+  await copyFile(standIn, copy);
+  await chmod(copy, 0o644);
+  const text = await readFile(script, 'utf8');
+  await writeFile(script, text.replace(' setpriv ', ` /usr/bin/perl ${copy} `));
+}
+
+type Case = { sandbox: Sandbox; engine: Engine };
+
+async function run(
+  { engine }: Case,
+  [command = '', ...args]: string[],
+  options: Partial<Parameters<typeof runTool>[2]>,
+): Promise<void> {
+  await runTool(command, args, {
+    cwd: directories[engine],
+    signal: new AbortController().signal,
+    limitSeconds: 20,
+    onLine: () => {},
+    ...options,
+  });
+}
+
+/** What a Perl program prints that is confined like ffmpeg; unlike a shell, Perl does much without other processes. */
+async function perl(where: Case, program: string, limits = LIMITS): Promise<string> {
+  const lines: string[] = [];
+  const command = await confine(where, '/usr/bin/perl', limits);
+  await run(where, [...command, '-e', program], { onLine: (line) => lines.push(line) });
+  return lines.join('\n');
+}
+
+const READ = 'sub read_file { open(my $f, "<", shift) or return "none"; local $/; <$f> }';
+const WRITE = 'sub can_write { open(my $f, ">", shift) ? "yes" : "no" }';
+/** Does a system call; the result is the error's text, or what it returned. */
+const CALL = 'sub call { my ($n, @a) = @_; my $r = syscall($n, @a); $r < 0 ? "$!" : $r }';
+const DENIED = 'Operation not permitted';
+
+/** Numbers of system calls that Perl has no function for. */
+const NUMBERS = {
+  x64: {
+    ...{ capget: 125, getrlimit: 97, memfd: 319, prctl: 157, prlimit: 302, ptrace: 101, readMemory: 310 },
+    ...{ fcntl: 72, ioctl: 16, mqUnlink: 241, renameat2: 316, robustList: 274, setxattr: 188 },
+    ...{
+      bind: 49,
+      listen: 50,
+      accept: 43,
+      accept4: 288,
+      connect: 42,
+      sendmsg: 46,
+      sendmmsg: 307,
+      syslog: 103,
+    },
+  },
+  arm64: {
+    ...{ capget: 90, getrlimit: 163, memfd: 279, prctl: 167, prlimit: 261, ptrace: 117, readMemory: 270 },
+    ...{ fcntl: 25, ioctl: 29, mqUnlink: 181, renameat2: 276, robustList: 100, setxattr: 5 },
+    ...{ bind: 200, listen: 201, accept: 202, accept4: 242, connect: 203, sendmsg: 211, sendmmsg: 269 },
+    syslog: 116,
+  },
+};
+const number = NUMBERS[process.arch as keyof typeof NUMBERS];
+
+describe.each(cases)('a program confined with sandbox $sandbox by an engine of $engine', (where) => {
+  const { sandbox, engine } = where;
+
+  test('sees nothing of the environment', async () => {
+    process.env.FRAMELANE_TEST_SECRET = 'do not tell';
+    const names = (await perl(where, 'print join "\n", sort keys %ENV')).split('\n');
+    expect(names.filter((name) => name !== 'PWD')).toEqual(['LC_ALL', 'PATH']);
+  });
+
+  test('works on the job in its directory', async () => {
+    const work =
+      'open(my $f, ">", "output/y"); print $f "x"; close $f; print read_file("source/file"), read_file("output/y")';
+    expect(await perl(where, `${READ} ${work}`)).toBe('a videox');
+  });
+
+  test('is at low priority and under limits', async () => {
+    const limit =
+      'sub limit { my $b = chr(0) x 16; syscall(shift, shift, $b) and return "?"; join "-", unpack("QQ", $b) }';
+    const limits = { cpu: 0, file: 1, core: 4, memory: 9 };
+    const list = Object.values(limits).map((at) => `limit(${number.getrlimit}, ${at})`);
+    const printed = await perl(where, `${limit} print join " ", getpriority(0, 0), ${list.join(', ')}`);
+    const { cpuSeconds, fileBytes, addressSpaceBytes } = LIMITS;
+    const expected = [cpuSeconds, fileBytes, 0, addressSpaceBytes].map((value) => `${value}-${value}`);
+    expect(printed).toBe(['10', ...expected].join(' '));
+  });
+
+  test('gets no more memory than its share', async () => {
+    const allocate = (mib: number) => perl(where, `my $x = "x" x (${mib} * 1024 * 1024); print length $x`);
+    expect(await allocate(64)).toBe(String(64 * MIB));
+    await expect(allocate(1024)).rejects.toMatchObject({ stderr: expect.stringMatching(/out of memory/i) });
+  });
+
+  test('is ended when it writes too large a file', async () => {
+    const write =
+      'open(my $f, ">", "output/large"); print $f "x" x 1024 for 1 .. 4096; close $f; print "done"';
+    await expect(perl(where, write)).rejects.toMatchObject({ name: 'ToolError' });
+  });
+
+  test('is ended when it has had its time on the processor', async () => {
+    await expect(perl(where, '1 while 1', { ...LIMITS, cpuSeconds: 1 })).rejects.toMatchObject({
+      name: 'ToolError',
+    });
+  });
+
+  test('is ended with all it started when it hangs and does not listen', async () => {
+    const command = await confine(where, '/bin/sh');
+    const child = sandbox === 'none' ? 'sleep 100 &' : '';
+    const hang = [...command, '-c', `trap "" TERM; ${child} while :; do :; done`];
+    await expect(run(where, hang, { limitSeconds: 0.5 })).rejects.toMatchObject({ end: 'timeout' });
+    await until(async () => (await processesUsing(directories[engine])).length === 0);
+  });
+
+  test('is ended when it prints without end', async () => {
+    const command = await confine(where, '/usr/bin/perl');
+    let printed = 0;
+    const onLine = (line: string) => {
+      printed += line.length;
+    };
+    const talk = [...command, '-e', 'print "x" x 1000 while 1'];
+    const options = { limitOutput: 100_000, onLine };
+    await expect(run(where, talk, options)).rejects.toMatchObject({ end: 'talkative' });
+    expect(printed).toBeLessThan(MIB);
+  });
+
+  test('is not root, and has no capability and no way to one', async () => {
+    const user = engine === 'root' ? media : IS_ROOT ? { uid: ENGINE_USER, gid: ENGINE_USER } : null;
+    const [uid, gid] = user ? [user.uid, user.gid] : [process.getuid?.(), process.getgid?.()];
+    const ids = await perl(where, 'print "$< $> $( $)"');
+    expect(new Set(ids.split(' '))).toEqual(new Set([String(uid), String(gid)]));
+    const held =
+      `my ($head, $held) = (pack("LL", 0x20080522, 0), chr(0) x 24); syscall(${number.capget}, $head, $held); ` +
+      `print unpack("H*", $held), " ", syscall(${number.prctl}, 39, 0, 0, 0, 0)`;
+    expect(await perl(where, held)).toBe(`${'0'.repeat(48)} 1`);
+    if (engine === 'root') {
+      const bounding = `print grep { syscall(${number.prctl}, 23, $_, 0, 0, 0) == 1 } 0 .. 63`;
+      expect(await perl(where, bounding)).toBe('');
+    }
+  });
+
+  test('has inherited nothing but its output, and nothing is on standard input', async () => {
+    const open = 'print join " ", grep { open(my $f, "<&=", $_) } 3 .. 1023';
+    // Whoever started these tests may have left something open to every program.
+    const { stdout: leaked } = await promisify(execFile)('/usr/bin/perl', ['-e', open]);
+    expect(await perl(where, open)).toBe(leaked);
+    expect(await perl(where, 'print -c STDIN && !defined(<STDIN>) ? "empty" : "open"')).toBe('empty');
+  });
+
+  // Without a sandbox, the engine's own user has no secrets from its programs: see docs/media-safety.md.
+  const isKept = sandbox !== 'none' || engine === 'root';
+  (isKept ? test : test.failing)('reads no secret of the engine', async () => {
+    const { pid, exitCode, signalCode } = victims[engine];
+    expect({ exitCode, signalCode }).toEqual({ exitCode: null, signalCode: null });
+    const files = ['environ', 'mem', 'maps', 'auxv'].map((name) => `/proc/${pid}/${name}`);
+    const read = files.map((file) => `read_file("${file}")`).join(', ');
+    expect(await perl(where, `${READ} print join " ", ${read}`)).toBe('none none none none');
+    const list = `print opendir(my $d, "/proc/${pid}/fd") ? "listed" : "none"`;
+    expect(await perl(where, list)).toBe('none');
+    expect(await perl(where, `${READ} print read_file("${directories[engine]}/secret")`)).toBe('none');
+  });
+
+  (isKept ? test : test.failing)('reaches no other process', async () => {
+    const { pid } = victims[engine];
+    const attempts = [
+      `call(${number.ptrace}, 16, ${pid}, 0, 0)`,
+      `call(${number.readMemory}, ${pid}, pack("PQ", "x" x 8, 8), 1, pack("QQ", 4096, 8), 1, 0)`,
+      `call(${number.prlimit}, ${pid}, 0, pack("QQ", 1, 1), 0)`,
+      `kill(0, ${pid}) ? "sent" : "$!"`,
+    ];
+    const results = (await perl(where, `${CALL} print join "\n", ${attempts.join(', ')}`)).split('\n');
+    for (const result of results) expect(result).toMatch(/^(Operation not permitted|No such process)$/);
+  });
+});
+
+test('a program without the sandbox leads its own process group', async () => {
+  const [engine = 'a user'] = engines;
+  const [pid, , , , group] = (
+    await perl({ sandbox: 'none', engine }, `${READ} print read_file("/proc/self/stat")`)
+  ).split(' ');
+  expect(group).toBe(pid);
+});
+
+test.each([
+  ['/usr/bin/perl', false],
+  // As for a link in /opt to a program elsewhere.
+  ['/opt/../usr/bin/perl', true],
+])('of a program called as %s, whether the sandbox has /opt is %s', async (program, isThere) => {
+  const script = join(directories[engines[0] ?? 'a user'], 'script');
+  await writeConfinedProgram(script, program, { sandbox: 'bubblewrap', limits: LIMITS, account: null });
+  expect((await readFile(script, 'utf8')).includes(' /opt /opt ')).toBe(isThere);
+});
+
+describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) => {
+  const { sandbox, engine } = where;
+
+  test('keeps all other files away', async () => {
+    const files = ['/etc/passwd', '/etc/hostname', '/proc/self/environ', '/proc/1/environ', '/sys/kernel/mm'];
+    files.push(`${directories[engine]}/secret`, `${directories[engine]}/script-${sandbox}`);
+    if (sandbox === 'bubblewrap') files.splice(2, 2);
+    const read = files.map((file) => `read_file("${file}")`).join(', ');
+    expect(await perl(where, `${READ} print join " ", ${read}`)).toBe(files.map(() => 'none').join(' '));
+    const folders = ['/root', '/home', '/run', '/var', directories[engine]];
+    const list = `map { opendir(my $d, $_) ? "listed" : "none" } qw(${folders.join(' ')})`;
+    expect(await perl(where, `print join " ", ${list}`)).toBe(folders.map(() => 'none').join(' '));
+  });
+
+  test('lets it write to the output alone', async () => {
+    const places = ['source/file', 'source/x', '/usr/x', '/x', '/tmp/x', '/dev/x', '/dev/shm/x', 'x'];
+    const tried = await perl(
+      where,
+      `${WRITE} print join " ", map { can_write($_) } qw(${places.join(' ')} output/x)`,
+    );
+    expect(tried).toBe(`${places.map(() => 'no').join(' ')} yes`);
+    const changed =
+      'print join " ", (truncate("source/file", 0) || 0), unlink("source/file"), rename("output/x", "output/y"), rename("output/y", "source/y") || 0';
+    expect(await perl(where, changed)).toBe('0 0 1 0');
+    expect(await readFile(join(directories[engine], 'source', 'file'), 'utf8')).toBe('a video');
+  });
+
+  test('lets it make no file but a regular one, and change no mode', async () => {
+    const attempts = [
+      'symlink("/etc/passwd", "output/link")',
+      'link("source/file", "output/link")',
+      'mkdir("output/folder")',
+      'do { require POSIX; POSIX::mkfifo("output/pipe", 0600) }',
+      'chmod(0666, "source/file")',
+      'chmod(0777, "output")',
+      'chown($<, $(, "source/file")',
+    ];
+    const results = attempts.map((attempt) => `((${attempt}) ? "done" : "$!")`).join(', ');
+    expect((await perl(where, `print join "\n", ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+    const made = await readdir(join(directories[engine], 'output'));
+    expect(made.filter((name) => ['link', 'folder', 'pipe'].includes(name))).toEqual([]);
+  });
+
+  test('lets it start no other process, and have memory of no other kind', async () => {
+    const bomb =
+      'my $n = 0; for (1 .. 1000) { my $pid = fork; exit if defined $pid && $pid == 0; $n++ if defined $pid } print "$n: $!"';
+    expect(await perl(where, bomb)).toBe(`0: ${DENIED}`);
+    expect(await perl(where, 'print system("/usr/bin/env") == -1 ? "no" : "yes"')).toBe('no');
+    expect(await perl(where, `${CALL} print call(${number.memfd}, "x", 0)`)).toBe(DENIED);
+    expect(await perl(where, 'print shmget(0, 4096, 01600) // "$!"')).toBe(DENIED);
+  });
+
+  test('lets it send no signal through a pipe or its output', async () => {
+    const pid = victims[engine].pid;
+    const [setOwner, setSignal, setOwnerEx] = [8, 10, 15];
+    const descriptors = ['1', '2', 'fileno($in)'];
+    const attempts = descriptors.flatMap((descriptor) => [
+      `call(${number.fcntl}, ${descriptor}, ${setOwner}, ${pid})`,
+      `call(${number.fcntl}, ${descriptor}, ${setOwner} + 2 ** 32, ${pid})`,
+      `call(${number.fcntl}, ${descriptor}, ${setOwnerEx}, pack("ll", 1, ${pid}))`,
+      `call(${number.fcntl}, ${descriptor}, ${setSignal}, 9)`,
+      // FIOSETOWN, SIOCSPGRP
+      `call(${number.ioctl}, ${descriptor}, 0x8901, pack("l", ${pid}))`,
+      `call(${number.ioctl}, ${descriptor}, 0x8902, pack("l", ${pid}))`,
+    ]);
+    const signal = 'fcntl($in, 4, 020000); syswrite($out, "x");';
+    const results = `my @r = (${attempts.join(', ')}); ${signal} print join "\n", @r`;
+    expect((await perl(where, `${CALL} pipe(my $in, my $out); ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+    const { exitCode, signalCode } = victims[engine];
+    expect({ exitCode, signalCode }).toEqual({ exitCode: null, signalCode: null });
+  });
+
+  test('lets it keep nobody waiting for a file', async () => {
+    // F_SETLEASE, F_NOTIFY, F_SETDELEG
+    const attempts = [1024, 1026, 1040].map((command) => `call(${number.fcntl}, fileno($f), ${command}, 0)`);
+    const results = await perl(
+      where,
+      `${CALL} open(my $f, "<", "source/file"); print join "\n", ${attempts.join(', ')}`,
+    );
+    expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
+  });
+
+  test('lets it change no times and no extended attributes, and read none of these', async () => {
+    const secret = join(directories[engine], 'secret');
+    const before = await stat(secret);
+    // setxattr and the eleven calls after it, then setxattrat and those after it, file_getattr and file_setattr
+    const calls = Array.from({ length: 12 }, (_, at) => number.setxattr + at);
+    calls.push(463, 464, 465, 466, 468, 469);
+    const attempts = [
+      ...['source/file', 'output', secret].map((file) => `utime(1, 1, "${file}") ? "done" : "$!"`),
+      `call(${number.setxattr}, "${secret}", "user.x", "y", 1, 0)`,
+      ...calls.map((call) => `call(${call}, 0, 0, 0, 0, 0)`),
+    ];
+    const results = attempts.map((attempt) => `(${attempt})`).join(', ');
+    expect((await perl(where, `${CALL} print join "\n", ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+    expect((await stat(secret)).mtimeMs).toBe(before.mtimeMs);
+  });
+
+  test('lets it use no memory, semaphore or queue of another program', async () => {
+    const attempts = [
+      'shmread(0, my $b, 0, 1)',
+      'shmctl(0, 2, my $b)',
+      'semop(0, pack("sss", 0, 1, 0))',
+      'semctl(0, 0, 2, my $b)',
+      'msgsnd(0, pack("l! a*", 1, "x"), 0)',
+      'msgrcv(0, my $b, 1, 0, 04000)',
+      'msgctl(0, 2, my $b)',
+      `call(${number.mqUnlink}, "x") eq "0"`,
+    ];
+    const results = attempts.map((attempt) => `((${attempt}) ? "done" : "$!")`).join(', ');
+    expect((await perl(where, `${CALL} print join "\n", ${results}`)).split('\n')).toEqual(
+      attempts.map(() => DENIED),
+    );
+  });
+
+  test('lets it exchange no file for a device, and see no address in another process', async () => {
+    const exchange = `open(my $f, ">", "output/z"); call(${number.renameat2}, -100, "output/z", -100, "output/w", 4)`;
+    expect(await perl(where, `${CALL} print do { ${exchange} }`)).toBe(DENIED);
+    const { pid } = victims[engine];
+    const addresses = `call(${number.robustList}, ${pid}, my $a = "x" x 8, my $b = "x" x 8)`;
+    expect(await perl(where, `${CALL} print ${addresses}`)).toBe(DENIED);
+  });
+
+  test('lets it mount nothing', async () => {
+    // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
+    const calls = [428, 429, 430, 431, 432, 433, 442];
+    const results = await perl(
+      where,
+      `${CALL} print join "\n", map { call($_, -100, "/usr", 0, 0, 0) } qw(${calls.join(' ')})`,
+    );
+    expect(results.split('\n')).toEqual(calls.map(() => DENIED));
+  });
+
+  test('lets it make no other use of its output, and read no log of the kernel', async () => {
+    const { bind, listen, accept, accept4, connect, sendmsg, sendmmsg, syslog } = number;
+    const calls = [bind, listen, accept, accept4, connect, sendmsg, sendmmsg];
+    // SYSLOG_ACTION_SIZE_BUFFER
+    const attempts = [...calls.map((call) => `call(${call}, 1, 0, 0, 0)`), `call(${syslog}, 10, 0, 0)`];
+    const results = await perl(where, `${CALL} print join "\n", ${attempts.join(', ')}`);
+    expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
+  });
+
+  test('lets it open no connection', async () => {
+    let connections = 0;
+    const server: Server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const connect =
+      'use Socket; socket(my $s, PF_INET, SOCK_STREAM, 0) or print("no socket"), exit; ' +
+      `print connect($s, sockaddr_in(${port}, inet_aton("127.0.0.1"))) ? "connected" : "refused"`;
+    expect(await perl({ sandbox: 'none', engine }, connect)).toBe('connected');
+    expect(await perl(where, connect)).toBe('no socket');
+    const local = 'use Socket; print socket(my $s, PF_UNIX, SOCK_STREAM, 0) ? "socket" : "$!"';
+    expect(await perl(where, local)).toBe(DENIED);
+    server.close();
+    expect(connections).toBe(1);
+  });
+});
+
+describe.each(inBubblewrap)('bubblewrap of an engine of $engine', (where) => {
+  test('hides all other files', async () => {
+    const list = 'sub list { opendir(my $d, shift) or return "none"; sort grep { !/^..?$/ } readdir $d }';
+    const listed = async (folder: string) =>
+      (await perl(where, `${list} print join " ", list("${folder}")`)).split(' ');
+    expect(await listed('/')).toEqual([
+      'bin',
+      'dev',
+      'etc',
+      'job',
+      'lib',
+      'lib64',
+      'proc',
+      'sbin',
+      'tmp',
+      'usr',
+    ]);
+    const ofHost = await readdir('/etc');
+    const shown = ['alternatives', 'fonts', 'ld.so.cache'].filter((name) => ofHost.includes(name));
+    expect(await listed('/etc')).toEqual(shown);
+    expect(await listed('/job')).toEqual(['output', 'source']);
+    expect(await listed('/tmp')).toEqual(['']);
+  });
+
+  test('hides other processes', async () => {
+    const names =
+      'print join " ", map { read_file("/proc/$_/comm") } grep { /^[0-9]+$/ } do { opendir(my $d, "/proc"); readdir $d }';
+    const seen = (await perl(where, `${READ} ${names}`)).split(/\s+/).filter((name) => name !== '');
+    expect(seen).toContain('perl');
+    expect(seen.filter((name) => name !== 'perl' && name !== 'bwrap')).toEqual([]);
+  });
+
+  test('has no network', async () => {
+    expect(await perl(where, `${READ} print read_file("/proc/net/dev")`)).not.toMatch(/^\s*(?!lo)\w+:/m);
+  });
+});

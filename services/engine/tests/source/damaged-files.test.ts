@@ -1,0 +1,114 @@
+/**
+ * Files that are cut off or damaged anywhere. `DAMAGED_FILES=1000` tries more of them, `DAMAGED_FILES_SEED` others; what
+ * fails names the seed of its file, which `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<it>` tries again.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FAILURE_CODES } from '@framelane/contracts/failures';
+import type { MessageData } from '@framelane/contracts/messages';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { hlsComplaints } from '../support/hls-rules.ts';
+import { makeClip } from '../support/media.ts';
+import { mutated, randomNumbers } from '../support/mutations.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
+
+const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
+const SEED = Number(process.env.DAMAGED_FILES_SEED ?? 1);
+const TRIED_AT_ONCE = 3;
+
+jest.setTimeout(120_000 + COUNT * 10_000);
+
+const VIDEO = 'testsrc2=s=64x64:r=25:d=0.6';
+const AUDIO = 'sine=d=0.6';
+const CLIPS: [string, string[]][] = [
+  ['a.mp4', ['-c:a', 'aac']],
+  ['b.mp4', ['-c:a', 'aac', '-movflags', '+frag_keyframe+empty_moov']],
+  ['c.mkv', ['-c:a', 'libopus']],
+  ['d.webm', ['-c:v', 'libvpx', '-deadline', 'realtime', '-c:a', 'libvorbis']],
+  ['e.ts', ['-c:a', 'mp2']],
+  ['f.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
+  ['g.flv', ['-c:v', 'flv1', '-c:a', 'libmp3lame', '-ar', '44100']],
+  ['h.mpg', ['-c:v', 'mpeg2video', '-c:a', 'mp2']],
+  ['i.ogv', ['-c:v', 'libtheora', '-c:a', 'flac']],
+  ['k.wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2']],
+  ['l.mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ar', '48000']],
+  ['j.mov', ['-c:v', 'prores', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s16le']],
+];
+/** Parts of a file that are left. */
+const PARTS = [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99];
+
+let bench: WorkerBench;
+const originals: Buffer[] = [];
+beforeAll(async () => {
+  bench = await WorkerBench.start({
+    slots: TRIED_AT_ONCE,
+    limits: {
+      probeSeconds: 20,
+      scanSeconds: 20,
+      encodeSeconds: { fixed: 60, perSecondOfVideo: 1, max: 120 },
+      stallSeconds: 20,
+    },
+  });
+  for (const [name, options] of CLIPS) {
+    const clip = await makeClip(join(bench.directory, name), { video: VIDEO, audio: AUDIO, options });
+    originals.push(await readFile(clip));
+  }
+});
+afterAll(() => bench.stop());
+
+/** `fine` for what is documented: a video by the rules of HLS, or a failure of the file's own; else what is wrong. */
+async function outcome(name: string, content: Buffer): Promise<string> {
+  const path = join(bench.directory, name);
+  await writeFile(path, content);
+  const videoId = await bench.submit(path);
+  const { type, data } = await bench.result(videoId);
+  const found =
+    type === 'transcode.completed'
+      ? await hlsComplaints(bench, videoId, data.manifest)
+      : [...failureComplaints(data), ...(await bench.stored(videoId)).map((key) => `left ${key}`)];
+  return found.length === 0 ? 'fine' : found.join('; ');
+}
+
+/** What is wrong with a failure: it has to be the file's own, documented and final. */
+function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
+  const isOwnFault = !retryable && FAILURE_CODES.some((known) => known === code);
+  return isOwnFault ? [] : [`${code}: ${message}`];
+}
+
+async function expectAllFine(files: { name: string; content: Buffer }[]): Promise<void> {
+  const found: string[] = [];
+  const waiting = files.values();
+  const tryNext = async () => {
+    for (const { name, content } of waiting) {
+      const verdict = await outcome(name, content);
+      if (verdict !== 'fine') found.push(`${name}: ${verdict}`);
+    }
+  };
+  await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
+  expect(found).toEqual([]);
+  expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
+  expect(await processesUsing(bench.workDir)).toEqual([]);
+}
+
+test('a file may be cut off anywhere', async () => {
+  const files = originals.flatMap((original, clip) =>
+    PARTS.filter((_, at) => at % 4 === clip % 4 || COUNT > 100).map((part) => ({
+      name: `${part} of ${CLIPS[clip]?.[0]}`,
+      content: original.subarray(0, Math.ceil(original.length * part)),
+    })),
+  );
+  await expectAllFine(files);
+});
+
+test('a file may be damaged anywhere', async () => {
+  const files = Array.from({ length: COUNT }, (_, at) => {
+    const random = randomNumbers(SEED + at);
+    const clip = Math.floor(random() * CLIPS.length);
+    return {
+      name: `seed ${SEED + at}, ${CLIPS[clip]?.[0]}`,
+      content: mutated(originals[clip] ?? Buffer.of(), random),
+    };
+  });
+  await expectAllFine(files);
+});

@@ -1,0 +1,33 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
+import { decrypted } from './hls-rules.ts';
+import { ffmpegReport } from './media.ts';
+import type { WorkerBench } from './worker-bench.ts';
+
+/** Puts a rendition in clear into one file, and resolves with its path. */
+export async function deliveredFile(
+  bench: WorkerBench,
+  videoId: string,
+  rendition: RenditionManifest | undefined,
+): Promise<string> {
+  if (!rendition) throw new Error('A rendition is missing');
+  const path = join(bench.directory, `${videoId}-${rendition.name}.ts`);
+  await writeFile(path, Buffer.concat(await decrypted(bench, videoId, rendition)));
+  return path;
+}
+
+/** Seconds after its first picture at which a video gets light, and is first heard, on the clock of players. */
+export async function firstSigns(
+  bench: WorkerBench,
+  videoId: string,
+  { renditions }: Manifest,
+): Promise<{ light: number; sound: number }> {
+  const picture = await deliveredFile(bench, videoId, renditions[0]);
+  const seen = await ffmpegReport('-copyts', '-i', picture, '-vf', 'blackdetect=d=0.2');
+  const [, dark, light] = /black_start:([\d.]+) black_end:([\d.]+)/.exec(seen) ?? [];
+  const track = await deliveredFile(bench, videoId, renditions.at(-1));
+  const heard = await ffmpegReport('-copyts', '-i', track, '-af', 'silencedetect=noise=-30dB:d=0.2');
+  const [, sound] = /silence_end: ([\d.]+)/.exec(heard) ?? [];
+  return { light: Number(light) - Number(dark), sound: Number(sound) - Number(dark) };
+}
