@@ -1,9 +1,9 @@
 import { PrometheusText } from '@framelane/service-kit/prometheus-text';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
 import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
 beforeEach(async () => {
