@@ -1,11 +1,3 @@
-import { statfs } from 'node:fs/promises';
-
-/** Bytes that can still be written where a directory is. */
-export async function freeDiskBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
-}
-
 /** Part of the disk, promised to a job. */
 export type Reservation = {
   /** Keeps only so many bytes promised: the others are on the disk by now. */

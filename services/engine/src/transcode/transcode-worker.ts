@@ -13,18 +13,17 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { freeDiskBytes } from '../output/tool-output.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { spareBytes } from '../uploads/store-room.ts';
-import type { AttemptClient } from './attempt-client.ts';
-import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { type AttemptClient, AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
+import { DiskSpace, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { removeTree } from './remove-tree.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
-import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
