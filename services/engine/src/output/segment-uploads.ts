@@ -2,7 +2,7 @@ import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/cont
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { hostileOutput, outOfDiskSpace, refusal, TranscodeFailure } from '../transcode/transcode-failure.ts';
 import { withStorageRetries } from '../transcode/with-storage-retries.ts';
-import { spareBytes } from '../uploads/store-room.ts';
+import { headroomBytes } from '../uploads/storage-headroom.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-head.ts';
 import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
@@ -140,7 +140,7 @@ export class SegmentUploads {
    */
   async #assertDiskSpace(): Promise<void> {
     const { output, objects } = this.#options;
-    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await spareBytes(objects)) < 0)
+    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await headroomBytes(objects)) < 0)
       throw outOfDiskSpace();
   }
 

@@ -1,13 +1,13 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { ImagesPlan } from '../plan/images-plan.ts';
+import type { ImagesPlan } from '../plan/images.ts';
 import { allOnceSettled } from '../transcode/all-once-settled.ts';
 import { incompleteOutput } from '../transcode/transcode-failure.ts';
 import { withStorageRetries } from '../transcode/with-storage-retries.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 
-/** Several times what the largest picture has (see images-plan.ts). */
+/** Several times what the largest picture has (see images.ts). */
 const MOST_BYTES = 16 * 1024 ** 2;
 /** JPEG begins with the marker SOI and that of its next segment, and ends with EOI (ITU-T T.81 §B.1.1.3). */
 const START = Buffer.from([0xff, 0xd8, 0xff]);

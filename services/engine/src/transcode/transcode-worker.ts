@@ -11,10 +11,10 @@ import {
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import pTimeout from 'p-timeout';
 import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
-import { withTimeLimit } from '../time-limit.ts';
-import { spareBytes } from '../uploads/store-room.ts';
+import { headroomBytes } from '../uploads/storage-headroom.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
@@ -70,7 +70,7 @@ export class TranscodeWorker {
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: async () => (await this.#disk.hasRoom()) && (await spareBytes(deps.objects)) >= 0,
+      hasRoom: async () => (await this.#disk.hasRoom()) && (await headroomBytes(deps.objects)) >= 0,
       handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
@@ -98,7 +98,7 @@ export class TranscodeWorker {
 
   /** What jobs may write. A disk that they share with the objects has one reserve for all. */
   async #freeBytes(): Promise<number> {
-    if (this.#sourcesAreLinks) return spareBytes(this.#deps.objects);
+    if (this.#sourcesAreLinks) return headroomBytes(this.#deps.objects);
     return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.spareDiskBytes;
   }
 
@@ -231,7 +231,7 @@ export class TranscodeWorker {
     const facts = { videoId: command.videoId, attempt };
     const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
     const removed = objects.deletePrefix(prefix);
-    await withTimeLimit(removed, CLEANUP_LIMIT_MS, 'Removing an attempt').catch((failure: unknown) => {
+    await pTimeout(removed, { milliseconds: CLEANUP_LIMIT_MS }).catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
     if (error instanceof AttemptUnwantedError) {
