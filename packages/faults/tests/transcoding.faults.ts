@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
-import { mutated } from '../../../services/engine/tests/transcode/support/mutations.ts';
+import { mutated } from '../../../services/engine/tests/support/mutations.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';

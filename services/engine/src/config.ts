@@ -5,11 +5,7 @@ import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
-import {
-  DEFAULT_TRANSCODE_LIMITS,
-  SANDBOXES,
-  type TranscodeSettings,
-} from './transcode/transcode-settings.ts';
+import { DEFAULT_TRANSCODE_LIMITS, SANDBOXES, type TranscodeSettings } from './transcode-settings.ts';
 
 /** The presets of x264, fastest first. */
 export const X264_PRESETS = [

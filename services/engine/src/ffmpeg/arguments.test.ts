@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from '../transcode/transcode-settings.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
 import { ffmpegArguments } from './arguments.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>

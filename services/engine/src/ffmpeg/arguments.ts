@@ -7,7 +7,7 @@ import type { Rung, Size } from '../plan/ladder.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
-import type { TranscodeSettings } from '../transcode/transcode-settings.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /** Seconds between key frames where the source does not set them (HLS authoring specification 1.10). */

@@ -1,5 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import { TranscodeFailure } from '../transcode/transcode-failure.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 import { ToolError } from './run-tool.ts';
 
 type Verdict = { code: FailureCode; message: string; retryable: boolean };
@@ -79,7 +79,8 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   }
   if (end === 'memory')
     return fileAtFault('transcode_failed', 'The video takes too much memory to transcode.');
-  if (end === 'output_limit') return fileAtFault('malformed_media', 'The description of the file is too long.');
+  if (end === 'output_limit')
+    return fileAtFault('malformed_media', 'The description of the file is too long.');
   const sign = SIGNS.find(([pattern]) => pattern.test(stderr));
   // ffprobe holds the index of the file and a few frames. Its limit on memory is far above that.
   if (stage === 'probe' && sign?.[0] === OUT_OF_MEMORY) {

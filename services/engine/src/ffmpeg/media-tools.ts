@@ -5,9 +5,9 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 import { CONFINING_PROGRAMS, type Confinement, writeLaunchScript } from '../sandbox/launch-script.ts';
-import type { Sandbox, TranscodeSettings } from '../transcode/transcode-settings.ts';
-import { isPatched, parseVersion } from './version.ts';
+import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
 import { runTool, ToolError } from './run-tool.ts';
+import { isPatched, parseVersion } from './version.ts';
 
 /** Paths of the confined programs. */
 export type MediaTools = {

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import ffmpeg from 'fluent-ffmpeg';
-import { ProgressReader } from './progress.ts';
 import {
   endGroupWithLeader,
   limitLines,
@@ -10,6 +9,7 @@ import {
   wasForced,
   wasKilled,
 } from './process-group.ts';
+import { ProgressReader } from './progress.ts';
 import { TOOL_ENVIRONMENT, ToolError } from './run-tool.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */

@@ -3,8 +3,8 @@ import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/rendit
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../plan/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { incompleteOutput } from '../transcode/transcode-failure.ts';
-import { UnfitSegmentError } from './segment-head.ts';
+import { incompleteOutput } from '../transcode-failure.ts';
+import { UnfitSegmentError } from './segment-info.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
 
 /**

@@ -67,7 +67,11 @@ describe('an encode plan', () => {
   test('keeps what fits, unless it was tried before', () => {
     const fitting = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
     const kept = plan(5, {}, 2, fitting);
-    expect(kept).toMatchObject({ videoPassthrough: true, audio: { make: { passthroughFrames: 235 } }, segmentSeconds: 6 });
+    expect(kept).toMatchObject({
+      videoPassthrough: true,
+      audio: { make: { passthroughFrames: 235 } },
+      segmentSeconds: 6,
+    });
     expect(kept.obstacles).toEqual({ video: null, audio: null });
     const encoded = plan(5, {}, 2, fitting, false);
     expect(encoded).toMatchObject({ videoPassthrough: false, audio: { make: { samples: 239_616 } } });
@@ -81,10 +85,9 @@ describe('an encode plan', () => {
 
   test('knows pictures that need no conversion', () => {
     const hd = { coded: { width: 1280, height: 720 } };
-    expect([plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsCompatible }) => pixelsCompatible)).toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsCompatible }) => pixelsCompatible),
+    ).toEqual([true, true]);
     const others: Partial<VideoTrack>[] = [
       { colorMatrix: null },
       { colorMatrix: 'smpte170m' },

@@ -109,10 +109,15 @@ export function planEncoding(
   const failed = { passthrough: null, obstacle: 'failed' } as const;
   const frameStep = Math.max(...rungs.map((rung) => rung.frameStep));
   const ownVideo =
-    allowPassthrough && top ? checkVideoPassthrough({ container, video, gops, top, frameStep, frameRate, duration }) : failed;
+    allowPassthrough && top
+      ? checkVideoPassthrough({ container, video, gops, top, frameStep, frameRate, duration })
+      : failed;
   const videoPassthrough = ownVideo.passthrough !== null;
   const ownAudio =
-    audio && (allowPassthrough ? checkAudioPassthrough({ container, audio, frames: audioFrames, lead, duration }) : failed);
+    audio &&
+    (allowPassthrough
+      ? checkAudioPassthrough({ container, audio, frames: audioFrames, lead, duration })
+      : failed);
   return {
     videoIndex: video.index,
     lead,

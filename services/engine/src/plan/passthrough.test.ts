@@ -90,7 +90,9 @@ describe('video', () => {
   ])(
     'with key frames %s apart is cut so that no segment rounds to seven seconds',
     (_, durations, seconds) => {
-      expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual({ segmentSeconds: seconds });
+      expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual({
+        segmentSeconds: seconds,
+      });
     },
   );
 });
@@ -109,7 +111,8 @@ describe('sound', () => {
     const { passthrough } = checkAudioPassthrough(sound);
     expect(passthrough).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
     expect(
-      checkAudioPassthrough({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } }).passthrough,
+      checkAudioPassthrough({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } })
+        .passthrough,
     ).toEqual(passthrough);
   });
 

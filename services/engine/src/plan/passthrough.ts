@@ -101,7 +101,9 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
     const starts = segmentStarts(gops, seconds);
     return longestSegment(starts, end) < LONGEST_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
   });
-  return segmentSeconds === undefined ? refused('segments') : { passthrough: { segmentSeconds }, obstacle: null };
+  return segmentSeconds === undefined
+    ? refused('segments')
+    : { passthrough: { segmentSeconds }, obstacle: null };
 }
 
 type AudioFacts = {

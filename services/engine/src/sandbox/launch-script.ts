@@ -1,8 +1,8 @@
 import { access, realpath, writeFile } from 'node:fs/promises';
 import type { Account } from '@framelane/service-kit/system-account';
-import type { Sandbox, TranscodeLimits } from '../transcode/transcode-settings.ts';
-import { seccompFilter } from './seccomp-filter.ts';
+import type { Sandbox, TranscodeLimits } from '../transcode-settings.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from './job-folder.ts';
+import { seccompFilter } from './seccomp-filter.ts';
 
 /** Where a job's directory appears inside bubblewrap. */
 const JOB = '/job';

@@ -1,4 +1,4 @@
-import { refusal } from '../transcode/transcode-failure.ts';
+import { refusal } from '../transcode-failure.ts';
 
 /** Packets of all tracks together for each second of the longest video: 240 of video, and several tracks of short audio frames. */
 const PACKETS_PER_SECOND = 1000;

@@ -1,6 +1,6 @@
 import type { Size } from '../plan/ladder.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from '../sandbox/whitelist.ts';
-import { refusal, type TranscodeFailure } from '../transcode/transcode-failure.ts';
+import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import {
   type AudioTrack,
   describeTrack,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ToolError } from '../ffmpeg/run-tool.ts';
+import { refusal, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { refusal, storageFailure, TranscodeFailure } from './transcode-failure.ts';
 
 test('of a file that is at fault, the log has what ffmpeg said and no trace', () => {
   const cause = new ToolError('exit', 'Ended with code 1', 'Invalid data found when processing input\n');

@@ -1,7 +1,7 @@
 import { ENGINE_STOPPED } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
 import { ToolOutputError } from '../output/tool-output.ts';
-import { TranscodeFailure } from './transcode-failure.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
 
 /** This engine is stopping; the attempt goes back to the control plane. */
 export class EngineStoppedError extends Error {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { UnfitSegmentError } from '../output/segment-head.ts';
+import { UnfitSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import type { ProbedSource } from '../source/probe.ts';

@@ -11,10 +11,11 @@ import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import { runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { storeImages } from '../output/image-uploads.ts';
 import { describeResult } from '../output/manifest.ts';
-import { UnfitSegmentError } from '../output/segment-head.ts';
+import { UnfitSegmentError } from '../output/segment-info.ts';
 import { SegmentUploads, type StoredSegments } from '../output/segment-uploads.ts';
-import { storeImages } from '../output/store-images.ts';
+import { withStorageRetries } from '../output/storage-retries.ts';
 import { ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { type EncodePlan, hasPassthrough, planEncoding } from '../plan/encode-plan.ts';
 import type { MaxRates } from '../plan/ladder.ts';
@@ -23,12 +24,11 @@ import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } fro
 import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
+import { hostileOutput, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
 import { allOnceSettled } from './all-once-settled.ts';
 import type { Reservation } from './disk-space.ts';
 import { removeTree } from './remove-tree.ts';
-import { hostileOutput, storageFailure, TranscodeFailure } from './transcode-failure.ts';
-import type { TranscodeSettings } from './transcode-settings.ts';
-import { withStorageRetries } from './with-storage-retries.ts';
 
 /** One attempt at one video. */
 export type TranscodeJob = {

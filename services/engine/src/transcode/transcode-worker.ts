@@ -14,6 +14,8 @@ import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
 import { headroomBytes } from '../uploads/storage-headroom.ts';
 import type { AttemptClient } from './attempt-client.ts';
 import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
@@ -21,9 +23,7 @@ import { CommandIntake } from './command-intake.ts';
 import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 import { removeTree } from './remove-tree.ts';
-import { TranscodeFailure } from './transcode-failure.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
-import type { TranscodeSettings } from './transcode-settings.ts';
 import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;

@@ -8,7 +8,9 @@ const FULL = { status: 507, code: 'insufficient_storage' };
 /** A disk of 1000 bytes, of which 50 are the reserve. */
 function roomWith(freeBytes: number) {
   const disk = { freeBytes, totalBytes: 1000 };
-  const room = new StorageHeadroom({ room: async () => ({ ...disk }) } as Partial<ObjectStore> as ObjectStore);
+  const room = new StorageHeadroom({
+    room: async () => ({ ...disk }),
+  } as Partial<ObjectStore> as ObjectStore);
   return { disk, room };
 }
 

@@ -12,10 +12,10 @@ import pTimeout from 'p-timeout';
 import type { UploadLimits } from '../config.ts';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
-import { Pace } from './throughput-limit.ts';
-import { readMultipart } from './multipart.ts';
 import { MulterStorage, type StoredSource } from './multer-storage.ts';
+import { readMultipart } from './multipart.ts';
 import type { HeadroomClaim, StorageHeadroom } from './storage-headroom.ts';
+import { Pace } from './throughput-limit.ts';
 import {
   clientGone,
   clientTooSlow,

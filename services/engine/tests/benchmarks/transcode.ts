@@ -18,8 +18,8 @@ import { line, median, print } from '../../../../infra/testing/benchmark-table.t
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type EncodePlan, planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
-import { WorkerBench } from '../transcode/support/worker-bench.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 import { type Cost, measure } from './support/measure.ts';
 import { jobDirectory, runBare, runPerRung, runPictures, takeOutput } from './support/rivals.ts';
 import { makeSample, unkeepable } from './support/sources.ts';

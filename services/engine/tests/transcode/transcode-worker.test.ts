@@ -2,11 +2,11 @@ import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
+import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
-import { decrypted, expectHlsRules } from './support/hls-rules.ts';
-import { isStopped, processesIn, until } from './support/processes.ts';
-import { VideoServer } from './support/video-server.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { isStopped, processesIn, until } from '../support/processes.ts';
+import { VideoServer } from '../support/video-server.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

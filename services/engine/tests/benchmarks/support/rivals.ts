@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ffmpegArguments, IMAGES } from '../../../src/ffmpeg/arguments.ts';
 import type { EncodePlan } from '../../../src/plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
-import type { TranscodeSettings } from '../../../src/transcode/transcode-settings.ts';
+import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { outOfDiskSpace, storageFailure } from './transcode-failure.ts';
+import { outOfDiskSpace, storageFailure } from '../transcode-failure.ts';
 
 /** Waits between the tries. */
 const RETRY_DELAYS_MS = [500, 2000];

@@ -2,13 +2,13 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Size } from '../../src/plan/ladder.ts';
+import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
 import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip, samples } from '../support/media.ts';
-import { deliveredFile, firstSigns } from './support/delivered.ts';
-import { withBox } from './support/mp4-boxes.ts';
-import { type Outcome, transcodeByTheRules } from './support/outcome.ts';
-import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from './support/quarters.ts';
-import { withTeletext } from './support/teletext.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { withBox } from '../support/mp4-boxes.ts';
+import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
+import { withTeletext } from '../support/teletext.ts';
+import { type Outcome, transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(120_000);
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { TranscodeFailure } from './transcode-failure.ts';
-import { withStorageRetries } from './with-storage-retries.ts';
+import { TranscodeFailure } from '../transcode-failure.ts';
+import { withStorageRetries } from './storage-retries.ts';
 
 const refuse = () => Promise.reject(new Error('Refused'));
 

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/whitelist.ts';
+import { deliveredFile } from '../support/delivered-file.ts';
 import { ffmpeg, makeClip } from '../support/media.ts';
-import { deliveredFile } from './support/delivered.ts';
-import { transcodeByTheRules } from './support/outcome.ts';
-import { nameOf, QUARTERS, quartered, quarters } from './support/quarters.ts';
-import { telephoneSpeech } from './support/telephone-speech.ts';
-import { Ears } from './support/tones.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { nameOf, QUARTERS, quartered, quarters } from '../support/quarters.ts';
+import { telephoneSpeech } from '../support/telephone-speech.ts';
+import { Ears } from '../support/tones.ts';
+import { transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

@@ -1,4 +1,4 @@
-import type { MaxRates } from '../plan/ladder.ts';
+import type { MaxRates } from './plan/ladder.ts';
 
 /** How ffmpeg is kept from the rest of the machine. `auto`: by bubblewrap where it works, else by Landlock. */
 export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { deliveredFile } from '../support/delivered-file.ts';
 import { makeClip } from '../support/media.ts';
-import { deliveredFile } from './support/delivered.ts';
-import { transcodeByTheRules } from './support/outcome.ts';
-import { Ears } from './support/tones.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { Ears } from '../support/tones.ts';
+import { transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

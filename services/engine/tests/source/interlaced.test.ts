@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { deliveredFile } from '../support/delivered-file.ts';
+import { fieldPictures } from '../support/field-coded-video.ts';
 import { ffmpeg, greyPictures, makeClip } from '../support/media.ts';
-import { deliveredFile } from './support/delivered.ts';
-import { fieldPictures } from './support/field-pictures.ts';
-import { transcodeByTheRules } from './support/outcome.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

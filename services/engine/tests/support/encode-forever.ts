@@ -1,5 +1,5 @@
 /** Runs the confined ffmpeg at a test picture without an end: `node encode-forever.ts <ffmpeg> <directory>`. */
-import { runFfmpeg } from '../../../src/ffmpeg/run-ffmpeg.ts';
+import { runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
 
 const [program = '', cwd = ''] = process.argv.slice(2);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clip, ffmpeg, ffprobe, makeClip } from '../support/media.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

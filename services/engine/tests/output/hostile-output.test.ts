@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../support/media.ts';
-import { processesIn, until } from './support/processes.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { processesIn, until } from '../support/processes.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

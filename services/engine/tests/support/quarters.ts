@@ -1,6 +1,6 @@
 import type { Manifest } from '@framelane/contracts/manifest';
-import { firstPicture } from '../../support/media.ts';
-import { deliveredFile } from './delivered.ts';
+import { deliveredFile } from './delivered-file.ts';
+import { firstPicture } from './media.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
 /** Red, green and blue, 0..255. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { ffmpegReport } from '../../support/media.ts';
 import { decrypted } from './hls-rules.ts';
+import { ffmpegReport } from './media.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
 /** Puts a rendition in clear into one file, and resolves with its path. */

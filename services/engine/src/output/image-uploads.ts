@@ -3,8 +3,8 @@ import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ImagesPlan } from '../plan/images.ts';
 import { allOnceSettled } from '../transcode/all-once-settled.ts';
-import { incompleteOutput } from '../transcode/transcode-failure.ts';
-import { withStorageRetries } from '../transcode/with-storage-retries.ts';
+import { incompleteOutput } from '../transcode-failure.ts';
+import { withStorageRetries } from './storage-retries.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** Several times what the largest picture has (see images.ts). */

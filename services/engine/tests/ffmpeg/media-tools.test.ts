@@ -7,8 +7,8 @@ import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { CONFINING_PROGRAMS } from '../../src/sandbox/launch-script.ts';
-import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
-import { workingSandboxes } from './support/sandboxes.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
+import { workingSandboxes } from '../support/sandboxes.ts';
 
 const run = promisify(execFile);
 const { PATH } = process.env;

@@ -1,4 +1,4 @@
-import { samples } from '../../support/media.ts';
+import { samples } from './media.ts';
 
 const SAMPLE_RATE = 48_000;
 

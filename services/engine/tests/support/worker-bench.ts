@@ -10,14 +10,14 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
-import { EngineMetrics } from '../../../src/metrics/engine-metrics.ts';
-import { DEFAULT_MAX_RATES } from '../../../src/plan/ladder.ts';
+import { EngineMetrics } from '../../src/metrics/engine-metrics.ts';
+import { DEFAULT_MAX_RATES } from '../../src/plan/ladder.ts';
+import { TranscodeWorker } from '../../src/transcode/transcode-worker.ts';
 import {
   DEFAULT_TRANSCODE_LIMITS,
   type TranscodeLimits,
   type TranscodeSettings,
-} from '../../../src/transcode/transcode-settings.ts';
-import { TranscodeWorker } from '../../../src/transcode/transcode-worker.ts';
+} from '../../src/transcode-settings.ts';
 
 type Result = Extract<Message, { type: 'transcode.completed' | 'transcode.failed' }>;
 
@@ -56,7 +56,8 @@ export class WorkerBench {
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
     logger.info = ((event: string, facts: { videoId: string; videoPassthrough: boolean }) => {
-      if (event === 'transcode.planned') this.keptTop[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
+      if (event === 'transcode.planned')
+        this.keptTop[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;

@@ -1,5 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import type { ToolOutputError } from '../output/tool-output.ts';
+import type { ToolOutputError } from './output/tool-output.ts';
 
 /** Why an attempt failed, in words its owner may read. What went wrong inside is the `cause`, for the log. */
 export class TranscodeFailure extends Error {

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { FAILURE_CODES } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { hlsComplaints } from '../support/hls-rules.ts';
 import { makeClip } from '../support/media.ts';
-import { hlsComplaints } from './support/hls-rules.ts';
-import { mutated, randomNumbers } from './support/mutations.ts';
-import { processesIn } from './support/processes.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { mutated, randomNumbers } from '../support/mutations.ts';
+import { processesIn } from '../support/processes.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
 const SEED = Number(process.env.DAMAGED_FILES_SEED ?? 1);

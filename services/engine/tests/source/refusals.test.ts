@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../support/media.ts';
-import { box, withBox } from './support/mp4-boxes.ts';
-import { WatchedPort } from './support/watched-port.ts';
-import { WorkerBench } from './support/worker-bench.ts';
+import { box, withBox } from '../support/mp4-boxes.ts';
+import { WatchedPort } from '../support/watched-port.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 

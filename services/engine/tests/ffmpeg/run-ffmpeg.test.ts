@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
-import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode/transcode-settings.ts';
-import { processesIn, until } from './support/processes.ts';
-import { workingSandboxes } from './support/sandboxes.ts';
+import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
+import { processesIn, until } from '../support/processes.ts';
+import { workingSandboxes } from '../support/sandboxes.ts';
 
 jest.setTimeout(30_000);
 

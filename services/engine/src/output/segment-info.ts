@@ -1,4 +1,4 @@
-import { incompleteOutput, refusal, type TranscodeFailure } from '../transcode/transcode-failure.ts';
+import { incompleteOutput, refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import { aacCodecString, avcCodecString, startsWithIdr } from './codec-strings.ts';
 import { type OutputFile, readFrom, ToolOutputError } from './tool-output.ts';
 import {

@@ -18,11 +18,11 @@ import { promisify } from 'node:util';
 import { ensureSystemAccount } from '@framelane/service-kit/system-account';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
-import { type Confinement, writeLaunchScript } from '../../src/sandbox/launch-script.ts';
 import { grantFile, grantFolder } from '../../src/sandbox/job-folder.ts';
-import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode/transcode-settings.ts';
-import { processesIn, until } from './support/processes.ts';
-import { LANDLOCK_STAND_IN, workingSandboxes } from './support/sandboxes.ts';
+import { type Confinement, writeLaunchScript } from '../../src/sandbox/launch-script.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
+import { processesIn, until } from '../support/processes.ts';
+import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 
 const MIB = 1024 ** 2;
 const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
