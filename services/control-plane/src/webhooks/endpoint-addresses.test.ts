@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { mayReceive, readRanges } from './receiver-addresses.ts';
+import { isAllowedAddress, readRanges } from './endpoint-addresses.ts';
 
 describe('without ranges of the operator', () => {
   test.each([
@@ -10,8 +10,8 @@ describe('without ranges of the operator', () => {
     '::ffff:1.1.1.1',
     '64:ff9b::1.1.1.1',
   ])('%s may receive over https, not over http', (address) => {
-    expect(mayReceive(address, 'https:', [])).toBe(true);
-    expect(mayReceive(address, 'http:', [])).toBe(false);
+    expect(isAllowedAddress(address, 'https:', [])).toBe(true);
+    expect(isAllowedAddress(address, 'http:', [])).toBe(false);
   });
 
   test.each([
@@ -58,7 +58,7 @@ describe('without ranges of the operator', () => {
     ['no address', 'example.com'],
     ['nothing', ''],
   ])('%s (%s) may not', (_, address) => {
-    expect(mayReceive(address, 'https:', [])).toBe(false);
+    expect(isAllowedAddress(address, 'https:', [])).toBe(false);
   });
 });
 
@@ -66,12 +66,12 @@ describe('ranges of the operator', () => {
   const ranges = readRanges('127.0.0.0/8, fd00::/8') ?? [];
 
   test.each(['127.0.0.1', '::ffff:127.0.0.1', 'fd12::1'])('%s is in them, over http, too', (address) => {
-    expect(mayReceive(address, 'http:', ranges)).toBe(true);
-    expect(mayReceive(address, 'https:', ranges)).toBe(true);
+    expect(isAllowedAddress(address, 'http:', ranges)).toBe(true);
+    expect(isAllowedAddress(address, 'https:', ranges)).toBe(true);
   });
 
   test.each(['::1', '10.0.0.1', 'fe80::1'])('%s is not', (address) => {
-    expect(mayReceive(address, 'http:', ranges)).toBe(false);
+    expect(isAllowedAddress(address, 'http:', ranges)).toBe(false);
   });
 
   test.each(['127.0.0.1', '127.0.0.0/33', 'loopback', '10.0.0.0/8,', '10.0.0.0/8;fd00::/8'])(

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { newWebhookSecret, showWebhookSecret, signedHeaders } from './webhook-secret.ts';
+import { newWebhookSecret, showWebhookSecret, signedHeaders } from './endpoint-secret.ts';
 
 const message = (sentAt = new Date()) => ({ id: 'evt_1', sentAt, body: '{"title":"Grüße, 世界"}' });
 

@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
-import { readRanges } from '../src/webhooks/receiver-addresses.ts';
-import { Receivers } from '../src/webhooks/receivers.ts';
+import { DeliverySender } from '../src/webhooks/delivery-sender.ts';
+import { readRanges } from '../src/webhooks/endpoint-addresses.ts';
+import { EndpointGuard } from '../src/webhooks/endpoint-guard.ts';
 import { HostNotFoundError, type ResolveHost, resolveHost } from '../src/webhooks/resolve-host.ts';
-import { WebhookSender } from '../src/webhooks/webhook-sender.ts';
 import { closedPort, Receiver, type Respond } from './support/receiver.ts';
 import { CERTIFICATE, startTlsServer } from './support/tls-server.ts';
 
@@ -21,8 +21,8 @@ async function receiver(respond?: Respond): Promise<Receiver> {
 
 function sender(settings: { resolve?: ResolveHost; allow?: string; timeoutSeconds?: number } = {}) {
   const { resolve = resolveHost, allow = '127.0.0.0/8', timeoutSeconds = 10 } = settings;
-  const receivers = new Receivers({ allowedRanges: readRanges(allow) ?? [], resolveHost: resolve });
-  return new WebhookSender({ receivers, timeoutSeconds });
+  const guard = new EndpointGuard({ allowedRanges: readRanges(allow) ?? [], resolveHost: resolve });
+  return new DeliverySender({ guard, timeoutSeconds });
 }
 
 const message = (url: string) => ({ url, id: 'evt_1', body: '{}', secrets: [Buffer.alloc(32)] });

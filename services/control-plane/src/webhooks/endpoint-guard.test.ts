@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { readRanges } from './receiver-addresses.ts';
-import { ReceiverRefusedError, Receivers } from './receivers.ts';
+import { readRanges } from './endpoint-addresses.ts';
+import { EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
 import { HostNotFoundError } from './resolve-host.ts';
 
 /** Knows these names and no others. */
-function receivers(names: Record<string, string[]> = {}, allow?: string) {
-  return new Receivers({
+function guard(names: Record<string, string[]> = {}, allow?: string) {
+  return new EndpointGuard({
     allowedRanges: allow === undefined ? [] : (readRanges(allow) ?? []),
     resolveHost: async (hostname) => {
       const addresses = names[hostname];
@@ -64,8 +64,8 @@ describe('refused', () => {
     'https://256.0.0.1/',
     'https://[fe80::1%25eth0]/',
   ])('%s', async (url) => {
-    const check = receivers({ 'example.com': ['93.184.215.14'] }).check(url);
-    await expect(check).rejects.toThrow(ReceiverRefusedError);
+    const check = guard({ 'example.com': ['93.184.215.14'] }).check(url);
+    await expect(check).rejects.toThrow(EndpointRefusedError);
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('refused', () => {
     ['one of several', ['93.184.215.14', '::1']],
     ['one dressed as IPv6', ['::ffff:169.254.169.254']],
   ])('a name that stands for %s inside of a network', async (_, addresses) => {
-    const check = receivers({ 'inside.example': addresses }).check('https://inside.example/');
+    const check = guard({ 'inside.example': addresses }).check('https://inside.example/');
     await expect(check).rejects.toThrow(/public internet/);
     // Whoever asks does not learn what names mean in here.
     await expect(check).rejects.not.toThrow(/\d/);
@@ -88,18 +88,18 @@ describe('taken', () => {
     'https://93.184.215.14/',
     'https://[2606:4700:4700::1111]/',
   ])('%s', async (url) => {
-    await receivers({ 'example.com': ['93.184.215.14', '2606:4700::1'] }).check(url);
+    await guard({ 'example.com': ['93.184.215.14', '2606:4700::1'] }).check(url);
   });
 
   test('a name that is not known yet', async () => {
-    await receivers().check('https://soon.example/');
+    await guard().check('https://soon.example/');
   });
 
   test('what the operator has allowed, in every spelling', async () => {
-    const local = receivers({ 'inside.example': ['127.0.0.1'] }, '127.0.0.0/8');
+    const local = guard({ 'inside.example': ['127.0.0.1'] }, '127.0.0.0/8');
     for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', 'inside.example']) {
       await local.check(`http://${host}:3000/`);
     }
-    await expect(local.check('http://[::1]:3000/')).rejects.toThrow(ReceiverRefusedError);
+    await expect(local.check('http://[::1]:3000/')).rejects.toThrow(EndpointRefusedError);
   });
 });

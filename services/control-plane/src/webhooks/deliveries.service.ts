@@ -19,9 +19,9 @@ import {
   releaseClaim,
   updateDelivery,
 } from './deliveries.store.ts';
+import { afterAttempt, type Health, healthAfter, type NextStep } from './delivery-policy.ts';
+import type { Attempt, DeliverySender } from './delivery-sender.ts';
 import { disableEndpoint, lockEndpoint, updateEndpoint } from './endpoints.store.ts';
-import { afterAttempt, type Health, healthAfter, type NextStep } from './retry-policy.ts';
-import type { Attempt, WebhookSender } from './webhook-sender.ts';
 
 /** Requests under way to one endpoint at once, from all control planes together. */
 const ATTEMPTS_PER_ENDPOINT = 10;
@@ -38,7 +38,7 @@ const RETENTION_DAYS = 30;
 /** Claims deliveries that are due, attempts them and records the outcome (ADR 21). */
 export class WebhookDeliveriesService {
   readonly #db: Database;
-  readonly #sender: WebhookSender;
+  readonly #sender: DeliverySender;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #sealingKeys: SealingKeys;
@@ -49,7 +49,7 @@ export class WebhookDeliveriesService {
 
   constructor(deps: {
     db: Database;
-    sender: WebhookSender;
+    sender: DeliverySender;
     logger: Logger;
     metrics: Metrics;
     sealingKeys: SealingKeys;

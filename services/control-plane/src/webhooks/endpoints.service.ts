@@ -19,6 +19,8 @@ import {
   listDeliveries,
   renewDelivery,
 } from './deliveries.store.ts';
+import { type EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
+import { newWebhookSecret, showWebhookSecret } from './endpoint-secret.ts';
 import {
   countEndpoints,
   deleteEndpoint,
@@ -30,15 +32,13 @@ import {
   lockWebhooksOf,
   updateEndpoint,
 } from './endpoints.store.ts';
-import { ReceiverRefusedError, type Receivers } from './receivers.ts';
-import { newEvent } from './webhook-events.service.ts';
+import { newEvent } from './events.service.ts';
 import {
   type DeliveryRecord,
   toDeliveryRecord,
   toWebhookRecord,
   type WebhookRecord,
 } from './webhook-record.ts';
-import { newWebhookSecret, showWebhookSecret } from './webhook-secret.ts';
 
 /** Webhooks a workspace can have. */
 const MAX_WEBHOOKS = 20;
@@ -61,14 +61,14 @@ export type CreatedWebhook = WebhookRecord & { secret: string };
 export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string };
 
 /** The webhooks of a workspace, as their owner manages them. */
-export class WebhooksService {
+export class WebhookEndpointsService {
   readonly #db: Database;
-  readonly #receivers: Receivers;
+  readonly #guard: EndpointGuard;
   readonly #sealingKeys: SealingKeys;
 
-  constructor(deps: { db: Database; receivers: Receivers; sealingKeys: SealingKeys }) {
+  constructor(deps: { db: Database; guard: EndpointGuard; sealingKeys: SealingKeys }) {
     this.#db = deps.db;
-    this.#receivers = deps.receivers;
+    this.#guard = deps.guard;
     this.#sealingKeys = deps.sealingKeys;
   }
 
@@ -250,9 +250,9 @@ export class WebhooksService {
 
   async #requireReceiver(url: string): Promise<void> {
     try {
-      await this.#receivers.check(url);
+      await this.#guard.check(url);
     } catch (error) {
-      if (error instanceof ReceiverRefusedError) throw invalidField('body/url', 'receiver', error.message);
+      if (error instanceof EndpointRefusedError) throw invalidField('body/url', 'receiver', error.message);
       throw error;
     }
   }

@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
-import type { Receivers } from './receivers.ts';
-import { readRetryAfter } from './retry-after.ts';
-import { signedHeaders } from './webhook-secret.ts';
+import { readRetryAfter } from './delivery-policy.ts';
+import type { EndpointGuard } from './endpoint-guard.ts';
+import { signedHeaders } from './endpoint-secret.ts';
 
 /** So much of an answer is read, and thrown away: an ordinary receiver then sees its answer taken. */
 const ANSWER_BYTES = 4096;
@@ -40,13 +40,13 @@ type PostOptions = RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamilyAtt
 type Answer = { status: number; retryAfter: string | undefined };
 
 /** Sends events: one request and one connection each, to addresses that were judged for that connection. */
-export class WebhookSender {
-  readonly #receivers: Receivers;
+export class DeliverySender {
+  readonly #guard: EndpointGuard;
   readonly #timeoutMs: number;
   readonly #interruption = new AbortController();
 
-  constructor(deps: { receivers: Receivers; timeoutSeconds: number }) {
-    this.#receivers = deps.receivers;
+  constructor(deps: { guard: EndpointGuard; timeoutSeconds: number }) {
+    this.#guard = deps.guard;
     this.#timeoutMs = deps.timeoutSeconds * 1000;
   }
 
@@ -80,7 +80,7 @@ export class WebhookSender {
   async #post(event: OutgoingEvent, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
     const url = new URL(event.url);
-    const addresses = await this.#receivers.addressesOf(url, signal);
+    const addresses = await this.#guard.addressesOf(url, signal);
     signal.throwIfAborted();
     return post(url, event.body, {
       headers: {

@@ -26,7 +26,7 @@ export function readRanges(list: string): AddressRange[] | null {
  * Whether events may be sent to this address. In the ranges that the operator has named anything goes; elsewhere only
  * https, and only to addresses of the public internet.
  */
-export function mayReceive(
+export function isAllowedAddress(
   address: string,
   protocol: string,
   allowedRanges: readonly AddressRange[],

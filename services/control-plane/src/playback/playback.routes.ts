@@ -9,8 +9,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import type { AtMostOnce, Repeatable } from '../idempotency/at-most-once.ts';
-import { type DeliveryService, PRESIGNED_SECONDS, type SegmentSource } from './delivery.service.ts';
-import type { Admission, IssuedToken, PlaybackService, Viewer } from './playback.service.ts';
+import { type PlaybackService, PRESIGNED_SECONDS, type SegmentSource } from './playback.service.ts';
+import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './playback-access.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const STORYBOARD_TYPE = 'text/vtt';
@@ -31,7 +31,7 @@ type VideoPath = { tenant: string; video: string };
 type RenditionPath = VideoPath & { rendition: RenditionName };
 
 /** Any page may play: no cookie or key goes along, so any origin is safe. Set on errors and preflights as well. */
-export const deliveryCors: RequestHandler = cors({
+export const playbackCors: RequestHandler = cors({
   origin: '*',
   methods: ['GET', 'HEAD'],
   exposedHeaders: [
@@ -66,18 +66,18 @@ type Operation =
   | 'getStoryboard'
   | 'getStoryboardImage';
 
-export function deliveryRoutes(deps: {
-  delivery: DeliveryService;
+export function playbackRoutes(deps: {
   playback: PlaybackService;
+  access: PlaybackAccessService;
   authenticate: Authenticate;
   atMostOnce: AtMostOnce;
 }): Record<Operation, RequestHandler> {
-  const { delivery, playback, authenticate, atMostOnce } = deps;
+  const { playback, access, authenticate, atMostOnce } = deps;
 
   const issueToken: Repeatable<IssuedToken>['perform'] = (req, noteOutcome) => {
     const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
       req.body ?? {};
-    return playback.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn, noteOutcome);
+    return access.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn, noteOutcome);
   };
 
   const viewerOf = (req: Request): Viewer => ({
@@ -95,8 +95,8 @@ export function deliveryRoutes(deps: {
     (name: ImageName): RequestHandler =>
     async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
-      const admission = await playback.admit(tenant, video, viewerOf(req));
-      send(res, admission, 'image/jpeg', await delivery.image(tenant, video, name));
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      send(res, admission, 'image/jpeg', await playback.image(tenant, video, name));
     };
 
   return {
@@ -109,28 +109,28 @@ export function deliveryRoutes(deps: {
 
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
-      const admission = await playback.admit(tenant, video, viewerOf(req));
-      const playlist = await delivery.masterPlaylist(tenant, video, admission.token);
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      const playlist = await playback.masterPlaylist(tenant, video, admission.token);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
-      const admission = await playback.admit(tenant, video, viewerOf(req));
-      const playlist = await delivery.mediaPlaylist(tenant, video, rendition, admission.token);
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission.token);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
     getSegment: async (req, res) => {
       const { tenant, video, rendition, sequence } = pathOf<RenditionPath & { sequence: number }>(req);
       const address = { workspaceId: tenant, videoId: video, rendition, sequence: Number(sequence) };
-      await sendSegment(req, res, await delivery.segment(address));
+      await sendSegment(req, res, await playback.segment(address));
     },
 
     getContentKey: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
-      await playback.admit(tenant, video, viewerOf(req));
-      const key = await delivery.contentKey(tenant, video);
+      await access.admit(tenant, video, viewerOf(req));
+      const key = await playback.contentKey(tenant, video);
       res.set({ 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' }).send(key);
     },
 
@@ -139,8 +139,8 @@ export function deliveryRoutes(deps: {
 
     getStoryboard: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
-      const admission = await playback.admit(tenant, video, viewerOf(req));
-      send(res, admission, STORYBOARD_TYPE, await delivery.storyboard(tenant, video, admission.token));
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      send(res, admission, STORYBOARD_TYPE, await playback.storyboard(tenant, video, admission.token));
     },
   };
 }

@@ -37,12 +37,12 @@ test('a store without addresses is refused before anything starts', () => {
     DATABASE_URL: 'postgresql://nowhere.test/none',
     SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
     CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
-    DELIVERY_MODE: 'redirect',
+    SEGMENT_SERVING: 'redirect',
   });
   const deps = { bus: new InProcessBus({ logger }), objects: new FileObjectStore('/nowhere'), logger };
   const create = () => ControlPlane.create(config, deps);
   expect(create).toThrow(SettingsError);
-  expect(create).toThrow(/^DELIVERY_MODE: /);
+  expect(create).toThrow(/^SEGMENT_SERVING: /);
 });
 
 test('segments are named where the CDN has them, playlists and key are not', async () => {
