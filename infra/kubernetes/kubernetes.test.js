@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
-import { mayReceive, readRanges } from '../../services/control-plane/src/webhooks/receiver-addresses.ts';
-import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
+import {
+  isAllowedAddress,
+  readRanges,
+} from '../../services/control-plane/src/webhooks/endpoint-addresses.ts';
+import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
@@ -85,7 +88,7 @@ test.each(SERVICES)('the %s has limits, and probes that wait for its readiness',
   expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
     const { httpGet, timeoutSeconds } = container[probe];
-    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_LIMIT_MS);
+    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_TIMEOUT_MS);
   }
 });
 
@@ -147,7 +150,7 @@ test('engines are counted by the queue they take work from, and by what one take
 });
 
 describe('what a pod may reach', () => {
-  const within = (address, cidr) => mayReceive(address, 'http:', readRanges(cidr));
+  const within = (address, cidr) => isAllowedAddress(address, 'http:', readRanges(cidr));
   const matches = ({ ipBlock }, address) =>
     within(address, ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => within(address, cidr));
   /** Whether a policy lets the service connect to that port, at this address or, without one, anywhere. */
@@ -175,7 +178,7 @@ describe('what a pod may reach', () => {
     const receivers = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
     receivers.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
     const policy = receivers.filter((address) => mayReach('control-plane', 443, address));
-    expect(policy).toEqual(receivers.filter((address) => mayReceive(address, 'https:', [])));
+    expect(policy).toEqual(receivers.filter((address) => isAllowedAddress(address, 'https:', [])));
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
   });
 

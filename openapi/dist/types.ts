@@ -2260,7 +2260,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:video_not_found",
                  *       "title": "Not Found",
                  *       "status": 404,
-                 *       "detail": "There is no such ready video, or it has no such part.",
+                 *       "detail": "No ready video has this address, or the video has no such part.",
                  *       "instance": "/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zrfqetgq1t2hf3fjck/master.m3u8",
                  *       "code": "video_not_found",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2271,7 +2271,7 @@ export interface components {
         };
         /**
          * @description The object store has it, at this address for an hour; only where the installation is set up so
-         *     (`DELIVERY_MODE=redirect`).
+         *     (`SEGMENT_SERVING=redirect`).
          */
         InTheObjectStore: {
             headers: {

@@ -7,7 +7,7 @@ import { embeddableAnywhere, securityHeaders } from '@framelane/service-kit/secu
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import type { Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
-import { deliveryCors, playlistCompression } from './playback/delivery.routes.ts';
+import { playbackCors, playlistCompression } from './playback/playback.routes.ts';
 
 /** The public application: what every request passes, in order. */
 export function createApp(deps: {
@@ -26,7 +26,7 @@ export function createApp(deps: {
   app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks));
-  app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, deliveryCors, playlistCompression));
+  app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, playbackCors, playlistCompression));
   app.use('/v1/docs', deps.referenceFiles);
   app.use('/v1', asOne(noStore, refuseNul, ...deps.validation, toRouter(deps.routes)));
   app.use(routeNotFound);

@@ -2,7 +2,7 @@ import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
 import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
-import { type AddressRange, readRanges } from './webhooks/receiver-addresses.ts';
+import { type AddressRange, readRanges } from './webhooks/endpoint-addresses.ts';
 
 const GIB = 1024 ** 3;
 
@@ -32,7 +32,7 @@ const settings = z.object({
   STRAGGLER_SECONDS: setting.integer(1).default(600),
   USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
-  DELIVERY_MODE: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
+  SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
@@ -93,7 +93,7 @@ export type ControlPlaneConfig = {
   };
   /** Proxies whose word on the client's address is taken: addresses and ranges. */
   trustedProxies: readonly string[];
-  delivery: {
+  playback: {
     /** Segments come from the control plane, or it sends players on to the object store. */
     mode: 'proxy' | 'redirect';
     /** Stands for `publicUrl` in the addresses of segments: a cache that fetches from there. */
@@ -146,7 +146,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,
     },
     trustedProxies: values.TRUST_PROXY ?? [],
-    delivery: { mode: values.DELIVERY_MODE, cdnUrl: values.CDN_BASE_URL },
+    playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
       retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,

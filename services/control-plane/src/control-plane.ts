@@ -34,9 +34,9 @@ import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
 import { DatabaseMetrics } from './metrics/database-metrics.ts';
 import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { deliveryRoutes } from './playback/delivery.routes.ts';
-import { DeliveryService } from './playback/delivery.service.ts';
+import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
+import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
@@ -51,14 +51,14 @@ import { UsageService } from './usage/usage.service.ts';
 import { VideoTransitions } from './videos/video-transitions.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { VideosService } from './videos/videos.service.ts';
+import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 import { DeliveryLoop } from './webhooks/delivery-loop.ts';
-import { Receivers } from './webhooks/receivers.ts';
+import { DeliverySender } from './webhooks/delivery-sender.ts';
+import { EndpointGuard } from './webhooks/endpoint-guard.ts';
+import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
+import { WebhookEventsService } from './webhooks/events.service.ts';
 import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
-import { WebhookDeliveriesService } from './webhooks/webhook-deliveries.service.ts';
-import { WebhookEventsService } from './webhooks/webhook-events.service.ts';
-import { WebhookSender } from './webhooks/webhook-sender.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
-import { WebhooksService } from './webhooks/webhooks.service.ts';
 
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
@@ -74,7 +74,7 @@ export type ControlPlaneDeps = {
   logger: Logger;
   /** What else must be there before a video can be taken in, as far as the host knows. */
   checks?: ReadinessChecks;
-  /** How the names of webhook receivers are looked up, if not by asking the name servers. */
+  /** Resolves the host names of webhook endpoints; by default it asks the name servers. */
   resolveHost?: ResolveHost;
 };
 
@@ -147,8 +147,8 @@ export class ControlPlane {
       workspaceLimits: config.workspaceUploads,
       testVideoHours: config.testVideoHours,
     });
-    const delivery = new DeliveryService({ db, objects, contentKeys, settings: config.delivery });
-    const playback = new PlaybackService({ db, videos, contentKeys, baseUrl });
+    const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
+    const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
     const usage = new UsageService({ db });
     const bandwidth = new BandwidthMeter({
       db,
@@ -160,7 +160,7 @@ export class ControlPlane {
       db,
       bus,
       transitions,
-      delivery,
+      playback,
       usage,
       logger,
       metrics,
@@ -168,14 +168,14 @@ export class ControlPlane {
       settings: { ...config.attempts, contentKeys },
     });
 
-    const receivers = new Receivers({
+    const guard = new EndpointGuard({
       allowedRanges: config.webhooks.allowedRanges,
       resolveHost: deps.resolveHost ?? resolveHost,
     });
-    const webhooks = new WebhooksService({ db, receivers, sealingKeys: webhookKeys });
+    const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });
     const webhookDeliveries = new WebhookDeliveriesService({
       db,
-      sender: new WebhookSender({ receivers, timeoutSeconds: config.webhooks.timeoutSeconds }),
+      sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
       logger,
       metrics,
       sealingKeys: webhookKeys,
@@ -223,7 +223,7 @@ export class ControlPlane {
         ...uploadTicketRoutes(tickets, addresses, once),
         ...videoRoutes(videos, config.publicUrl, once),
         ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
-        ...deliveryRoutes({ delivery, playback, authenticate, atMostOnce: once }),
+        ...playbackRoutes({ playback, access: playbackAccess, authenticate, atMostOnce: once }),
       }),
     });
 

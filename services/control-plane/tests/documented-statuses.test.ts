@@ -36,7 +36,7 @@ beforeAll(async () => {
     startControlPlane((config) => ({ ...config, databaseUrl: link.through(config.databaseUrl) })),
   ]);
   limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
-  redirecting = await plane.startAnother({ delivery: { mode: 'redirect', cdnUrl: undefined } });
+  redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
   await sql`drop schema public cascade`.execute(broken.db);
   await link.cut();
 });

@@ -4,7 +4,7 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import type { Database } from '../src/db/database.ts';
 import { addJob } from '../src/db/jobs.ts';
 import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
-import { WebhookEventsService } from '../src/webhooks/webhook-events.service.ts';
+import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
 import { shiftClock } from './support/shift-clock.ts';

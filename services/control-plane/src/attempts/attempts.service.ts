@@ -12,7 +12,7 @@ import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { DeliveryService } from '../playback/delivery.service.ts';
+import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
 import type { VideoTransitions } from '../videos/video-transitions.ts';
 import {
@@ -57,7 +57,7 @@ export class AttemptsService {
   readonly #db: Database;
   readonly #bus: MessageBus;
   readonly #transitions: VideoTransitions;
-  readonly #delivery: DeliveryService;
+  readonly #playback: PlaybackService;
   readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -68,7 +68,7 @@ export class AttemptsService {
     db: Database;
     bus: MessageBus;
     transitions: VideoTransitions;
-    delivery: DeliveryService;
+    playback: PlaybackService;
     usage: UsageService;
     logger: Logger;
     metrics: Metrics;
@@ -78,7 +78,7 @@ export class AttemptsService {
     this.#db = deps.db;
     this.#bus = deps.bus;
     this.#transitions = deps.transitions;
-    this.#delivery = deps.delivery;
+    this.#playback = deps.playback;
     this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
@@ -133,7 +133,7 @@ export class AttemptsService {
       if (video === undefined) return undefined;
       const closed = await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' });
       if (!closed) return undefined;
-      const delivered = await this.#delivery.store(trx, videoId, manifest);
+      const stored = await this.#playback.store(trx, videoId, manifest);
       const ready = await this.#transitions.complete(trx, video, {
         duration: manifest.duration,
         width: manifest.source.width,
@@ -145,11 +145,11 @@ export class AttemptsService {
           audioCodec: manifest.source.audioCodec,
         }),
         input_issues: JSON.stringify(manifest.inputIssues),
-        variants: delivered.variants,
-        target_duration: delivered.targetDuration,
+        variants: stored.variants,
+        target_duration: stored.targetDuration,
         poster_bytes: manifest.poster?.bytes ?? null,
         storyboard: manifest.storyboard && JSON.stringify(manifest.storyboard),
-        storage_bytes: (video.size ?? 0) + delivered.bytes,
+        storage_bytes: (video.size ?? 0) + stored.bytes,
       });
       if (ready) await this.#usage.countTranscode(trx, video, manifest.source.duration);
       return ready ? video : undefined;

@@ -11,7 +11,7 @@ import type { Metrics, ReconcileStep } from '../metrics/metrics.ts';
 import type { ResealingService } from '../sealed-values/resealing.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from '../videos/videos.service.ts';
-import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
+import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
 import type { JobRunner, Tasks } from './job-runner.ts';
 
 /** When an unfinished upload is looked at; it may be in the middle of a slow transfer even then. */

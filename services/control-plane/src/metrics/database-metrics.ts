@@ -5,7 +5,7 @@ import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { Database } from '../db/database.ts';
 import { findJobBacklog } from '../jobs/job-backlog.ts';
 import type { ResealingService } from '../sealed-values/resealing.service.ts';
-import type { WebhookDeliveriesService } from '../webhooks/webhook-deliveries.service.ts';
+import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
 import { inTime } from './in-time.ts';
 import { QueueGauges } from './queue-gauges.ts';
 

@@ -1,5 +1,5 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
-import { withToken } from './with-token.ts';
+import { withToken } from './playback-token.ts';
 
 /** What the master playlist says of a rendition. */
 export type RenditionFacts = {

@@ -1,5 +1,5 @@
 import type { Segment } from '@framelane/contracts/manifest';
-import { withToken } from './with-token.ts';
+import { withToken } from './playback-token.ts';
 
 /**
  * The target duration of a video, in whole seconds: no segment of any rendition, rounded, lasts longer (RFC 8216

@@ -59,3 +59,8 @@ async function judgeByKey(key: Uint8Array, token: string, videoId: string): Prom
     return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
   }
 }
+
+/** The address with the playback token as its query, where a token is needed. */
+export function withToken(uri: string, token: string | undefined): string {
+  return token === undefined ? uri : `${uri}?token=${token}`;
+}

@@ -1,114 +1,190 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { openContentKey } from '@framelane/contracts/content-key';
+import type { Manifest } from '@framelane/contracts/manifest';
+import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { Problem } from '@framelane/service-kit/problem';
+import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
+import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
+import { unavailable } from '@framelane/service-kit/problem';
+import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
-import type { PlaybackPolicy } from '../db/schema.ts';
-import { masterPlaylistUrl } from '../videos/video-record.ts';
-import type { VideosService } from '../videos/videos.service.ts';
-import { notPlayable } from './not-playable.ts';
-import { judgePlaybackToken, playbackTokenKey, signPlaybackToken } from './playback-token.ts';
-import { findPlaybackPolicy } from './renditions.store.ts';
-import { withToken } from './with-token.ts';
+import { measureBandwidth } from './bandwidth.ts';
+import { renderMasterPlaylist } from './master-playlist.ts';
+import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
+import {
+  findContentKey,
+  findImages,
+  findRenditions,
+  findSegment,
+  findSegments,
+  insertRenditions,
+  type SegmentAddress,
+} from './playback.store.ts';
+import { notPlayable } from './playback-access.service.ts';
+import { renderStoryboard } from './storyboard.ts';
 
-/** What somebody who wants to play a video shows. */
-export type Viewer = {
-  /** A playback token, or what claims to be one; undefined without. */
-  token: unknown;
-  /** There when an API key came along: resolves with the workspace it may read videos of, or throws what is wrong. */
-  workspaceOfKey: (() => Promise<string>) | undefined;
+/** One segment, its facts known before its bytes are opened. */
+export type SegmentSource = {
+  bytes: number;
+  /** Strong entity tag; a segment never changes, so its place names it. */
+  etag: string;
+  open(range?: ByteRange): Promise<Readable>;
+  /** An address in the object store itself, good for `PRESIGNED_SECONDS`; there when players are to be sent to it. */
+  presign: (() => Promise<string>) | undefined;
 };
 
-/** What lets one viewer play, and the address that has it. */
-export type IssuedToken = { token: string; url: string; expiresAt: Date };
+/** How long an address given out by the object store can be used. */
+export const PRESIGNED_SECONDS = 3600;
 
-/** A viewer may play. Addresses handed on to players need the token, if there is one. */
-export type Admission = { policy: PlaybackPolicy; token: string | undefined };
+/** How segments come to players; see the configuration. */
+type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
-/** Decides who may play what, and hands out tokens. */
+/** Serves ready videos: playlists rendered from the rows, segments from the object store, the opened key. */
 export class PlaybackService {
   readonly #db: Database;
-  readonly #videos: VideosService;
-  /** The first one signs; tokens of all of them are good. */
-  readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
-  readonly #baseUrl: string;
+  readonly #objects: ObjectStore;
+  readonly #contentKeys: SealingKeys;
+  readonly #presign: ObjectStore['presign'];
+  readonly #cdnUrl: string | undefined;
 
-  constructor(deps: { db: Database; videos: VideosService; contentKeys: SealingKeys; baseUrl: string }) {
+  /** Throws a SettingsError when players are to be sent to an object store that they cannot read. */
+  constructor(deps: {
+    db: Database;
+    objects: ObjectStore;
+    contentKeys: SealingKeys;
+    settings: PlaybackSettings;
+  }) {
+    const { mode, cdnUrl } = deps.settings;
+    if (mode === 'redirect' && deps.objects.presign === undefined) {
+      throw new SettingsError(
+        'SEGMENT_SERVING: redirect needs objects in S3, and they are files. Leave it at proxy.',
+      );
+    }
     this.#db = deps.db;
-    this.#videos = deps.videos;
-    const [current, ...previous] = deps.contentKeys.all;
-    this.#tokenKeys = [playbackTokenKey(current), ...previous.map(playbackTokenKey)];
-    this.#baseUrl = deps.baseUrl;
+    this.#objects = deps.objects;
+    this.#contentKeys = deps.contentKeys;
+    this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
+    this.#cdnUrl = cdnUrl;
   }
 
-  /** A token for a video in any state, and the address of its playlist with it. Throws 404 `video_not_found`. */
-  async issueToken(
+  /** Stores what an attempt made, in the transaction that makes the video ready. */
+  async store(
+    trx: Database,
+    videoId: string,
+    { renditions, poster, storyboard }: Manifest,
+  ): Promise<{ variants: VideoRendition[]; targetDuration: number; bytes: number }> {
+    const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
+    await insertRenditions(
+      trx,
+      renditions.map(({ segments, frameRate, ...rendition }) => {
+        const { peak, average } = measureBandwidth(segments, targetDuration);
+        return {
+          ...rendition,
+          video_id: videoId,
+          frame_rate: frameRate,
+          bandwidth: peak,
+          average_bandwidth: average,
+          segment_durations: segments.map((segment) => segment.duration),
+          segment_bytes: segments.map((segment) => segment.bytes),
+        };
+      }),
+    );
+    const names = new Set<RenditionName>(renditions.map((rendition) => rendition.name));
+    return {
+      variants: VIDEO_RENDITIONS.filter((name) => names.has(name)),
+      targetDuration,
+      bytes: [...renditions.flatMap((rendition) => rendition.segments), poster, storyboard].reduce(
+        (sum, stored) => sum + (stored?.bytes ?? 0),
+        0,
+      ),
+    };
+  }
+
+  /** The master playlist, with the token that its reader needs. Throws 404 unless the video is ready. */
+  async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
+    const rows = await findRenditions(this.#db, workspaceId, videoId);
+    if (rows.length === 0) throw notPlayable();
+    return renderMasterPlaylist(
+      rows.map((row) => ({
+        name: row.name,
+        codecs: row.codecs,
+        width: row.width,
+        height: row.height,
+        frameRate: row.frame_rate,
+        channels: row.channels,
+        language: row.language,
+        bandwidth: row.bandwidth,
+        averageBandwidth: row.average_bandwidth,
+      })),
+      token,
+    );
+  }
+
+  /** The playlist of one rendition, likewise. Throws 404 unless the video is ready and has it. */
+  async mediaPlaylist(
     workspaceId: string,
     videoId: string,
-    expiresInSeconds: number,
-    noteOutcome: NoteOutcome<IssuedToken>,
-  ): Promise<IssuedToken> {
-    const video = await this.#videos.get(workspaceId, videoId);
-    const issuedAt = wholeSeconds(Date.now());
-    const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
-    const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
-    const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
-    // A token is not stored, so there is no transaction that this has to be in.
-    await noteOutcome(this.#db, issued);
-    return issued;
+    rendition: RenditionName,
+    token: string | undefined,
+  ): Promise<string> {
+    const found = await findSegments(this.#db, workspaceId, videoId, rendition);
+    if (found === undefined) throw notPlayable();
+    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+    return renderMediaPlaylist(found, { token, segmentsAt });
   }
 
-  /**
-   * Lets a viewer in to a ready video, or throws the Problem that says why not. Anybody may play a public video; a signed
-   * one needs a token, or else an API key of its workspace.
-   */
-  async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
-    const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
-    if (policy === undefined) throw notPlayable();
-    if (policy === 'public') return { policy, token: undefined };
-    if (viewer.token !== undefined) {
-      return { policy, token: await this.#requireValid(viewer.token, videoId) };
+  /** One encrypted segment. Throws 404 unless the video is ready and has it. */
+  async segment(address: SegmentAddress): Promise<SegmentSource> {
+    const segment = await findSegment(this.#db, address);
+    if (segment === undefined) throw notPlayable();
+    const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
+    const presign = this.#presign;
+    return {
+      bytes: segment.bytes,
+      etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
+      open: (range) => this.#read(key, address, range),
+      presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
+    };
+  }
+
+  /** A picture of the video, whole: JPEG. Throws 404 unless the video is ready and has it. */
+  async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
+    const images = await findImages(this.#db, workspaceId, videoId);
+    const has = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard;
+    if (images === undefined || has == null) throw notPlayable();
+    const key = imageKey({ workspaceId, videoId, attempt: images.attempt }, name);
+    return buffer(await this.#read(key, { workspaceId, videoId }));
+  }
+
+  /** Where in the storyboard which moment is: WebVTT. Throws 404 unless the video is ready and has one. */
+  async storyboard(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
+    const images = await findImages(this.#db, workspaceId, videoId);
+    if (!images?.storyboard) throw notPlayable();
+    return renderStoryboard(images.storyboard, images.duration ?? 0, token);
+  }
+
+  /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */
+  async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
+    const sealed = await findContentKey(this.#db, workspaceId, videoId);
+    if (sealed === undefined) throw notPlayable();
+    return openContentKey(sealed, this.#contentKeys);
+  }
+
+  /** Opens an object of a video, which may have been deleted since its row was read: 404 then. 503 while the storage is away. */
+  async #read(
+    key: string,
+    { workspaceId, videoId }: { workspaceId: string; videoId: string },
+    range?: ByteRange,
+  ): Promise<Readable> {
+    try {
+      return (await this.#objects.get(key, range)).body;
+    } catch (error) {
+      if (!(error instanceof ObjectNotFoundError)) {
+        throw unavailable('The storage cannot be reached at the moment.', error);
+      }
+      const deleted = (await findContentKey(this.#db, workspaceId, videoId)) === undefined;
+      throw deleted ? notPlayable() : error;
     }
-    if (viewer.workspaceOfKey === undefined) throw tokenRequired();
-    if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
-    return { policy, token: undefined };
   }
-
-  async #requireValid(token: unknown, videoId: string): Promise<string> {
-    // A token given twice is a list, and no token.
-    if (typeof token !== 'string') throw tokenInvalid();
-    const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
-    if (verdict === 'expired') throw tokenExpired();
-    if (verdict === 'invalid') throw tokenInvalid();
-    return token;
-  }
-}
-
-/** Times in a JWT have no fractions; the answer must not promise more than the token keeps. */
-function wholeSeconds(milliseconds: number): Date {
-  return new Date(Math.floor(milliseconds / 1000) * 1000);
-}
-
-function tokenRequired(): Problem {
-  return new Problem(
-    401,
-    'playback_token_required',
-    'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
-    { headers: { 'WWW-Authenticate': 'Bearer' } },
-  );
-}
-
-function foreignKey(): Problem {
-  return new Problem(
-    403,
-    'workspace_mismatch',
-    'This API key does not belong to the workspace in the address of the video.',
-  );
-}
-
-function tokenInvalid(): Problem {
-  return new Problem(403, 'playback_token_invalid', 'This playback token is not one for this video.');
-}
-
-function tokenExpired(): Problem {
-  return new Problem(403, 'playback_token_expired', 'This playback token has expired. Ask for a new one.');
 }

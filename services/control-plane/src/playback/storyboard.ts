@@ -1,5 +1,5 @@
 import type { Storyboard } from '@framelane/contracts/manifest';
-import { withToken } from './with-token.ts';
+import { withToken } from './playback-token.ts';
 
 /**
  * A WebVTT file whose cues name the parts of the storyboard (media fragments, W3C Recommendation 4.2.2), as players take

@@ -5,7 +5,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { Schema, VideoRow } from '../db/schema.ts';
-import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { toVideoRecord } from './video-record.ts';
 import {
   beginWaiting,

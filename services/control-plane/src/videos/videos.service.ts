@@ -8,7 +8,7 @@ import { addJob } from '../db/jobs.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
-import type { WebhookEventsService } from '../webhooks/webhook-events.service.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
 import { prefixesToPurge, prefixOfLostTransfer, takesUploads } from './leftovers.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';

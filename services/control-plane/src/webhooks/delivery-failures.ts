@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { DeliveryFailure } from '../db/schema.ts';
-import { ReceiverRefusedError } from './receivers.ts';
+import { EndpointRefusedError } from './endpoint-guard.ts';
 import { HostNotFoundError } from './resolve-host.ts';
 
 /** Why an attempt failed, for people. Nothing here tells what a name stands for or what answered in its place. */
@@ -27,7 +27,7 @@ export function failureOfStatus(status: number): DeliveryFailure | null {
 /** Why no answer came. */
 export function failureOfError(error: unknown): DeliveryFailure {
   if (error instanceof HostNotFoundError) return 'host_not_found';
-  if (error instanceof ReceiverRefusedError) return 'address_not_allowed';
+  if (error instanceof EndpointRefusedError) return 'address_not_allowed';
   const code = types.isNativeError(error) && 'code' in error ? String(error.code) : '';
   if (code === 'ECONNREFUSED') return 'connection_refused';
   return /CERT|SSL|TLS|SELF_SIGNED|LEAF_SIGNATURE|EPROTO/.test(code) ? 'tls_failed' : 'connection_failed';

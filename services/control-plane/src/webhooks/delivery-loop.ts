@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@framelane/service-kit/logger';
+import type { WebhookDeliveriesService } from './deliveries.service.ts';
 import type { ClaimedDelivery } from './deliveries.store.ts';
-import type { WebhookDeliveriesService } from './webhook-deliveries.service.ts';
 
 /** How soon a delivery that has become due is found by a control plane with nothing else to do. */
 const POLL_MS = 250;

@@ -4,8 +4,8 @@ import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, type Page, type Position, readCursor } from '../http/pagination.ts';
 import type { WithDefaults } from '../http/with-defaults.ts';
 import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { CreatedWebhook, RotatedWebhook, WebhookEndpointsService } from './endpoints.service.ts';
 import type { DeliveryRecord } from './webhook-record.ts';
-import type { CreatedWebhook, RotatedWebhook, WebhooksService } from './webhooks.service.ts';
 
 type Schemas = components['schemas'];
 
@@ -21,7 +21,7 @@ type WebhookOperation =
   | 'redeliverWebhookDelivery';
 
 export function webhookRoutes(
-  webhooks: WebhooksService,
+  webhooks: WebhookEndpointsService,
   addresses: { publicUrl: string; baseUrl: string },
   atMostOnce: AtMostOnce,
 ): Record<WebhookOperation, RequestHandler> {

@@ -2,7 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { components } from '@framelane/openapi/types';
 import request from 'supertest';
 import type { ControlPlaneConfig } from '../../src/config.ts';
-import { readRanges } from '../../src/webhooks/receiver-addresses.ts';
+import { readRanges } from '../../src/webhooks/endpoint-addresses.ts';
 import type { TestControlPlane } from './control-plane.ts';
 import { until } from './until.ts';
 

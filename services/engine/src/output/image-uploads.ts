@@ -1,12 +1,12 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type ImageName, imageKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { ImagesPlan } from '../plan/images-plan.ts';
+import type { ImagesPlan } from '../plan/images.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 
-/** Several times the size of the largest image (see images-plan.ts). */
+/** Several times the size of the largest image (see images.ts). */
 const MAX_BYTES = 16 * 1024 ** 2;
 /** JPEG begins with the marker SOI and that of its next segment, and ends with EOI (ITU-T T.81 §B.1.1.3). */
 const START = Buffer.from([0xff, 0xd8, 0xff]);

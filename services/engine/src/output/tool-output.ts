@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, opendir, statfs, unlink } from 'node:fs/promises';
+import { type FileHandle, open, opendir, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { freeDiskBytes } from '../disk-space.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 
 /** What a tool wrote is not what it was run to write. For the log only: the name is the tool's choice. */
@@ -105,12 +106,6 @@ export class ToolOutput {
       throw new ToolOutputError(`${name} is no file that can be read`, { cause: error });
     }
   }
-}
-
-/** Bytes that can still be written where a directory is. */
-export async function freeDiskBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 /** A stream of an open file from its beginning, as often as wanted. The file stays open. */

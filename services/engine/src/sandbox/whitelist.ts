@@ -138,13 +138,3 @@ export function isAudioCodecAccepted(codec: string): boolean {
 export function canDecodeToStereo(codec: string): boolean {
   return ['ac3', 'eac3'].includes(codec);
 }
-
-/**
- * The source within a job's directory, alone in its folder: a fixed name without an extension, so that only the bytes
- * say what it is, and `file:` in front, so that nothing can make a protocol of it.
- */
-export const SOURCE_FOLDER = 'source';
-export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;
-export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
-/** Where ffmpeg may write, within a job's directory. */
-export const OUTPUT_FOLDER = 'output';

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from '../ffmpeg/run-tool.ts';
-import { PROBE_OPTIONS, SOURCE_INPUT, SOURCE_PATH } from '../sandbox/whitelist.ts';
+import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { PROBE_OPTIONS } from '../sandbox/whitelist.ts';
 import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';

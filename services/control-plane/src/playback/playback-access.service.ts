@@ -1,0 +1,121 @@
+import type { SealingKeys } from '@framelane/contracts/sealing';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Database } from '../db/database.ts';
+import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { PlaybackPolicy } from '../db/schema.ts';
+import { masterPlaylistUrl } from '../videos/video-record.ts';
+import type { VideosService } from '../videos/videos.service.ts';
+import { findPlaybackPolicy } from './playback.store.ts';
+import { judgePlaybackToken, playbackTokenKey, signPlaybackToken, withToken } from './playback-token.ts';
+
+/** What somebody who wants to play a video shows. */
+export type Viewer = {
+  /** A playback token, or what claims to be one; undefined without. */
+  token: unknown;
+  /** There when an API key came along: resolves with the workspace it may read videos of, or throws what is wrong. */
+  workspaceOfKey: (() => Promise<string>) | undefined;
+};
+
+/** What lets one viewer play, and the address that has it. */
+export type IssuedToken = { token: string; url: string; expiresAt: Date };
+
+/** A viewer may play. Addresses handed on to players need the token, if there is one. */
+export type Admission = { policy: PlaybackPolicy; token: string | undefined };
+
+/** Decides who may play what, and hands out tokens. */
+export class PlaybackAccessService {
+  readonly #db: Database;
+  readonly #videos: VideosService;
+  /** The first one signs; tokens of all of them are good. */
+  readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
+  readonly #baseUrl: string;
+
+  constructor(deps: { db: Database; videos: VideosService; contentKeys: SealingKeys; baseUrl: string }) {
+    this.#db = deps.db;
+    this.#videos = deps.videos;
+    const [current, ...previous] = deps.contentKeys.all;
+    this.#tokenKeys = [playbackTokenKey(current), ...previous.map(playbackTokenKey)];
+    this.#baseUrl = deps.baseUrl;
+  }
+
+  /** A token for a video in any state, and the address of its playlist with it. Throws 404 `video_not_found`. */
+  async issueToken(
+    workspaceId: string,
+    videoId: string,
+    expiresInSeconds: number,
+    noteOutcome: NoteOutcome<IssuedToken>,
+  ): Promise<IssuedToken> {
+    const video = await this.#videos.get(workspaceId, videoId);
+    const issuedAt = wholeSeconds(Date.now());
+    const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
+    const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
+    const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
+    // A token is not stored, so there is no transaction that this has to be in.
+    await noteOutcome(this.#db, issued);
+    return issued;
+  }
+
+  /**
+   * Lets a viewer in to a ready video, or throws the Problem that says why not. Anybody may play a public video; a signed
+   * one needs a token, or else an API key of its workspace.
+   */
+  async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
+    const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
+    if (policy === undefined) throw notPlayable();
+    if (policy === 'public') return { policy, token: undefined };
+    if (viewer.token !== undefined) {
+      return { policy, token: await this.#requireValid(viewer.token, videoId) };
+    }
+    if (viewer.workspaceOfKey === undefined) throw tokenRequired();
+    if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
+    return { policy, token: undefined };
+  }
+
+  async #requireValid(token: unknown, videoId: string): Promise<string> {
+    // A token given twice is a list, and no token.
+    if (typeof token !== 'string') throw tokenInvalid();
+    const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
+    if (verdict === 'expired') throw tokenExpired();
+    if (verdict === 'invalid') throw tokenInvalid();
+    return token;
+  }
+}
+
+/** Times in a JWT have no fractions; the answer must not promise more than the token keeps. */
+function wholeSeconds(milliseconds: number): Date {
+  return new Date(Math.floor(milliseconds / 1000) * 1000);
+}
+
+/** The error for a video that is unknown, deleted or not ready. The client does not learn which. */
+export function notPlayable(): Problem {
+  return new Problem(
+    404,
+    'video_not_found',
+    'No ready video has this address, or the video has no such part.',
+  );
+}
+
+function tokenRequired(): Problem {
+  return new Problem(
+    401,
+    'playback_token_required',
+    'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
+    { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}
+
+function foreignKey(): Problem {
+  return new Problem(
+    403,
+    'workspace_mismatch',
+    'This API key does not belong to the workspace in the address of the video.',
+  );
+}
+
+function tokenInvalid(): Problem {
+  return new Problem(403, 'playback_token_invalid', 'This playback token is not one for this video.');
+}
+
+function tokenExpired(): Problem {
+  return new Problem(403, 'playback_token_expired', 'This playback token has expired. Ask for a new one.');
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { afterAttempt, healthAfter, readRetryAfter } from './delivery-policy.ts';
+
+const SCHEDULE = [0, 5, 300];
+const DAY = 24 * 3600 * 1000;
+
+describe('after an attempt', () => {
+  const failed = (failures: number, retryAfterSeconds: number | null = null, random = 0.5) =>
+    afterAttempt({ failure: 'unexpected_status', failures, retryAfterSeconds }, SCHEDULE, () => random);
+
+  test('that succeeded, nothing follows', () => {
+    const attempt = { failure: null, failures: 1, retryAfterSeconds: 60 };
+    expect(afterAttempt(attempt, SCHEDULE)).toBe('succeeded');
+  });
+
+  test('that failed, the next pause of the schedule, until there is none', () => {
+    expect([1, 2, 3].map((failures) => failed(failures))).toEqual([
+      { retryInSeconds: 5 },
+      { retryInSeconds: 300 },
+      'failed',
+    ]);
+  });
+
+  test('pauses vary by a tenth', () => {
+    expect([failed(2, null, 0), failed(2, null, 1)]).toEqual([
+      { retryInSeconds: 270 },
+      { retryInSeconds: 330 },
+    ]);
+  });
+
+  test('a receiver can ask for a longer pause, not for a shorter one or for more attempts', () => {
+    expect(failed(1, 60)).toEqual({ retryInSeconds: 60 });
+    expect(failed(2, 60)).toEqual({ retryInSeconds: 300 });
+    expect(failed(3, 60)).toBe('failed');
+  });
+});
+
+describe('the health of an endpoint', () => {
+  const start = new Date('2026-11-21T09:00:00Z');
+  const later = (ms: number) => new Date(start.getTime() + ms);
+  const failing = { consecutiveFailures: 4, failingSince: start };
+
+  test('counts failures from the first on', () => {
+    const first = healthAfter(
+      { consecutiveFailures: 0, failingSince: null },
+      { failure: 'timeout', at: start },
+    );
+    expect(first).toEqual({ consecutiveFailures: 1, failingSince: start, disable: null });
+    expect(healthAfter(first, { failure: 'timeout', at: later(1000) })).toEqual({
+      consecutiveFailures: 2,
+      failingSince: start,
+      disable: null,
+    });
+  });
+
+  test('is restored by one success, however late', () => {
+    expect(healthAfter(failing, { failure: null, at: later(9 * DAY) })).toEqual({
+      consecutiveFailures: 0,
+      failingSince: null,
+      disable: null,
+    });
+  });
+
+  test.each([
+    ['after almost five days', 5 * DAY - 1, null],
+    ['after five days', 5 * DAY, 'failing'],
+  ])('%s of failure', (_, ms, disable) => {
+    expect(healthAfter(failing, { failure: 'timeout', at: later(ms) }).disable).toBe(disable);
+  });
+
+  test('gone is gone at once', () => {
+    expect(healthAfter(failing, { failure: 'gone', at: later(1) }).disable).toBe('gone');
+  });
+});
+
+const NOW = new Date('2026-11-21T09:00:00Z');
+
+test.each([
+  ['120', 120],
+  ['0', 0],
+  ['Sat, 21 Nov 2026 09:01:30 GMT', 90],
+  ['Saturday, 21-Nov-26 09:01:30 GMT', 90],
+  ['Sat, 21 Nov 2026 08:00:00 GMT', 0],
+  ['86401', 86_400],
+  ['Wed, 01 Jan 2070 00:00:00 GMT', 86_400],
+  ['9'.repeat(400), null],
+  ['-5', null],
+  ['1.5', null],
+  ['soon', null],
+  ['2026-11-21T09:01:30Z', null],
+  ['', null],
+  [undefined, null],
+])('%s asks for %s seconds', (header, seconds) => {
+  expect(readRetryAfter(header, NOW)).toBe(seconds);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { readRanges } from './endpoint-addresses.ts';
+import { EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
+import { HostNotFoundError } from './resolve-host.ts';
+
+/** Knows these names and no others. */
+function guard(names: Record<string, string[]> = {}, allow?: string) {
+  return new EndpointGuard({
+    allowedRanges: allow === undefined ? [] : (readRanges(allow) ?? []),
+    resolveHost: async (hostname) => {
+      const addresses = names[hostname];
+      if (addresses === undefined) throw new HostNotFoundError(hostname);
+      return addresses;
+    },
+  });
+}
+
+describe('refused', () => {
+  test.each([
+    'http://127.0.0.1/',
+    'https://127.0.0.1/',
+    'https://127.0.0.1:8443/hooks',
+    'https://2130706433/',
+    'https://017700000001/',
+    'https://0x7f000001/',
+    'https://0x7f.0.0.1/',
+    'https://0177.0.0.1/',
+    'https://127.1/',
+    'https://127.0.1/',
+    'https://0/',
+    'https://127.0.0.1./',
+    'https://%31%32%37.0.0.1/',
+    'https://１２７.0.0.1/',
+    'https://①②⑦.0.0.1/',
+    'https://127。0。0。1/',
+    'https://[::1]/',
+    'https://[0:0:0:0:0:0:0:1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://[0:0:0:0:0:ffff:127.0.0.1]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[fd00::1]/',
+    'https://[fe80::1]/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://2852039166/',
+    'https://10.0.0.1/',
+    'https://0xa9fea9fe/',
+    'https://192.168.0.1/',
+    'https://100.64.0.1/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'http://example.com/',
+    'http://soon.example/',
+    'https://user@example.com/',
+    'https://user:password@example.com/',
+    'https://@127.0.0.1/',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'gopher://example.com/',
+    'javascript:alert(1)',
+    '//example.com/',
+    'example.com',
+    'https://',
+    'https://256.0.0.1/',
+    'https://[fe80::1%25eth0]/',
+  ])('%s', async (url) => {
+    const check = guard({ 'example.com': ['93.184.215.14'] }).check(url);
+    await expect(check).rejects.toThrow(EndpointRefusedError);
+  });
+
+  test.each([
+    ['one address', ['10.0.0.1']],
+    ['one of several', ['93.184.215.14', '::1']],
+    ['one dressed as IPv6', ['::ffff:169.254.169.254']],
+  ])('a name that stands for %s inside of a network', async (_, addresses) => {
+    const check = guard({ 'inside.example': addresses }).check('https://inside.example/');
+    await expect(check).rejects.toThrow(/public internet/);
+    // Whoever asks does not learn what names mean in here.
+    await expect(check).rejects.not.toThrow(/\d/);
+  });
+});
+
+describe('taken', () => {
+  test.each([
+    'https://example.com/',
+    'https://example.com:8443/hooks?key=1#top',
+    'https://EXAMPLE.com/',
+    'https://93.184.215.14/',
+    'https://[2606:4700:4700::1111]/',
+  ])('%s', async (url) => {
+    await guard({ 'example.com': ['93.184.215.14', '2606:4700::1'] }).check(url);
+  });
+
+  test('a name that is not known yet', async () => {
+    await guard().check('https://soon.example/');
+  });
+
+  test('what the operator has allowed, in every spelling', async () => {
+    const local = guard({ 'inside.example': ['127.0.0.1'] }, '127.0.0.0/8');
+    for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', 'inside.example']) {
+      await local.check(`http://${host}:3000/`);
+    }
+    await expect(local.check('http://[::1]:3000/')).rejects.toThrow(EndpointRefusedError);
+  });
+});

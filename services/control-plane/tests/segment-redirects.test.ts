@@ -1,0 +1,64 @@
+import { InProcessBus } from '@framelane/message-bus/in-process-bus';
+import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { createLogger } from '@framelane/service-kit/logger';
+import { SettingsError } from '@framelane/service-kit/settings';
+import { expect, test } from '@jest/globals';
+import request from 'supertest';
+import { readControlPlaneConfig } from '../src/config.ts';
+import { ControlPlane } from '../src/control-plane.ts';
+import { startControlPlane } from './support/control-plane.ts';
+
+test('players are sent to an object store that gives out addresses', async () => {
+  const plane = await startControlPlane(
+    (config) => ({ ...config, delivery: { mode: 'redirect', cdnUrl: undefined } }),
+    { presign: async (key, seconds) => `https://objects.example/${key}?seconds=${seconds}` },
+  );
+  const { videoId } = await plane.readyVideo();
+  const segment = `/v1/hls/${plane.workspaceId}/${videoId}/360p/3.ts`;
+
+  const answer = await request(plane.url).get(segment).set('range', 'bytes=0-9').redirects(0);
+  expect(answer.status).toBe(302);
+  expect(answer.headers).toMatchObject({
+    location: `https://objects.example/hls/${plane.workspaceId}/${videoId}/a1/360p/3.ts?seconds=3600`,
+    'cache-control': 'public, max-age=1800',
+    'access-control-allow-origin': '*',
+  });
+  const head = await request(plane.url).head(segment);
+  expect([head.status, head.headers['content-length']]).toEqual([200, '160000']);
+  expect((await request(plane.url).get(segment.replace('3.ts', '4.ts'))).status).toBe(404);
+  await plane.stop();
+});
+
+test('a store without addresses is refused before anything starts', () => {
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const config = readControlPlaneConfig({
+    PUBLIC_URL: 'http://framelane.test',
+    ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
+    DATABASE_URL: 'postgresql://nowhere.test/none',
+    SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
+    CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+    SEGMENT_SERVING: 'redirect',
+  });
+  const deps = { bus: new InProcessBus({ logger }), objects: new FileObjectStore('/nowhere'), logger };
+  const create = () => ControlPlane.create(config, deps);
+  expect(create).toThrow(SettingsError);
+  expect(create).toThrow(/^SEGMENT_SERVING: /);
+});
+
+test('segments are named where the CDN has them, playlists and key are not', async () => {
+  const plane = await startControlPlane((config) => ({
+    ...config,
+    delivery: { mode: 'proxy', cdnUrl: 'https://cdn.example/media' },
+  }));
+  const { videoId } = await plane.readyVideo();
+  const hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
+  const text = async (path: string) =>
+    (await request(plane.url).get(path).responseType('blob')).body.toString() as string;
+  expect(await text(`${hls}/master.m3u8`)).toMatch(/^360p\/index\.m3u8$/m);
+  const media = await text(`${hls}/360p/index.m3u8`);
+  expect(media).toContain('URI="../key"');
+  expect(media.match(/^[^#].*$/gm)).toEqual(
+    [0, 1, 2, 3].map((sequence) => `https://cdn.example/media${hls}/360p/${sequence}.ts`),
+  );
+  await plane.stop();
+});
