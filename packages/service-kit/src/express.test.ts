@@ -9,8 +9,8 @@ import { Problem } from './problem.ts';
 
 const app = express();
 app.use(requestId);
-app.get('/teapot', () => {
-  throw new Problem(418, 'teapot', 'Use the kettle.', { headers: { Allow: 'BREW' }, extra: { maxCups: 4 } });
+app.get('/videos', () => {
+  throw new Problem('method_not_allowed', 'Use GET.', { headers: { Allow: 'GET' }, extra: { maxBytes: 4 } });
 });
 app.get('/crash', async () => {
   throw new Error('password is hunter2');
@@ -30,18 +30,18 @@ beforeAll(async () => {
 afterAll(() => closeServer(server, 0));
 
 test('a Problem is rendered as RFC 9457 says, with its headers and extra members', async () => {
-  const response = await fetch(`${url}/teapot?secret=1`);
+  const response = await fetch(`${url}/videos?secret=1`);
   expect(response.headers.get('content-type')).toContain('application/problem+json');
-  expect(response.headers.get('allow')).toBe('BREW');
+  expect(response.headers.get('allow')).toBe('GET');
   expect(await response.json()).toEqual({
-    type: 'urn:framelane:problem:teapot',
-    title: "I'm a Teapot",
-    status: 418,
-    detail: 'Use the kettle.',
-    instance: '/teapot',
-    code: 'teapot',
+    type: 'urn:framelane:problem:method_not_allowed',
+    title: 'Method Not Allowed',
+    status: 405,
+    detail: 'Use GET.',
+    instance: '/videos',
+    code: 'method_not_allowed',
     requestId: response.headers.get('x-request-id'),
-    maxCups: 4,
+    maxBytes: 4,
   });
 });
 

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { endUnread } from './end-unread.ts';
 import type { Logger } from './logger.ts';
 import { internalError, Problem } from './problem.ts';
@@ -29,7 +29,10 @@ export const requestId: RequestHandler = (req, res, next) => {
 
 /** Answers whatever no route took. */
 export const routeNotFound: RequestHandler = (req) => {
-  throw new Problem(404, 'route_not_found', `There is nothing at ${req.method} ${req.path}.`);
+  throw new Problem(
+    'route_not_found',
+    `There is no operation ${req.method} ${req.path}. Check the method and the path.`,
+  );
 };
 
 /**
@@ -55,12 +58,21 @@ export function problemHandler(
     // A cut connection shows the client that the response is not whole. Express would print the error, too.
     if (res.headersSent) return void res.destroy();
     if (problem.options.headers) res.set(problem.options.headers);
-    const body = JSON.stringify(problem.toBody({ id: req.id, path: req.path }));
-    res.status(problem.status).set('Cache-Control', 'no-store').removeHeader('ETag');
-    // Neither res.type nor res.send: they would add a charset, which JSON has not (RFC 8259 §11).
-    res.setHeader('Content-Type', 'application/problem+json');
-    res.setHeader('Content-Length', Buffer.byteLength(body));
-    if (problem.options.closeConnection) endUnread(req, res, body);
-    else res.end(body);
+    const body = problem.toBody({ id: req.id, path: req.path });
+    sendProblem(res, body, problem.options.closeConnection ? (text) => endUnread(req, res, text) : undefined);
   };
+}
+
+/** Sends the body of a problem, with the status in it. */
+export function sendProblem(
+  res: Response,
+  body: Readonly<Record<string, unknown>>,
+  end: (text: string) => void = (text) => void res.end(text),
+): void {
+  const text = JSON.stringify(body);
+  res.status(Number(body.status)).set('Cache-Control', 'no-store').removeHeader('ETag');
+  // Neither res.type nor res.send: they would add a charset, which JSON has not (RFC 8259 §11).
+  res.setHeader('Content-Type', 'application/problem+json');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  end(text);
 }

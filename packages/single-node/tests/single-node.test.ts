@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { processesUsing, SingleNodeProcess } from './support/single-node-process.ts';
 
 const run = promisify(execFile);
 
@@ -271,8 +273,4 @@ async function fetchVideo(node: SingleNodeProcess, apiKey: string, id: string): 
 
 function credentials(node: SingleNodeProcess, apiKey: string): Record<string, string> {
   return { Authorization: `Bearer ${apiKey}`, 'X-Svc-Workspace': node.fact('Workspace') };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(100);
 }

@@ -1,9 +1,9 @@
 import { Exposition } from '@framelane/service-kit/exposition';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
 import { addJob, MAX_TRIES } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
 beforeEach(async () => {

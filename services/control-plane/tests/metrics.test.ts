@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import { Exposition } from '@framelane/service-kit/exposition';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
-import { until } from './support/until.ts';
 import { deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 let plane: TestControlPlane;

@@ -110,7 +110,7 @@ export class AttemptsService {
       };
     });
     if (claimed === undefined) {
-      throw new Problem(409, 'attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
+      throw new Problem('attempt_not_claimable', `Video ${videoId} is not waiting for an attempt.`);
     }
     return claimed;
   }

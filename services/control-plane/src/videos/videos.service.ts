@@ -108,9 +108,8 @@ export class VideosService {
     if (failed.status !== 'failed') throw notFailed(failed.status);
     if (failed.source_key === null || !(await this.#isStored(failed.source_key))) {
       throw new Problem(
-        409,
         'source_not_available',
-        'The file of this video is not stored. Upload it with a new ticket.',
+        'The source file of this video is not stored. Upload it with a new ticket.',
       );
     }
     return this.#db.transaction().execute(async (trx) => {
@@ -229,9 +228,9 @@ async function lockOwn(trx: Database, workspaceId: string, videoId: string): Pro
 }
 
 function notFailed(status: string): Problem {
-  return new Problem(409, 'video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
+  return new Problem('video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
 }
 
 function videoNotFound(videoId: string): Problem {
-  return new Problem(404, 'video_not_found', `There is no video ${videoId} in this workspace.`);
+  return new Problem('video_not_found', `There is no video ${videoId} in this workspace.`);
 }
