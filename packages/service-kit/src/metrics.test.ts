@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { Registry } from 'prom-client';
-import { problemHandler, routeNotFound } from './express.ts';
-import { countRequests } from './http-metrics.ts';
 import { closeServer } from './http-server.ts';
 import { createLogger } from './logger.ts';
+import { countRequests } from './metrics.ts';
+import { problemHandler, routeNotFound } from './middleware.ts';
 import { Problem } from './problem.ts';
 
 const registry = new Registry();
@@ -27,14 +27,14 @@ beforeAll(async () => {
 });
 afterAll(() => closeServer(server, 0));
 
-test('requests are counted by template, method and status, problems by code', async () => {
+test('counts requests by route, method and status, and problems by code', async () => {
   await fetch(`${url}/cups/1`);
   await fetch(`${url}/cups/2?size=large`, { method: 'HEAD' });
   await fetch(`${url}/videos`);
   await fetch(`${url}/nowhere/1`, { method: 'PROPFIND' });
   await fetch(`${url}/nowhere/2`, { method: 'REPORT' });
   await expect(fetch(`${url}/never`)).rejects.toThrow();
-  // An answer counts when its last byte has left, before which no next one begins.
+  // A request counts once its response has been sent.
   await closeServer(server, 1000);
 
   const lines = (await registry.metrics()).split('\n').filter((line) => /_total\{|_count\{/.test(line));
