@@ -1,4 +1,4 @@
-import { sendProblem } from '@framelane/service-kit/express';
+import { sendProblem } from '@framelane/service-kit/middleware';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';

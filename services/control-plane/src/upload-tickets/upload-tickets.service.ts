@@ -2,9 +2,9 @@ import { newId } from '@framelane/contracts/ids';
 import type { RedeemTicketRequest, RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
@@ -213,7 +213,7 @@ export class UploadTicketsService {
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
     const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'are_over' : 'may_live';
-    await settleEach(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
+    await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
         // A transfer may have reported since.

@@ -1,8 +1,8 @@
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
@@ -132,7 +132,7 @@ export class VideosService {
   /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
   async removeOutdated(): Promise<void> {
     const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
-    await settleEach(outdated, ({ workspaceId, videoId }) => this.#remove(workspaceId, videoId));
+    await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#remove(workspaceId, videoId));
   }
 
   /** Removes the objects no row speaks of any more, and looks again later. Safe to repeat. */
