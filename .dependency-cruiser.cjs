@@ -31,7 +31,7 @@ module.exports = {
       '^(services|packages/(single-node|acceptance)/)',
     ),
     layer('ports-do-not-mix', '^packages/message-bus/', '^packages/object-store/'),
-    layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!object-store/)'),
+    layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!(object-store|test-kit)/)'),
     layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
     layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
     layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
@@ -40,12 +40,18 @@ module.exports = {
     layer(
       'acceptance-is-black-box',
       '^packages/acceptance/',
-      '^(services|packages/(?!(acceptance|client|hls-conformance)/))',
+      '^(services|packages/(?!(acceptance|client|hls-conformance|test-kit)/))',
+    ),
+    layer('test-kit-knows-no-service', '^packages/test-kit/', '^(services|packages/(?!test-kit/))'),
+    layer(
+      'only-tests-use-the-test-kit',
+      '^(services/[^/]+|packages/(?!(acceptance|faults|test-kit)/)[^/]+)/src/',
+      '^packages/test-kit/',
     ),
     layer(
       'hls-conformance-stands-alone',
       '^packages/hls-conformance/',
-      '^(services|packages/(?!hls-conformance/)|openapi/)',
+      '^(services|packages/(?!(hls-conformance|test-kit)/)|openapi/)',
     ),
     layer(
       'only-tests-check-streams',

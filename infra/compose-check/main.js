@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClip } from '../../packages/acceptance/src/clips.ts';
-import { runProgram } from '../../packages/acceptance/src/run-program.ts';
-import { until } from '../../packages/acceptance/src/until.ts';
+import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
+import { runProgram } from '../../packages/test-kit/src/run-program.ts';
+import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
-import { freePorts } from '../testing/free-ports.ts';
 import { Customer } from './customer.js';
 import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
@@ -137,7 +137,7 @@ async function tryOut(stack, target, folder, signal) {
 
   await step('A video survives the engine that was killed over it', async () => {
     const id = await customer.upload(long);
-    const engine = await until('an encode to begin', () => engineAtWork(stack, id), 120_000);
+    const engine = await until(() => engineAtWork(stack, id), { seconds: 120 });
     await stack.kill(engine);
     await customer.play(await customer.ready(id));
     const engines = await stack.engines();

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { ROOT } from '../bootstrap/project.js';
-import { freePorts } from '../testing/free-ports.ts';
 
 const withHaproxy = spawnSync('haproxy', ['-v']).status === 0 ? describe : describe.skip;
 

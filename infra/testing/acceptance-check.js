@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  processesUsing,
-  SingleNodeProcess,
-} from '../../packages/single-node/tests/support/single-node-process.ts';
+import { processesUsing } from '../../packages/test-kit/src/processes.ts';
+import { SingleNodeProcess } from '../../packages/test-kit/src/single-node-process.ts';
 import { runJest } from './jest-check.js';
 
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
@@ -44,6 +42,7 @@ async function complaintAboutStop(node) {
   if (code !== 0)
     return `The single node ended with ${signal ?? `exit code ${code}`} when it was asked to stop.`;
   const left = await processesUsing(node.dataDir);
-  if (left.length > 0) return `The single node left processes behind:\n${left.join('\n')}`;
+  if (left.length > 0)
+    return `The single node left processes behind:\n${left.map(({ command }) => command).join('\n')}`;
   return undefined;
 }

@@ -1013,7 +1013,7 @@ export interface components {
              * @description Names the kind of problem; `urn:framelane:problem:` and the `code`.
              */
             type: string;
-            /** @description The HTTP status in words. */
+            /** @description What the `code` means, in a few words. */
             title: string;
             /** @description The HTTP status. */
             status: number;
@@ -1915,7 +1915,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:internal_error",
                  *       "title": "Internal Server Error",
                  *       "status": 500,
-                 *       "detail": "Something went wrong on our side. Quote the requestId when you report it.",
+                 *       "detail": "An unexpected error occurred. Quote the requestId when you report it.",
                  *       "instance": "/v1/videos",
                  *       "code": "internal_error",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -1937,7 +1937,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
-                 *       "detail": "The service cannot reach its database. Try again soon.",
+                 *       "detail": "The service cannot reach its database. Retry in a few seconds.",
                  *       "instance": "/v1/videos",
                  *       "code": "unavailable",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -1966,7 +1966,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:video_not_found",
-                 *       "title": "Not Found",
+                 *       "title": "Video Not Found",
                  *       "status": 404,
                  *       "detail": "There is no video vid_01m7y5g5zrfqetgq1t2hf3fjck in this workspace.",
                  *       "instance": "/v1/videos/vid_01m7y5g5zrfqetgq1t2hf3fjck",
@@ -1987,9 +1987,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:body_too_large",
-                 *       "title": "Content Too Large",
+                 *       "title": "Body Too Large",
                  *       "status": 413,
-                 *       "detail": "The JSON body is larger than this API takes.",
+                 *       "detail": "The JSON body is too large. Send at most 256 kB.",
                  *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
                  *       "code": "body_too_large",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2056,7 +2056,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:upload_timeout",
-                 *       "title": "Request Timeout",
+                 *       "title": "Upload Timed Out",
                  *       "status": 408,
                  *       "detail": "No bytes came for too long. The token can be used again.",
                  *       "instance": "/upload",
@@ -2090,9 +2090,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:file_too_large",
-                 *       "title": "Content Too Large",
+                 *       "title": "File Too Large",
                  *       "status": 413,
-                 *       "detail": "Files may have at most 10737418240 bytes.",
+                 *       "detail": "The file is too large. Send at most 10737418240 bytes.",
                  *       "instance": "/upload",
                  *       "code": "file_too_large",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
@@ -2177,7 +2177,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:insufficient_storage",
                  *       "title": "Insufficient Storage",
                  *       "status": 507,
-                 *       "detail": "There is no room for this file at the moment.",
+                 *       "detail": "The storage has no room for this file. Retry later.",
                  *       "instance": "/upload",
                  *       "code": "insufficient_storage",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2206,7 +2206,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:workspace_header_missing",
-                 *       "title": "Bad Request",
+                 *       "title": "Workspace Header Missing",
                  *       "status": 400,
                  *       "detail": "Name your workspace in the header X-Svc-Workspace.",
                  *       "instance": "/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8",
@@ -2258,7 +2258,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:video_not_found",
-                 *       "title": "Not Found",
+                 *       "title": "Video Not Found",
                  *       "status": 404,
                  *       "detail": "No ready video has this address, or the video has no such part.",
                  *       "instance": "/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zrfqetgq1t2hf3fjck/master.m3u8",
@@ -2326,7 +2326,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:webhook_not_found",
-                 *       "title": "Not Found",
+                 *       "title": "Webhook Not Found",
                  *       "status": 404,
                  *       "detail": "This workspace has no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n.",
                  *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n",
@@ -2368,7 +2368,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:workspace_mismatch",
-                 *       "title": "Forbidden",
+                 *       "title": "Wrong Workspace",
                  *       "status": 403,
                  *       "detail": "This API key does not belong to the workspace in X-Svc-Workspace.",
                  *       "instance": "/v1/auth/whoami",
@@ -2409,9 +2409,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:api_key_not_found",
-                 *       "title": "Not Found",
+                 *       "title": "API Key Not Found",
                  *       "status": 404,
-                 *       "detail": "There is no key key_01m7y5g5zrfqetgq263t3b0wkz to revoke in this workspace.",
+                 *       "detail": "There is no unrevoked key key_01m7y5g5zrfqetgq263t3b0wkz in this workspace.",
                  *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq263t3b0wkz",
                  *       "code": "api_key_not_found",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2430,9 +2430,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "urn:framelane:problem:last_admin_key",
-                 *       "title": "Conflict",
+                 *       "title": "Last Admin Key",
                  *       "status": 409,
-                 *       "detail": "No other key that works as long has every permission. Make one first.",
+                 *       "detail": "No other active key with the same or a later expiry has every permission. Create one first.",
                  *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
                  *       "code": "last_admin_key",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2458,7 +2458,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:method_not_allowed",
                  *       "title": "Method Not Allowed",
                  *       "status": 405,
-                 *       "detail": "POST is not possible here. Allowed: GET, HEAD.",
+                 *       "detail": "This path does not support POST. Supported: GET, HEAD.",
                  *       "instance": "/v1/openapi.json",
                  *       "code": "method_not_allowed",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { runProgram } from './run-program.ts';
+import { runProgram } from '@framelane/test-kit/run-program';
 
 /** A test picture, with a tone where `audio` says so. */
 export type ClipPlan = {

@@ -1,6 +1,6 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProgram } from './run-program.ts';
+import { runProgram } from '@framelane/test-kit/run-program';
 
 /** Statuses whose answers have no body. */
 const BODILESS = [204, 304];
@@ -19,8 +19,7 @@ export async function runCurlLine(
     'silent\nshow-error\nwrite-out = "\\n%{http_code} %{content_type}"\n',
   );
   const { stdout } = await runProgram('sh', ['-c', `cd '${directory}'\n${lines}`], {
-    ...env,
-    CURL_HOME: home,
+    env: { ...env, CURL_HOME: home },
   });
   const end = stdout.lastIndexOf('\n');
   const [status, ...contentType] = stdout.slice(end + 1).split(' ');

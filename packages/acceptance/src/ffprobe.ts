@@ -1,5 +1,5 @@
+import { runProgram } from '@framelane/test-kit/run-program';
 import { z } from 'zod';
-import { runProgram } from './run-program.ts';
 
 const streamList = z.object({
   streams: z.array(

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { until } from './until.ts';
+import { until } from '@framelane/test-kit/until';
 
 /** A program of Node's that runs until it is stopped. */
 export class StartedProgram {
@@ -23,11 +23,9 @@ export class StartedProgram {
 
   /** Waits until it has printed something of this form. Fails with all it printed instead. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    return until(`${pattern} to be printed`, async () => pattern.exec(this.#output) ?? undefined).catch(
-      (error) => {
-        throw new Error(this.#output, { cause: error });
-      },
-    );
+    return until(async () => pattern.exec(this.#output)).catch((error) => {
+      throw new Error(this.#output, { cause: error });
+    });
   }
 
   async stop(): Promise<void> {

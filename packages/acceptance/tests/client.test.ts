@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type UploadTicket, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { freePorts } from '@framelane/test-kit/free-ports';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
-import { freePorts } from '../../../infra/testing/free-ports.ts';
 import { installPackedClient } from '../../client/tests/support/packed-client.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
 import { makeClip } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { runProgram } from '../src/run-program.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
-import { until } from '../src/until.ts';
 
 jest.setTimeout(90_000);
 
@@ -93,9 +93,7 @@ describe('the README', () => {
       PORT: String(port),
     });
     try {
-      const unsigned = await until('the receiver to listen', () =>
-        fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined),
-      );
+      const unsigned = await until(() => fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined));
       expect(unsigned.status).toBe(401);
       await receiver.printed(/^webhook_not_verified /m);
 
@@ -112,7 +110,9 @@ describe('the README', () => {
   /** Runs a program as somebody in that directory would. Resolves with the lines it printed. */
   async function run(...args: string[]): Promise<string[]> {
     const program = [join(directory, args[0] ?? ''), ...args.slice(1)];
-    const { stdout } = await runProgram(process.execPath, program, { ...settings, NODE_OPTIONS: '' });
+    const { stdout } = await runProgram(process.execPath, program, {
+      env: { ...settings, NODE_OPTIONS: '' },
+    });
     return stdout.trim().split('\n');
   }
 });
@@ -167,7 +167,7 @@ inABrowser('a web page', () => {
   }
 
   async function output(): Promise<string> {
-    return until('the page to say what came of it', async () => {
+    return until(async () => {
       const text = await page.evaluate(`document.querySelector('output').textContent`);
       return typeof text === 'string' && text !== '' ? text : undefined;
     });
@@ -187,15 +187,13 @@ inABrowser('a web page', () => {
 
   test('breaks an upload off; the ticket stays good', async () => {
     await choose(100_000);
-    await until('the upload to be under way', async () =>
-      (await page.evaluate('seen.length')) ? true : undefined,
-    );
+    await until(async () => await page.evaluate('seen.length'));
     await page.click('button');
     expect(await output()).toBe('Nothing came of it: AbortError');
     const [ticket] = tickets;
     if (ticket === undefined) throw new Error('The page got no ticket');
     // The engine learns of the cut when it does; until then the token is taken.
-    const receipt = await until('the token to be free again', () =>
+    const receipt = await until(() =>
       upload(clip, ticket).catch((error) => {
         if (error.code !== 'upload_in_progress') throw error;
         return undefined;

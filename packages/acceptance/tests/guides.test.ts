@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { Leftovers } from '../src/leftovers.ts';
-import { runProgram } from '../src/run-program.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(90_000);
@@ -94,5 +94,5 @@ async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
     .replaceAll('http://localhost:8080/v1', target.baseUrl)
     .replaceAll('http://localhost:8090', target.engineUrl)
     .replaceAll('http://localhost:3000/', 'https://receiver.invalid/');
-  return runProgram('bash', ['-ec', here], env);
+  return runProgram('bash', ['-ec', here], { env });
 }

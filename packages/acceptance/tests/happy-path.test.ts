@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import { loadPresentation } from '@framelane/hls-conformance/load-presentation';
 import { addressesOf } from '@framelane/hls-conformance/presentation';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeClip } from '../src/clips.ts';
 import { streamsOf } from '../src/ffprobe.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { runProgram } from '../src/run-program.ts';
 import { storedObjects } from '../src/stored-objects.ts';
 import { readTarget } from '../src/target.ts';
-import { until } from '../src/until.ts';
 
 jest.setTimeout(90_000);
 
@@ -143,9 +143,7 @@ describe('a video that is deleted', () => {
 
     const { objectsDir } = target;
     if (objectsDir === null) return;
-    await until('the storage to be emptied', async () =>
-      (await storedObjects(objectsDir, id)).length === 0 ? true : undefined,
-    );
+    await until(async () => (await storedObjects(objectsDir, id)).length === 0);
   });
 });
 
@@ -157,17 +155,16 @@ describe('a video that is deleted while it is transcoded', () => {
     const stored = () => storedObjects(target.objectsDir ?? '', ticket.videoId);
     const ticket = await client.requestTicket({ filename: 'short-lived.mp4' });
     expect((await client.upload(ticket, await openAsBlob(clip))).status).toBe(202);
-    await until('the first segment', async () => ((await stored()).length > 1 ? true : undefined));
+    await until(async () => (await stored()).length > 1);
     expect((await client.delete(ticket.videoId)).status).toBe(204);
 
     let seen = performance.now();
     await until(
-      'the storage to stay empty',
       async () => {
         if ((await stored()).length > 0) seen = performance.now();
         return performance.now() - seen > QUIET_MS ? true : undefined;
       },
-      30_000,
+      { seconds: 30 },
     );
   });
 });

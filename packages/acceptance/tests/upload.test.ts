@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { HeldUpload } from '../src/held-upload.ts';
-import { runProgram } from '../src/run-program.ts';
 import { readTarget } from '../src/target.ts';
-import { until } from '../src/until.ts';
 
 jest.setTimeout(90_000);
 
@@ -107,7 +107,7 @@ describe('an upload that breaks off', () => {
     expect(await outcome(await client.upload(ticket, new Blob([clip])))).toEqual([409, 'upload_in_progress']);
     held.cut();
     // The engine learns of the cut when it does; until then the token is taken.
-    const retry = await until('the token to be free again', async () => {
+    const retry = await until(async () => {
       const answer = await client.upload(ticket, new Blob([clip]));
       return answer.status === 409 ? undefined : answer;
     });

@@ -7,7 +7,7 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { FakeS3 } from '../../object-store/tests/support/fake-s3.ts';
+import type { FakeS3 } from '@framelane/test-kit/fake-s3';
 
 /** What a service is told of the storage. */
 type S3Settings = Record<

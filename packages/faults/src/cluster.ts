@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '../../../infra/testing/free-ports.ts';
-import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
-import { FakeS3 } from '../../object-store/tests/support/fake-s3.ts';
+import { FakeS3 } from '@framelane/test-kit/fake-s3';
+import { freePorts } from '@framelane/test-kit/free-ports';
+import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
+import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { API_KEY, Api, WORKSPACE_ID } from './api.ts';
 import { Bucket } from './bucket.ts';
 import { MessageTap } from './message-tap.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
 /** What every service is told; leases are short, so that what died is missed soon. */
@@ -91,7 +91,7 @@ export class Cluster {
         internal: await TcpProxy.start(() => [local(doors.internal.port)]),
       })),
     );
-    const reached = (address: string, door: TcpProxy) => (innerDoors ? throughDoor(address, door) : address);
+    const reached = (address: string, door: TcpProxy) => (innerDoors ? door.through(address) : address);
     const common = {
       ...SETTINGS,
       ...bucket.settings,
@@ -225,11 +225,4 @@ function local(port: number) {
 function addressOf(url: string) {
   const { hostname, port } = new URL(url);
   return { host: hostname, port: Number(port) };
-}
-
-function throughDoor(address: string, door: TcpProxy): string {
-  const url = new URL(address);
-  url.hostname = '127.0.0.1';
-  url.port = String(door.port);
-  return url.href;
 }

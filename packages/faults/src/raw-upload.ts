@@ -1,8 +1,8 @@
-import { CLOSING_BOUNDARY, filePartHead } from '../../../services/engine/tests/support/multipart.ts';
-import { RawClient } from '../../../services/engine/tests/support/raw-client.ts';
+import { CLOSING_BOUNDARY, filePartHead } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
 
-/** For an answer; machines are busy at times, and some answers come after a time limit of the services. */
-const ANSWER_LIMIT_MS = 90_000;
+/** Some responses come only after a timeout of the services. */
+const RESPONSE_LIMIT_SECONDS = 90;
 
 /** What an upload was answered: a status, and the code of a refusal. */
 export type Outcome = { status: number; code: string | undefined };
@@ -39,7 +39,7 @@ export async function sendRaw(port: number, upload: RawUpload): Promise<Outcome>
 }
 
 export async function outcomeOf(client: RawClient): Promise<Outcome> {
-  const { status, body } = await client.answer(ANSWER_LIMIT_MS);
+  const { status, body } = await client.response(RESPONSE_LIMIT_SECONDS);
   return { status, code: body.code as string | undefined };
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { until } from './until.ts';
+import { until } from '@framelane/test-kit/until';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -68,7 +68,7 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     await until(() => this.isReady(), {
       what: `${this.name} ready`,
-      onGiveUp: () => this.output.join('').slice(-3000),
+      details: () => this.output.join('').slice(-3000),
     });
   }
 

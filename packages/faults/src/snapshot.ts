@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
+import { processesUsing } from '@framelane/test-kit/processes';
 import { connect } from 'amqplib';
 import { Client } from 'pg';
-import { processesUsing } from '../../single-node/tests/support/single-node-process.ts';
 import type { Cluster } from './cluster.ts';
 
 type VideoState = {
@@ -64,7 +64,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   return {
     ...state,
     messages,
-    ffmpegs,
+    ffmpegs: ffmpegs.map(({ command }) => command),
     jobDirectories,
     objects,
     unfinishedUploads,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { formWith } from '@framelane/test-kit/multipart';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import { API_KEY, type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -9,7 +10,6 @@ import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
-import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 jest.setTimeout(150_000);

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { formWith } from '@framelane/test-kit/multipart';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { formWith } from '../../../services/engine/tests/support/multipart.ts';
 import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
-import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 jest.setTimeout(300_000);

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import type { Fault, Operation } from '@framelane/test-kit/fake-s3';
+import { formWith } from '@framelane/test-kit/multipart';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { formWith } from '../../../services/engine/tests/support/multipart.ts';
-import type { Fault, Operation } from '../../object-store/tests/support/fake-s3.ts';
 import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
-import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 jest.setTimeout(300_000);

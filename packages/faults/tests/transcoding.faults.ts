@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
 import { mutated } from '../../../services/engine/tests/support/mutations.ts';
@@ -12,7 +13,6 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { Random } from '../src/random.ts';
-import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);

@@ -2,16 +2,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-
+import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import {
-  CLOSING_BOUNDARY,
-  filePartHead,
-  formWith,
-  joined,
-  textPart,
-} from '../../../services/engine/tests/support/multipart.ts';
-import { RawClient } from '../../../services/engine/tests/support/raw-client.ts';
 import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -20,7 +14,6 @@ import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { Random } from '../src/random.ts';
 import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '../src/raw-upload.ts';
-import { until } from '../src/until.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);

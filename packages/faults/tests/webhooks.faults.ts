@@ -1,8 +1,8 @@
 import { unwrap } from '@framelane/client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { WORKSPACE_ID } from '../src/api.ts';
 import { Cluster } from '../src/cluster.ts';
-import { until } from '../src/until.ts';
 import { type Misbehaviour, WebhookReceiver } from '../src/webhook-receiver.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
@@ -90,7 +90,7 @@ test('receivers that misbehave in every way keep none waiting, and get everythin
       await until(() => videos.every((videoId) => got().has(videoId)), {
         what: `all events at the receiver that ${name}`,
         seconds: 120,
-        onGiveUp: () => `It has ${got().size} of ${videos.length}.`,
+        details: () => `It has ${got().size} of ${videos.length}.`,
       });
       expect(receiver.events.size).toBe(videos.length);
       const path = { id };

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse, setOptions, types } from 'hls-parser';
 import { complaints, judge } from '../src/check.ts';
@@ -8,7 +9,6 @@ import { loadPresentation } from '../src/load-presentation.ts';
 import type { Presentation } from '../src/presentation.ts';
 import { RULES } from '../src/rules.ts';
 import { copyOf, type Media, makeMedia, publish } from './support/good-stream.ts';
-import { runProgram } from './support/run-program.ts';
 import { StreamServer } from './support/stream-server.ts';
 import { shift } from './support/transport-edit.ts';
 
@@ -44,7 +44,7 @@ const MASTER = ['-master_pl_name', 'master.m3u8'];
 /** Has ffmpeg make a stream by its own means and checks it. */
 async function check(...options: string[]): Promise<{ presentation: Presentation; found: string[] }> {
   try {
-    await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], directory);
+    await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], { cwd: directory });
     server.files = new Map();
     for (const name of await readdir(directory))
       server.files.set(name, await readFile(join(directory, name)));
@@ -97,9 +97,8 @@ describe("ffmpeg's own streams", () => {
     const [first] = presentation.renditions[0]?.segments ?? [];
     const file = join(tmpdir(), `hls-conformance-${process.pid}.ts`);
     await writeFile(file, server.files.get('out0.ts') ?? '');
-    const probed = JSON.parse(
-      await runProgram('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', '-show_packets', file]),
-    );
+    const options = ['-v', 'error', '-of', 'json', '-show_streams', '-show_packets'];
+    const probed = JSON.parse((await runProgram('ffprobe', [...options, file])).stdout);
     await rm(file);
     const [stream] = probed.streams;
     const times = probed.packets.map(({ pts }: { pts: number }) => pts);

@@ -1,10 +1,10 @@
 import { DELIVERY_LIMIT } from '@framelane/contracts/topology';
 import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { InProcessBus } from '../src/in-process-bus.ts';
 import { UnprocessableMessageError } from '../src/message-bus.ts';
 import { command, event, messageBusContract } from './message-bus.contract.ts';
-import { until } from './support/until.ts';
 
 const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';

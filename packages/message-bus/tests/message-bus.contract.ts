@@ -1,8 +1,8 @@
 import { createMessage, type Message } from '@framelane/contracts/messages';
 import { DELIVERY_LIMIT, type QueueName } from '@framelane/contracts/topology';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type MessageBus, UnprocessableMessageError } from '../src/message-bus.ts';
-import { until } from './support/until.ts';
 
 /** A bus with empty queues, and a look at what no port shows. It redelivers fast enough for a test. */
 export type BusUnderTest = {

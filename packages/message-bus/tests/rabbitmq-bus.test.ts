@@ -3,14 +3,14 @@ import { type AddressInfo, connect as connectTcp, createServer } from 'node:net'
 import { type Message, parseMessage } from '@framelane/contracts/messages';
 import { deadLetterQueue, EXCHANGE, QUEUES, type QueueName } from '@framelane/contracts/topology';
 import { createLogger } from '@framelane/service-kit/logger';
+import { type RabbitMqNode, startRabbitMq } from '@framelane/test-kit/rabbitmq-node';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type Channel, type ChannelModel, connect } from 'amqplib';
-import { type RabbitMqNode, startRabbitMq } from '../../../infra/testing/rabbitmq-node.ts';
 import { UnconfirmedMessageError } from '../src/message-bus.ts';
 import { RabbitMqBus } from '../src/rabbitmq-bus.ts';
 import { RabbitMqSubscription } from '../src/rabbitmq-subscription.ts';
 import { command, event, messageBusContract } from './message-bus.contract.ts';
-import { until } from './support/until.ts';
 
 const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ObjectExistsError, ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
 import { collect } from './support/collect.ts';
-import { until } from './support/until.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { FakeS3, type Fault, type Operation } from '@framelane/test-kit/fake-s3';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ObjectNotFoundError } from '../src/object-store.ts';
 import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 import { collect } from './support/collect.ts';
-import { FakeS3, type Fault, type Operation } from './support/fake-s3.ts';
-import { until } from './support/until.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;

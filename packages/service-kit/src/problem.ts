@@ -1,13 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { PROBLEMS, type ProblemCode } from '@framelane/contracts/problem-codes';
 
-/** What the statuses are called (RFC 9110 §15); Node has older names for two of them. */
-const TITLES: Readonly<Record<number, string | undefined>> = {
-  ...STATUS_CODES,
-  413: 'Content Too Large',
-  422: 'Unprocessable Content',
-};
-
-/** One faulty field of a request. `field` is a JSON path without the leading `/`, e.g. `filename`. */
+/** One invalid field of a request. `field` as in the contract, e.g. `body/filename`; `code` names the rule. */
 export type FieldError = { field: string; code: string; message: string };
 
 type ProblemOptions = {
@@ -16,32 +9,34 @@ type ProblemOptions = {
   headers?: Readonly<Record<string, string>>;
   /** Extra members of the body, e.g. `maxBytes`. */
   extra?: Readonly<Record<string, unknown>>;
-  /** Refuse the rest of the body: the connection is closed after the answer. */
+  /** Refuse the rest of the request body: the connection is closed after the response. */
   closeConnection?: boolean;
+  /** For the log only. */
   cause?: unknown;
 };
 
-/** An error the client may see: rendered as RFC 9457 `application/problem+json`. `detail` says what to do. */
+/** An error for the client, sent as RFC 9457 `application/problem+json`. `detail` says what is wrong and what to do. */
 export class Problem extends Error {
   override name = 'Problem';
-  readonly status: number;
-  /** Stable, snake_case; what programs look at. */
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly options: ProblemOptions;
 
-  constructor(status: number, code: string, detail: string, options: ProblemOptions = {}) {
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
-    this.status = status;
     this.code = code;
     this.options = options;
   }
 
-  /** The body of the answer. */
+  /** The HTTP status. */
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+
+  /** The body of the response. */
   toBody(request: { id: string; path: string }): Record<string, unknown> {
     return {
       type: `urn:framelane:problem:${this.code}`,
-      title: TITLES[this.status] ?? 'Error',
-      status: this.status,
+      ...PROBLEMS[this.code],
       detail: this.message,
       instance: request.path,
       code: this.code,
@@ -52,21 +47,18 @@ export class Problem extends Error {
   }
 }
 
-/** The answer to anything unforeseen. The cause goes to the log only. */
+/** The response to an unforeseen error. The cause goes to the log only. */
 export function internalError(cause: unknown): Problem {
   return new Problem(
-    500,
     'internal_error',
-    'Something went wrong on our side. Quote the requestId when you report it.',
-    {
-      cause,
-    },
+    'An unexpected error occurred. Quote the requestId when you report it.',
+    { cause },
   );
 }
 
-/** Something Framelane needs is away; the client may try again after `retryAfterSeconds`. */
+/** The response while something Framelane needs is unavailable. The client may retry after `retryAfterSeconds`. */
 export function unavailable(detail: string, cause?: unknown, retryAfterSeconds = 5): Problem {
-  return new Problem(503, 'unavailable', detail, {
+  return new Problem('unavailable', detail, {
     cause,
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });

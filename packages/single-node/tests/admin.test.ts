@@ -3,8 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { processesUsing, SingleNodeProcess } from './support/single-node-process.ts';
 
 jest.setTimeout(120_000);
 

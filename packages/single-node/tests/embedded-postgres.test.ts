@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesUsing } from '@framelane/test-kit/processes';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { ensureDatabase } from '../src/postgres/ensure-database.ts';
-import { processesUsing } from './support/single-node-process.ts';
 
 describe('the embedded PostgreSQL', () => {
   let root: string;

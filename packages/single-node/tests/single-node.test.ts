@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { processesUsing, SingleNodeProcess } from './support/single-node-process.ts';
 
 const run = promisify(execFile);
 
@@ -123,10 +125,10 @@ describe('a single node', () => {
     const taken = String((stranger.address() as AddressInfo).port);
     try {
       expect(await refusal({ PORT: taken })).toMatch(
-        new RegExp(`Port ${taken} .* is taken .* Set PORT to a free one`),
+        new RegExp(`Port ${taken} .* is taken .* Set PORT to a free port`),
       );
       for (const variable of ['ENGINE_PORT', 'INTERNAL_PORT', 'ENGINE_INTERNAL_PORT']) {
-        expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free one`));
+        expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free port`));
       }
       expect(await processesUsing(dataDir)).toEqual([]);
     } finally {
@@ -271,8 +273,4 @@ async function fetchVideo(node: SingleNodeProcess, apiKey: string, id: string): 
 
 function credentials(node: SingleNodeProcess, apiKey: string): Record<string, string> {
   return { Authorization: `Bearer ${apiKey}`, 'X-Svc-Workspace': node.fact('Workspace') };
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(100);
 }

@@ -1,5 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import type { components } from '@framelane/openapi/types';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -8,7 +9,6 @@ import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../src/auth/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { shiftClock } from './support/shift-clock.ts';
-import { until } from './support/until.ts';
 
 type ApiKey = components['schemas']['ApiKey'];
 type Created = ApiKey & { secret: string };

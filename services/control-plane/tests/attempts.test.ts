@@ -3,11 +3,11 @@ import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures'
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { SealingKeys } from '@framelane/contracts/sealing';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
 /** Longer than anything here takes, and no longer than must be: before that nobody is judged. */

@@ -1,8 +1,8 @@
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 /** No heartbeat comes in these tests but those that are sent by hand. */
 const LEASE_SECONDS = 3;

@@ -2,13 +2,13 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { createLogger } from '@framelane/service-kit/logger';
+import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
 import { isDatabaseAway, isTooSlow } from '../src/db/database-away.ts';
 import { createTestDatabase } from './support/database.ts';
-import { DatabaseLink } from './support/database-link.ts';
-import { until } from './support/until.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -64,7 +64,7 @@ test('a connection that is ended in the middle of a transaction', async () => {
 });
 
 test('a server that falls silent; what gets through to it late harms nobody', async () => {
-  const link = await DatabaseLink.open(database.url);
+  const link = await TcpProxy.startFor(database.url);
   const pool = openPool(link.through(database.url), logger, { answerMs: 300 });
   const silenced = openDatabase(pool);
   await sql`create table cups (id int primary key)`.execute(silenced);
@@ -80,7 +80,7 @@ test('a server that falls silent; what gets through to it late harms nobody', as
   // Written for everybody, and not inside of the transaction that was begun late.
   expect((await sql`select from cups`.execute(db)).rows).toHaveLength(1);
   await silenced.destroy();
-  await link.cut();
+  await link.stop();
 });
 
 test('a statement that takes too long', async () => {

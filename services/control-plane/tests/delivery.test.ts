@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 /** As the sample manifest says of the last segment of 360p. */
 const SEGMENT = randomBytes(160_000);

@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import { AnswerCheck } from '@framelane/openapi/answer-check';
 import { readOpenApiDocument } from '@framelane/openapi/document';
+import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
 import { sql } from 'kysely';
@@ -9,7 +10,6 @@ import request, { type Response } from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { DatabaseLink } from './support/database-link.ts';
 import { type DocumentedAnswer, documentedAnswers, withUnknownIds } from './support/documented-answers.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
@@ -26,10 +26,10 @@ let redirecting: { url: string };
 /** One whose database has lost its tables, and one that cannot reach its database. */
 let broken: TestControlPlane;
 let cutOff: TestControlPlane;
-let link: DatabaseLink;
+let link: TcpProxy;
 
 beforeAll(async () => {
-  link = await DatabaseLink.open(process.env.TEST_DATABASE_URL ?? '');
+  link = await TcpProxy.startFor(process.env.TEST_DATABASE_URL ?? '');
   [plane, broken, cutOff] = await Promise.all([
     startControlPlane(localWebhooks, { presign: async (key) => `https://objects.example/${key}` }),
     startControlPlane(),
@@ -38,12 +38,12 @@ beforeAll(async () => {
   limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
   redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
   await sql`drop schema public cascade`.execute(broken.db);
-  await link.cut();
+  link.cut();
 });
 afterAll(async () => {
-  await link.mend();
+  link.heal();
   await Promise.all([plane.stop(), broken.stop(), cutOff.stop()]);
-  await link.cut();
+  await link.stop();
 });
 afterEach(() => void jest.restoreAllMocks());
 

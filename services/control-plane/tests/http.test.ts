@@ -101,7 +101,10 @@ describe('problems', () => {
     '404 says where there is nothing: %s',
     async (path) => {
       const answer = await request(plane.url).get(path);
-      expect(answer.body).toMatchObject({ detail: `There is nothing at GET ${path}.`, instance: path });
+      expect(answer.body).toMatchObject({
+        detail: `There is no operation GET ${path}. Check the method and the path.`,
+        instance: path,
+      });
     },
   );
 

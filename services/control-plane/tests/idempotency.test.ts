@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@framelane/contracts/ids';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
@@ -11,7 +12,6 @@ import { startControlPlane, type TestControlPlane } from './support/control-plan
 import { keyedOperations } from './support/operations.ts';
 import { Receiver } from './support/receiver.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
-import { until } from './support/until.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 let plane: TestControlPlane;

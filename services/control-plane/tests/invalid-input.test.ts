@@ -81,7 +81,7 @@ describe('a wrong field is named, and told in words what it must be', () => {
     const answer = await post(path, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
     expect(answer.body.errors).toEqual([{ field, code: expect.stringMatching(/^[a-zA-Z]+$/), message }]);
-    expect(answer.body.detail).toBe(`The request does not fit the API description: ${field} ${message}.`);
+    expect(answer.body.detail).toBe(`The request is invalid: ${field} ${message}.`);
   });
 
   test.each([

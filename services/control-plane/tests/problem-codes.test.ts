@@ -1,26 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PROBLEMS, type ProblemCode } from '@framelane/contracts/problem-codes';
 import { readOpenApiDocument } from '@framelane/openapi/document';
 import { Problem } from '@framelane/service-kit/problem';
 import { expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Codes that no answer of an operation carries. */
-const OF_NO_OPERATION = [
-  // Of a path that does not exist; the description of the errors tells of it.
+/** Codes that no documented response of an operation has. */
+const OF_NO_OPERATION: readonly string[] = [
+  // The path does not exist; the description of the API names it.
   'route_not_found',
-  // Of an upload whose client has gone: it stands in the log.
+  // The client has disconnected; the code stands in the log.
   'upload_interrupted',
-  // Of the internal API.
+  // The internal API.
   'attempt_not_claimable',
   'invalid_service_secret',
 ];
 
+/** Codes of the upload operation, which the table in the description leaves to it. */
+const OF_UPLOADS =
+  /^(upload_(?!ticket_)|file_(?!too_large)|too_many_uploads|malformed_|multiple_files|insufficient_storage)/;
+
 type ShownProblem = {
   type: string;
-  status: number;
-  code: string;
+  code: ProblemCode;
   detail: string;
   instance: string;
   requestId: string;
@@ -34,15 +38,6 @@ function shownProblems(value: unknown = readOpenApiDocument()): ShownProblem[] {
   return Object.values(value).flatMap(shownProblems);
 }
 
-/** Codes of the problems that the services make, as they stand in the sources. */
-function codesInSources(): string[] {
-  const folders = ['services/control-plane/src', 'services/engine/src', 'packages/service-kit/src'];
-  const text = folders.map(sourcesBelow).join('\n');
-  return [...text.matchAll(/(?:new Problem\(\s*\d{3},|unauthorized\()\s*'(\w+)'/g)].map(
-    ([, code = '']) => code,
-  );
-}
-
 function sourcesBelow(folder: string): string {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -50,13 +45,33 @@ function sourcesBelow(folder: string): string {
     .join('\n');
 }
 
-test('every problem there is, is shown in the contract, and no other', () => {
+const codes = Object.keys(PROBLEMS);
+
+test('the contract shows an example of every problem, and of no other', () => {
   const shown = new Set(shownProblems().map(({ code }) => code));
-  const made = new Set(codesInSources().filter((code) => !OF_NO_OPERATION.includes(code)));
-  expect([...shown].sort()).toEqual([...made].sort());
+  expect([...shown].sort()).toEqual(codes.filter((code) => !OF_NO_OPERATION.includes(code)).sort());
 });
 
-test.each(shownProblems())('$code looks in the contract as it does on the wire', (shown) => {
-  const problem = new Problem(shown.status, shown.code, shown.detail);
+test('the description of the API lists the problems by status', () => {
+  const { info } = readOpenApiDocument() as { info: { description: string } };
+  const listed = [...info.description.matchAll(/^\| (\d{3}) \| (.*) \|$/gm)].flatMap(
+    ([, status, list = '']) => [...list.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)]),
+  );
+  const expected = Object.entries(PROBLEMS)
+    .filter(([code]) => code === 'route_not_found' || !OF_NO_OPERATION.includes(code))
+    .filter(([code]) => !OF_UPLOADS.test(code))
+    .map(([code, { status }]) => [code, status]);
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
+});
+
+test('the services use every code of the catalogue', () => {
+  const text = ['services/control-plane/src', 'services/engine/src', 'packages/service-kit/src']
+    .map(sourcesBelow)
+    .join('\n');
+  expect(codes.filter((code) => !text.includes(`'${code}'`))).toEqual([]);
+});
+
+test.each(shownProblems())('the example of $code is what the services send', (shown) => {
+  const problem = new Problem(shown.code, shown.detail);
   expect(shown).toMatchObject(problem.toBody({ id: shown.requestId, path: shown.instance }));
 });

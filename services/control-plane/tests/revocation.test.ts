@@ -1,7 +1,7 @@
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
-import { until } from './support/until.ts';
 
 /** Clients that ask each of the two processes all the time. */
 const CLIENTS = 8;

@@ -2,13 +2,13 @@ import { openContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { CompactEncrypt } from 'jose';
 import request from 'supertest';
 import { addJob } from '../src/db/jobs.ts';
 import { ResealingService } from '../src/sealed-values/resealing.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 const [before, after, unknown] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
 const PURPOSE = 'webhook secrets';

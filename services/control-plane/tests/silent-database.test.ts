@@ -1,12 +1,12 @@
+import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { DatabaseLink } from './support/database-link.ts';
-import { until } from './support/until.ts';
 
-let link: DatabaseLink;
+let link: TcpProxy;
 let plane: TestControlPlane;
 beforeAll(async () => {
-  link = await DatabaseLink.open(process.env.TEST_DATABASE_URL ?? '');
+  link = await TcpProxy.startFor(process.env.TEST_DATABASE_URL ?? '');
   plane = await startControlPlane((config) => ({
     ...config,
     databaseUrl: link.through(config.databaseUrl),
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await plane.stop();
-  await link.cut();
+  await link.stop();
 });
 
 /** The status of an answer, and the seconds it took. */

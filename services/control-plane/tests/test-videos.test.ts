@@ -1,9 +1,9 @@
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 const HOUR = 3_600_000;
 

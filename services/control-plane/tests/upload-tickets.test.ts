@@ -1,12 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import type { HandPlayedEngine } from './support/engine.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
-import { until } from './support/until.ts';
 
 const SHARE = { count: 30, bytes: 1_000_000_000 };
 const MAX_GUESSES = 20;

@@ -6,6 +6,7 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import type { components } from '@framelane/openapi/types';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
 import { sql } from 'kysely';
@@ -14,7 +15,6 @@ import { Metrics } from '../src/metrics/metrics.ts';
 import { BandwidthMeter } from '../src/usage/bandwidth-meter.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { sampleManifest } from './support/manifest.ts';
-import { until } from './support/until.ts';
 
 type Usage = components['schemas']['Usage'];
 
@@ -308,7 +308,7 @@ describe('bandwidth', () => {
       received += chunk.byteLength;
     }
     socket.destroy();
-    const counted = await until(async () => (await usage()).bandwidthBytes || undefined);
+    const counted = await until(async () => (await usage()).bandwidthBytes);
     expect(counted).toBeGreaterThanOrEqual(received);
     expect(counted).toBeLessThan(bytes / 2);
   });

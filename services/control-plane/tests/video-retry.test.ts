@@ -1,10 +1,10 @@
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -217,7 +217,7 @@ describe('purges', () => {
 
     await until(async () => (await plane.objects.head(old)) === null);
     // Every look of both purges, the failure's and the completion's.
-    await until(async () => (await pendingPurges(videoId)) === 0, 30_000);
+    await until(async () => (await pendingPurges(videoId)) === 0, { seconds: 30 });
     expect(await plane.objects.head(made)).not.toBeNull();
     const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));
     expect(new Set(removed)).toEqual(new Set([attemptPrefix(plane.workspaceId, videoId, 1)]));

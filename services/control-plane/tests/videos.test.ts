@@ -1,10 +1,10 @@
 import { newId } from '@framelane/contracts/ids';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { until } from './support/until.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Webhook as Verifier } from 'standardwebhooks';
@@ -8,7 +9,6 @@ import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { Receiver, type Respond } from './support/receiver.ts';
 import { shiftClock } from './support/shift-clock.ts';
-import { until } from './support/until.ts';
 import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 let plane: TestControlPlane;

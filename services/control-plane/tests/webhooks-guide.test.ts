@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { closedPort } from './support/receiver.ts';
-import { until } from './support/until.ts';
 import { localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 const GUIDE = join(import.meta.dirname, '../../../docs/webhooks.md');

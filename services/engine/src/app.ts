@@ -1,9 +1,7 @@
-import { closeUnread } from '@framelane/service-kit/end-unread';
-import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
-import { liveness } from '@framelane/service-kit/liveness';
+import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
-import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
-import { securityHeaders } from '@framelane/service-kit/security-headers';
+import { problemHandler, requestId, routeNotFound, securityHeaders } from '@framelane/service-kit/middleware';
+import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express, type RequestHandler } from 'express';
 import { READINESS_LIMIT_MS } from './readiness-limit.ts';
 import { refuseUnreadBody } from './refuse-body.ts';
@@ -22,7 +20,7 @@ export function createApp(deps: {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
+  app.use(closeOnUnreadBody, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
   app.use(uploadRoutes(deps.uploads));

@@ -12,6 +12,7 @@ import {
   type TransferWantedRequest,
   wantedResponse,
 } from '@framelane/contracts/internal-api';
+import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import { z } from 'zod';
 
@@ -21,7 +22,7 @@ const TIMEOUT_MS = 10_000;
 const NO_VIDEO = 'vid_00000000000000000000000000';
 
 /** The refusals of a ticket that a client may see. */
-const TICKET_REFUSALS = [
+const TICKET_REFUSALS: readonly ProblemCode[] = [
   'upload_token_missing',
   'upload_token_invalid',
   'upload_token_expired',
@@ -33,7 +34,7 @@ const TICKET_REFUSALS = [
 ];
 
 /** The refusals of a file that is stored. */
-const COMPLETION_REFUSALS = ['upload_token_expired', 'upload_cancelled'];
+const COMPLETION_REFUSALS: readonly ProblemCode[] = ['upload_token_expired', 'upload_cancelled'];
 
 const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
@@ -109,7 +110,7 @@ export class ControlPlaneClient {
   }
 
   /** Resolves with the body of the answer; throws a refusal as a Problem if its code is among those expected. */
-  async #ask(path: string, request: object, expectedRefusals: readonly string[] = []): Promise<unknown> {
+  async #ask(path: string, request: object, expectedRefusals: readonly ProblemCode[] = []): Promise<unknown> {
     let status: number;
     let retryAfter: string | null;
     let body: unknown;
@@ -130,9 +131,10 @@ export class ControlPlaneClient {
     }
     if (status >= 200 && status < 300) return body;
     const problem = problemBody.safeParse(body).data;
-    if (status < 500 && problem && expectedRefusals.includes(problem.code)) {
+    const refusal = expectedRefusals.find((code) => code === problem?.code);
+    if (status < 500 && problem && refusal) {
       const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
-      throw new Problem(status, problem.code, problem.detail, { extra: problem.extra, headers });
+      throw new Problem(refusal, problem.detail, { extra: problem.extra, headers });
     }
     throw notUsable(new Error(`The control plane answered ${status} ${problem?.code ?? ''} to ${path}`));
   }

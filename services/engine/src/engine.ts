@@ -1,10 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { countRequests } from '@framelane/service-kit/http-metrics';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
-import { metricsEndpoint } from '@framelane/service-kit/metrics-endpoint';
+import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp } from './app.ts';
 import type { EngineConfig } from './config.ts';

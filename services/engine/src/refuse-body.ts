@@ -8,6 +8,6 @@ export const refuseUnreadBody: ErrorRequestHandler = (error: unknown, req, _res,
     next(error);
     return;
   }
-  const { status, code, message, options } = error instanceof Problem ? error : internalError(error);
-  next(new Problem(status, code, message, { ...options, closeConnection: true }));
+  const { code, message, options } = error instanceof Problem ? error : internalError(error);
+  next(new Problem(code, message, { ...options, closeConnection: true }));
 };

@@ -2,9 +2,9 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { AnswerCheck } from '@framelane/openapi/answer-check';
 import { readOpenApiDocument } from '@framelane/openapi/document';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import express from 'express';
-import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
 /** Provokes every answer that the contract documents for an upload. What is documented and not provoked here fails. */
@@ -65,7 +65,7 @@ const PROVOCATIONS: Record<string, () => Promise<Given>> = {
   408: async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: engine.controlPlane.issue().token, length: 1000 });
-    const { status, headers, body } = await client.answer();
+    const { status, headers, body } = await client.response();
     return { status, headers: Object.fromEntries(headers), body: Buffer.from(JSON.stringify(body)) };
   },
   409: () => upload({ token: engine.controlPlane.issue({ transferId: 'xfr_another' }).token }),

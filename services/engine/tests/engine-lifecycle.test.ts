@@ -1,8 +1,8 @@
+import { formWith } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formWith } from './support/multipart.ts';
-import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
-import { until } from './support/until.ts';
 
 const FORM = formWith(Buffer.alloc(500_000, 'x'));
 
@@ -27,11 +27,11 @@ describe('an engine that stops', () => {
     const late = await RawClient.connect(engine.port);
     client.sendHead({ token: first.token, length: FORM.byteLength });
     client.send(FORM.subarray(0, 1000));
-    await until('a lease', () => first.transferId ?? undefined);
+    await until(() => first.transferId);
     const stopped = engine.engine.stop();
 
     late.sendHead({ token: engine.controlPlane.issue().token, length: FORM.byteLength });
-    const refused = await late.answer();
+    const refused = await late.response();
     expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(refused.headers.get('connection')).toBe('close');
     const ready = await fetch(`${engine.url}/readyz`);
@@ -41,7 +41,7 @@ describe('an engine that stops', () => {
     });
 
     client.send(FORM.subarray(1000));
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
     await stopped;
     await expect(fetch(`${engine.url}/healthz`)).rejects.toThrow();
   });
@@ -51,10 +51,10 @@ describe('an engine that stops', () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
     client.send(FORM.subarray(0, 100_000));
-    await until('a lease', () => ticket.transferId ?? undefined);
+    await until(() => ticket.transferId);
     const stopped = engine.engine.stop();
     const trickle = setInterval(() => client.send('x'), 100);
-    const answer = await client.answer(20_000).finally(() => clearInterval(trickle));
+    const answer = await client.response(20).finally(() => clearInterval(trickle));
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     await stopped;
     expect(ticket.transferId).toBeNull();

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { createMessage } from '@framelane/contracts/messages';
-import { Exposition } from '@framelane/service-kit/exposition';
+import { PrometheusText } from '@framelane/service-kit/prometheus-text';
+import { BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeClip } from './support/media.ts';
-import { BOUNDARY, filePartHead, formWith } from './support/multipart.ts';
-import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
-import { until } from './support/until.ts';
 
 let engine: TestEngine;
 let folder: string;
@@ -22,14 +22,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function scrape(): Promise<Exposition> {
+async function scrape(): Promise<PrometheusText> {
   const answer = await fetch(`${engine.internalUrl}/metrics`);
   expect(answer.status).toBe(200);
-  return Exposition.parse(await answer.text());
+  return PrometheusText.parse(await answer.text());
 }
 
 /** What the engine has counted since, of all that is no request. */
-async function counted(before: Exposition): Promise<Record<string, number>> {
+async function counted(before: PrometheusText): Promise<Record<string, number>> {
   const growth = (await scrape()).growthSince(before, 'framelane_engine_');
   return Object.fromEntries(Object.entries(growth).filter(([name]) => /_total|_count/.test(name)));
 }
@@ -92,10 +92,10 @@ describe('uploads', () => {
     const bytes = 'framelane_engine_upload_bytes_total';
     const grown = async () => (await counted(before))[bytes] ?? 0;
     // The last bytes could be the beginning of a boundary, so they wait for those that follow.
-    await until('the bytes', async () => ((await grown()) > 100_000 ? true : undefined));
+    await until(async () => (await grown()) > 100_000);
     expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(1);
     client.vanish();
-    await until('the end', async () => (await counted(before))[uploads('broken', 'upload_interrupted')]);
+    await until(async () => (await counted(before))[uploads('broken', 'upload_interrupted')]);
     expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(0);
   });
 });
@@ -127,11 +127,8 @@ describe('transcodes', () => {
     const clip = await makeClip(join(folder, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=2' });
     const before = await scrape();
     await transcode(clip);
-    await until(
-      'the slot',
-      async () => (await scrape()).series.get('framelane_engine_slots_busy') || undefined,
-    );
-    await until('the end', async () => (await counted(before))[transcodes('completed')], 30_000);
+    await until(async () => (await scrape()).series.get('framelane_engine_slots_busy'));
+    await until(async () => (await counted(before))[transcodes('completed')], { seconds: 30 });
     const { framelane_engine_tools_cpu_seconds_total: cpu, ...others } = await counted(before);
     expect(others).toEqual({
       [transcodes('completed')]: 1,
@@ -149,7 +146,7 @@ describe('transcodes', () => {
     await writeFile(notes, 'These are notes.');
     const before = await scrape();
     await transcode(notes);
-    await until('the end', async () => (await counted(before))[transcodes('failed', 'not_a_video')], 30_000);
+    await until(async () => (await counted(before))[transcodes('failed', 'not_a_video')], { seconds: 30 });
     expect(await counted(before)).toMatchObject({
       [transcodes('failed', 'not_a_video')]: 1,
       [stage('fetch')]: 1,

@@ -6,12 +6,12 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from './support/multipart.ts';
-import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
-import { until } from './support/until.ts';
 
 const FILE = randomBytes(2_000_000);
 const FORM = formWith(FILE);
@@ -64,16 +64,14 @@ async function beginUpload(sent: Buffer, length: number | null = FORM.byteLength
 
 /** Waits until bytes of the file are being stored. */
 async function beingStored(): Promise<void> {
-  await until('a file being written', async () =>
-    (await engine.storedFiles()).find((f) => f.startsWith('.tmp')),
-  );
+  await until(async () => (await engine.storedFiles()).find((f) => f.startsWith('.tmp')));
 }
 
 async function upload(form = FORM): Promise<{ status: number; headers: Headers; body: unknown }> {
   const client = await connect();
   client.sendHead({ token: ticket.token, length: form.byteLength });
   client.send(form);
-  const { status, headers, body } = await client.answer();
+  const { status, headers, body } = await client.response();
   return { status, headers: new Headers([...headers]), body };
 }
 
@@ -96,7 +94,7 @@ async function leftovers(): Promise<string[]> {
 }
 
 async function released(): Promise<void> {
-  await until('the release', () => (ticket.transferId === null ? true : undefined));
+  await until(() => ticket.transferId === null);
 }
 
 /** The invariant after every fault: no byte is kept, and the same token works once the fault is gone. */
@@ -119,7 +117,7 @@ describe('a file over the limit', () => {
   test('is refused by its Content-Length before a byte of it is sent', async () => {
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
-    expect(await client.answer()).toMatchObject({
+    expect(await client.response()).toMatchObject({
       status: 413,
       body: { code: 'file_too_large', maxBytes: 1_000_000 },
     });
@@ -128,7 +126,7 @@ describe('a file over the limit', () => {
 
   test('is refused by count while it streams, at once, and the connection is closed', async () => {
     const client = await beginUpload(FORM.subarray(0, 1_200_000), null);
-    const answer = await client.answer();
+    const answer = await client.response();
     expect(answer).toMatchObject({ status: 413, body: { code: 'file_too_large', maxBytes: 1_000_000 } });
     expect(answer.headers.get('connection')).toBe('close');
     await expectNothingLeft();
@@ -150,7 +148,7 @@ describe('an answer to a form that is still being sent', () => {
       joined(formWith(FILE).subarray(0, -CLOSING_BOUNDARY.length), filePartHead(), 'x'),
       null,
     ).then(async (client) =>
-      expect(await client.answer()).toMatchObject({ status: 400, body: { code: 'multiple_files' } }),
+      expect(await client.response()).toMatchObject({ status: 400, body: { code: 'multiple_files' } }),
     );
     await expectNothingLeft();
   });
@@ -159,7 +157,7 @@ describe('an answer to a form that is still being sent', () => {
     const client = await beginUpload(joined(textPart(`a${'[b]'.repeat(20)}`, 'x'), filePartHead()), null);
     const sending = setInterval(() => client.sendChunk(Buffer.alloc(64 * 1024)), 5);
     try {
-      expect(await client.answer()).toMatchObject({ status: 400, body: { code: 'malformed_multipart' } });
+      expect(await client.response()).toMatchObject({ status: 400, body: { code: 'malformed_multipart' } });
       await client.closedByServer();
     } finally {
       clearInterval(sending);
@@ -190,7 +188,7 @@ describe('a client', () => {
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength - 10 });
     client.send(FORM);
-    expect((await client.answer()).status).toBe(400);
+    expect((await client.response()).status).toBe(400);
     await expectNothingLeft();
   });
 
@@ -199,18 +197,16 @@ describe('a client', () => {
     engine.controlPlane.gate = promise;
     engine.controlPlane.requests.length = 0;
     const client = await beginUpload(FORM.subarray(0, 1000));
-    await until('the question', () => engine.controlPlane.requests[0]);
+    await until(() => engine.controlPlane.requests[0]);
     client.vanish();
     resolve();
-    await until('the release', () =>
-      engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId),
-    );
+    await until(() => engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId));
     await expectNothingLeft();
   });
 
   test('that falls silent is sent away', async () => {
     const client = await beginUpload(FORM.subarray(0, 1_000_000));
-    expect(await client.answer()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
+    expect(await client.response()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
     await expectNothingLeft();
     await expectUsableToken();
   });
@@ -222,12 +218,12 @@ describe('a client', () => {
       return engine.objects.head(key);
     };
     const client = await beginUpload(FORM);
-    await until('a lease', () => ticket.transferId ?? undefined);
-    await until('the whole file', () => engine.objects.head(source()).then((found) => found ?? undefined));
+    await until(() => ticket.transferId);
+    await until(() => engine.objects.head(source()).then((found) => found ?? undefined));
     client.vanish();
     await once(client.socket, 'close');
     resolve();
-    await until('the registration', () => completions()[0]);
+    await until(() => completions()[0]);
     expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
   });
 
@@ -236,7 +232,7 @@ describe('a client', () => {
     const client = await beginUpload(FORM.subarray(0, 1_000_000));
     await beingStored();
     ticket.deleted = true;
-    expect(await client.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+    expect(await client.response()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
     await expectNothingLeft();
   });
 });
@@ -259,7 +255,7 @@ describe('a body that is sent byte by byte and that nobody reads', () => {
     client.send(`${head}\r\nHost: engine\r\nContent-Length: 100000\r\n\r\n`);
     const dripping = setInterval(() => client.send('x'), 100);
     try {
-      expect((await client.answer()).status).toBe(status);
+      expect((await client.response()).status).toBe(status);
       await client.closedByServer();
     } finally {
       clearInterval(dripping);
@@ -272,21 +268,21 @@ describe('the lease of a ticket', () => {
     ticket.leaseSeconds = 1;
     const sent = FORM.subarray(0, 1_000_000);
     const client = await beginUpload(sent, null);
-    const renewal = await until('a renewal', () =>
+    const renewal = await until(() =>
       engine.events('upload.progress').find(({ data }) => data.videoId === ticket.videoId && data.bytes > 0),
     );
     expect(renewal.data).toMatchObject({ transferId: ticket.transferId });
     expect(renewal.data.bytes).toBeLessThanOrEqual(sent.byteLength);
     client.sendChunk(FORM.subarray(1_000_000));
     client.send('0\r\n\r\n');
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
   });
 
   describe('that another transfer took while this one went on', () => {
     /** Begins an upload and has another client take its ticket and upload a file of its own. */
     async function beginOvertaken(): Promise<{ late: RawClient; successor: string }> {
       const late = await beginUpload(FORM.subarray(0, -CLOSING_BOUNDARY.length), null);
-      await until('the lease', () => ticket.transferId ?? undefined);
+      await until(() => ticket.transferId);
       ticket.transferId = null;
       expect((await upload(formWith('the file of the other'))).status).toBe(202);
       return { late, successor: source() };
@@ -301,7 +297,7 @@ describe('the lease of a ticket', () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(CLOSING_BOUNDARY);
       late.send('0\r\n\r\n');
-      expect(await late.answer()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
+      expect(await late.response()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
       await expectUntouched(successor);
       expect(await leftovers()).toEqual([successor]);
       expect(completions()).toHaveLength(1);
@@ -311,7 +307,7 @@ describe('the lease of a ticket', () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(textPart('a', 'b'));
       late.send('0\r\n\r\n');
-      expect((await late.answer()).status).toBe(400);
+      expect((await late.response()).status).toBe(400);
       await expectUntouched(successor);
       expect(await leftovers()).toEqual([successor]);
     });
@@ -334,7 +330,7 @@ describe('a storage that', () => {
   ])('fails with %s while the file comes in: the client is told at once', async (code, status, problem) => {
     storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
     const client = await beginUpload(FORM.subarray(0, 1_000_000));
-    const answer = await client.answer();
+    const answer = await client.response();
     expect(answer).toMatchObject({ status, body: { code: problem } });
     expect(answer.headers.has('retry-after')).toBe(status === 503);
     expect(JSON.stringify(answer.body)).not.toContain(code);
@@ -362,7 +358,7 @@ describe('a storage that', () => {
     const noAnswer = once(client.socket, 'data', { signal: AbortSignal.timeout(1_600) });
     await expect(noAnswer).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
     resolve();
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
   });
 
   test('holds another number of bytes than came in: the file is removed', async () => {
@@ -390,7 +386,7 @@ describe('a disk', () => {
     disk.freeBytes = RESERVE + FORM.byteLength - 1;
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
-    expect(await client.answer()).toMatchObject(FULL);
+    expect(await client.response()).toMatchObject(FULL);
     await expectNothingLeft();
     disk.freeBytes += 1;
     await expectUsableToken();
@@ -404,7 +400,7 @@ describe('a disk', () => {
     ticket = engine.controlPlane.issue();
     expect(await upload()).toMatchObject(FULL);
     first.vanish();
-    await until('the release', () => (held.transferId === null ? true : undefined));
+    await until(() => held.transferId === null);
     await expectUsableToken();
   });
 
@@ -414,7 +410,7 @@ describe('a disk', () => {
     await beingStored();
     disk.freeBytes = RESERVE;
     client.sendChunk(FORM.subarray(1_000_000));
-    expect(await client.answer()).toMatchObject(FULL);
+    expect(await client.response()).toMatchObject(FULL);
     await expectNothingLeft();
   });
 
@@ -424,8 +420,7 @@ describe('a disk', () => {
       return (body as { missing: string[] }).missing;
     };
     // The checks run once a second.
-    const isMissing = (names: string[]) =>
-      until(`missing: ${names}`, async () => (String(await missing()) === String(names) ? true : undefined));
+    const isMissing = (names: string[]) => until(async () => String(await missing()) === String(names));
     disk.freeBytes = RESERVE + 1;
     await isMissing([]);
     disk.freeBytes = RESERVE;
@@ -441,14 +436,14 @@ test('an engine with as many uploads as it may have refuses the next before it a
     begun.push(await beginUpload(FORM.subarray(0, 1000)));
   }
   const redeemed = () => engine.controlPlane.requests.filter((path) => path === INTERNAL_PATHS.redeemTicket);
-  await until('all of them', () => (redeemed().length === MAX_UPLOADS ? true : undefined));
+  await until(() => redeemed().length === MAX_UPLOADS);
   ticket = engine.controlPlane.issue();
   const answer = await upload();
   expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   expect(answer.headers.get('retry-after')).toBe('5');
   expect(redeemed()).toHaveLength(MAX_UPLOADS);
   for (const client of begun) client.vanish();
-  await until('room', async () => ((await upload()).status === 202 ? true : undefined));
+  await until(async () => (await upload()).status === 202);
 });
 
 test('a message bus that is down does not keep a file from being registered', async () => {
@@ -520,7 +515,7 @@ describe('a control plane that', () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.redeemTicket);
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
-    const answer = await client.answer();
+    const answer = await client.response();
     expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     expect(answer.headers.get('retry-after')).toBe('5');
     engine.controlPlane.broken.clear();
@@ -530,20 +525,20 @@ describe('a control plane that', () => {
   test('is away while the file comes in does not matter', async () => {
     ticket.leaseSeconds = 1;
     const client = await beginUpload(FORM.subarray(0, 1000));
-    await until('a lease', () => ticket.transferId ?? undefined);
+    await until(() => ticket.transferId);
     engine.controlPlane.requests.length = 0;
     engine.controlPlane.broken.add(INTERNAL_PATHS.transferWanted);
-    await until('a question in vain', () => engine.controlPlane.requests[0]);
+    await until(() => engine.controlPlane.requests[0]);
     client.send(FORM.subarray(1000));
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
   });
 
   test('cannot be told of the end is told by an event', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.releaseTransfer);
     const client = await beginUpload(FORM.subarray(0, 1000));
-    await until('a lease', () => ticket.transferId ?? undefined);
+    await until(() => ticket.transferId);
     client.vanish();
-    const event = await until('the event', () =>
+    const event = await until(() =>
       engine.events('upload.aborted').find(({ data }) => data.videoId === ticket.videoId),
     );
     expect(event.data).toMatchObject({ transferId: ticket.transferId, reason: 'upload_interrupted' });

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CLOSING_BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
-import { CLOSING_BOUNDARY, filePartHead, formWith } from './support/multipart.ts';
-import { RawClient } from './support/raw-client.ts';
 
 const MIB = 1024 ** 2;
 const FILE_BYTES = 1024 * MIB;
@@ -65,7 +65,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
     if (!client.socket.write(piece)) await once(client.socket, 'drain');
   }
   client.send(`\r\n${CLOSING_BOUNDARY}`);
-  const { status, body } = await client.answer(30_000);
+  const { status, body } = await client.response(30);
   expect(status).toBe(202);
   client.vanish();
   return body;
@@ -113,7 +113,7 @@ async function uploadAtOnce(count: number, fileBytes: number): Promise<void> {
     );
   }
   for (const client of clients) client.send(`\r\n${CLOSING_BOUNDARY}`);
-  const answers = await Promise.all(clients.map((client) => client.answer(120_000)));
+  const answers = await Promise.all(clients.map((client) => client.response(120)));
   expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
   for (const client of clients) client.vanish();
 }

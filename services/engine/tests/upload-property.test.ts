@@ -1,13 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { AnswerCheck } from '@framelane/openapi/answer-check';
 import { readOpenApiDocument } from '@framelane/openapi/document';
+import { BOUNDARY, formWith } from '@framelane/test-kit/multipart';
+import { RawClient, type RawResponse } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { BOUNDARY, formWith } from './support/multipart.ts';
-import { type RawAnswer, RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
-import { until } from './support/until.ts';
 import { describeUpload, type UploadPlan, uploadPlans } from './support/upload-plans.ts';
 
 /** Uploads to send. What is refused is followed by one that is right, so there will be more. */
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 /** Sends an upload; undefined when the client vanished before the answer. */
-async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawAnswer | undefined> {
+async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawResponse | undefined> {
   const { token, contentType, chunked, pieceBytes, body, cutAt } = plan;
   const client = await RawClient.connect(engine.port);
   const sent = body.subarray(0, cutAt);
@@ -53,13 +53,13 @@ async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawAnswer | u
   try {
     if (cutAt !== undefined) return undefined;
     if (chunked) client.sendChunk('');
-    return await client.answer();
+    return await client.response();
   } finally {
     client.vanish();
   }
 }
 
-function complaintsAbout({ status, headers, body }: RawAnswer): string[] {
+function complaintsAbout({ status, headers, body }: RawResponse): string[] {
   const text = JSON.stringify(body);
   const answer = { status, headers: Object.fromEntries(headers), body: Buffer.from(text) };
   return [
@@ -82,7 +82,7 @@ async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promi
 /** Nothing is kept of a form that was refused or cut off, and the ticket is as good as before. */
 async function expectAsBefore(ticket: FakeTicket): Promise<void> {
   // A client that vanished may still be under way.
-  const answer = await until('the ticket to be free again', async () => {
+  const answer = await until(async () => {
     const given = await send(RIGHT, ticket);
     return given?.status === 409 ? undefined : given;
   });

@@ -1,12 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
+import {
+  BOUNDARY,
+  CLOSING_BOUNDARY,
+  filePartHead,
+  formWith,
+  joined,
+  textPart,
+} from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FakeTicket } from './support/fake-control-plane.ts';
-import { BOUNDARY, CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from './support/multipart.ts';
-import { RawClient } from './support/raw-client.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
-import { until } from './support/until.ts';
 
 const FILE = randomBytes(300_000);
 
@@ -101,7 +108,7 @@ describe('a file that arrives', () => {
     client.sendHead({ token: ticket.token, length: null });
     for (const byte of formWith('tiny')) client.sendChunk(Buffer.of(byte));
     client.send('0\r\n\r\n');
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
     expect((await stored()).toString()).toBe('tiny');
     client.vanish();
   });
@@ -171,21 +178,21 @@ describe('Expect: 100-continue', () => {
     const form = formWith(FILE);
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: ticket.token, length: form.byteLength, headers });
-    await until('the question', () => engine.controlPlane.requests[0]);
+    await until(() => engine.controlPlane.requests[0]);
     expect(engine.controlPlane.requests).toEqual([INTERNAL_PATHS.redeemTicket]);
     expect(client.received).toBe('');
     resolve();
-    await until('the go-ahead', () => client.received || undefined);
+    await until(() => client.received);
     expect(client.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     client.send(form);
-    expect((await client.answer()).status).toBe(202);
+    expect((await client.response()).status).toBe(202);
     client.vanish();
   });
 
   test('is answered with the refusal alone when the token is no good', async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
-    expect((await client.answer()).status).toBe(401);
+    expect((await client.response()).status).toBe(401);
     expect(client.received).toMatch(/^HTTP\/1\.1 401 /);
     client.vanish();
   });
@@ -345,7 +352,7 @@ describe('other requests', () => {
   test('to other places find nothing, and their bodies are not drained', async () => {
     const client = await RawClient.connect(engine.port);
     client.send('POST /elsewhere HTTP/1.1\r\nHost: engine\r\nContent-Length: 1000000000\r\n\r\nabc');
-    const answer = await client.answer();
+    const answer = await client.response();
     expect(answer.status).toBe(404);
     expect(answer.headers.get('connection')).toBe('close');
     await client.closedByServer();
@@ -354,7 +361,7 @@ describe('other requests', () => {
   test('/readyz names what is missing', async () => {
     // The checks run once a second.
     const answer = (status: number) =>
-      until(`a response with ${status}`, async () => {
+      until(async () => {
         const response = await fetch(`${engine.url}/readyz`);
         return response.status === status ? response : undefined;
       });

@@ -13,13 +13,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { until } from '@framelane/test-kit/until';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
 import { makeClip } from '../../src/clips.ts';
 import { Cluster } from '../../src/cluster.ts';
 import { logged } from '../../src/logged.ts';
 import { query } from '../../src/query.ts';
 import type { ServiceProcess } from '../../src/service-process.ts';
-import { until } from '../../src/until.ts';
 
 const run = promisify(execFile);
 

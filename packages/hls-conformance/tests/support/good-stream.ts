@@ -2,7 +2,7 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runProgram } from './run-program.ts';
+import { runProgram } from '@framelane/test-kit/run-program';
 
 /** A rendition before it is encrypted. */
 export type Track = {
@@ -31,7 +31,7 @@ export async function makeMedia(): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {
     const names = [...RUNGS.map(({ name }) => name), 'audio'];
-    await runProgram('ffmpeg', ffmpegArguments(), directory);
+    await runProgram('ffmpeg', ffmpegArguments(), { cwd: directory });
     const tracks: Track[] = [];
     for (const name of [...names, 'audio-4s']) tracks.push(await readTrack(directory, name));
     return { tracks, key: randomBytes(16) };

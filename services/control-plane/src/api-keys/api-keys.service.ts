@@ -1,4 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
+import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { PERMISSIONS } from '../auth/permissions.ts';
@@ -95,17 +96,15 @@ export class ApiKeysService {
     const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
     if (excess.length > 0) {
       throw new Problem(
-        403,
         'permission_escalation',
-        `A key cannot have more permissions than the one that makes it, which lacks ${excess.join(', ')}.`,
+        `A key can grant only permissions that it has. This one lacks ${excess.join(', ')}.`,
       );
     }
     const expiresAt = request.expiresAt === undefined ? caller.expires_at : request.expiresAt;
     if (!lastsAsLong(caller, expiresAt)) {
       throw new Problem(
-        403,
         'permission_escalation',
-        `A key cannot expire later than the one that makes it, which expires at ${caller.expires_at?.toISOString()}.`,
+        `A key cannot create one that expires later than itself. This one expires at ${caller.expires_at?.toISOString()}.`,
       );
     }
     return this.create(
@@ -162,22 +161,20 @@ export class ApiKeysService {
       // Two at once could otherwise each take the other's key for the one that stays.
       await lockKeysOf(trx, workspaceId);
       const key = await revokeKey(trx, keyId, workspaceId);
-      if (key === undefined) throw keyNotFound(`There is no key ${keyId} to revoke in this workspace.`);
+      if (key === undefined) throw keyNotFound(`There is no unrevoked key ${keyId} in this workspace.`);
       const excess = key.permissions.filter((permission) => !caller.permissions.includes(permission));
       if (excess.length > 0) {
         throw new Problem(
-          403,
           'insufficient_permissions',
-          `A key can revoke only keys whose permissions it holds. This one lacks ${excess.join(', ')}.`,
+          `A key can revoke only keys whose permissions it has. This one lacks ${excess.join(', ')}.`,
         );
       }
       const kept = permissionsToKeep(key);
       if (kept.length > 0 && !(await hasKeyWith(trx, workspaceId, kept, key.expires_at))) {
         const held = kept.length === 1 ? `the permission ${kept[0]}` : 'every permission';
         throw new Problem(
-          409,
           'last_admin_key',
-          `No other key that works as long has ${held}. Make one first.`,
+          `No other active key with the same or a later expiry has ${held}. Create one first.`,
         );
       }
     });
@@ -243,13 +240,13 @@ function permissionsToKeep(key: FoundKey): readonly Permission[] {
 }
 
 function expiryOutOfRange(): Problem {
-  return invalidField('body/expiresAt', 'out_of_range', 'must be in the future, before the year 10000');
+  return invalidField('body/expiresAt', 'out_of_range', 'must be in the future and before the year 10000');
 }
 
 function keyNotFound(detail: string): Problem {
-  return new Problem(404, 'api_key_not_found', detail);
+  return new Problem('api_key_not_found', detail);
 }
 
-function unauthorized(code: string, detail: string): Problem {
-  return new Problem(401, code, detail, { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
+function unauthorized(code: ProblemCode, detail: string): Problem {
+  return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 }

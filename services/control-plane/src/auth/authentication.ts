@@ -42,11 +42,10 @@ export function apiKeyOf(req: Request): VerifiedKey {
 
 function requireWorkspace(workspaceId: string | undefined, key: VerifiedKey): void {
   if (workspaceId === undefined || workspaceId === '') {
-    throw new Problem(400, 'workspace_header_missing', 'Name your workspace in the header X-Svc-Workspace.');
+    throw new Problem('workspace_header_missing', 'Name your workspace in the header X-Svc-Workspace.');
   }
   if (workspaceId !== key.workspace_id) {
     throw new Problem(
-      403,
       'workspace_mismatch',
       'This API key does not belong to the workspace in X-Svc-Workspace.',
     );
@@ -56,10 +55,6 @@ function requireWorkspace(workspaceId: string | undefined, key: VerifiedKey): vo
 function requirePermissions(needed: readonly string[], key: VerifiedKey): void {
   const missing = needed.filter((permission) => !key.permissions.some((held) => held === permission));
   if (missing.length > 0) {
-    throw new Problem(
-      403,
-      'insufficient_permissions',
-      `This API key lacks the permission ${missing.join(', ')}.`,
-    );
+    throw new Problem('insufficient_permissions', `This API key lacks the permission ${missing.join(', ')}.`);
   }
 }

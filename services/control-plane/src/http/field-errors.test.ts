@@ -31,7 +31,7 @@ test.each([
   ['format', 'must match format "date"', 'must be a day that exists, such as 2026-11-21'],
   ['format', 'must match format "unheard-of"', 'must match format "unheard-of"'],
   ['pattern', 'must match pattern "^\\d"x$"', 'must be a day'],
-  ['pattern', 'must match pattern "^other$"', 'has a form or a character that is not taken here'],
+  ['pattern', 'must match pattern "^other$"', 'does not match the required format'],
   ['not', 'must NOT be valid', 'must NOT be valid'],
 ])('%s: %s', (keyword, message, words) => {
   expect(messageFor(keyword, message)).toBe(words);

@@ -72,7 +72,7 @@ function inWords(code: string, message: string, patterns: PatternMessages): stri
     case 'format':
       return FORMATS[quoted] ?? message;
     case 'pattern':
-      return patterns.get(quoted) ?? 'has a form or a character that is not taken here';
+      return patterns.get(quoted) ?? 'does not match the required format';
     default:
       return message;
   }

@@ -7,7 +7,10 @@ const MAX_DEPTH = 20;
 /** Refuses bodies nested so deep that working on them could exhaust the stack. Stands after the parser, whose own does not. */
 export const refuseDeepJson: RequestHandler = (req, _res, next) => {
   if (isDeeperThan(MAX_DEPTH, req.body)) {
-    throw new Problem(400, 'json_too_deep', `The JSON body is nested deeper than ${MAX_DEPTH} levels.`);
+    throw new Problem(
+      'json_too_deep',
+      `The JSON body is nested deeper than ${MAX_DEPTH} levels. Send a flatter one. Send a flatter one.`,
+    );
   }
   next();
 };

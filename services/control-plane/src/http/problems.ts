@@ -11,7 +11,7 @@ export function invalidField(field: string, code: string, message: string): Prob
 
 function validationFailed(errors: { field: string; code: string; message: string }[]): Problem {
   const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return new Problem(400, 'validation_failed', `The request does not fit the API description: ${summary}.`, {
+  return new Problem('validation_failed', `The request is invalid: ${summary}.`, {
     errors,
   });
 }
@@ -25,11 +25,11 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
     return methodNotAllowed(req, error.headers?.Allow ?? '');
   }
   if (error instanceof validatorErrors.UnsupportedMediaType) {
-    return new Problem(415, 'unsupported_media_type', 'Send the body as application/json.');
+    return new Problem('unsupported_media_type', 'Send the body as application/json.');
   }
   if (isDatabaseAway(error))
-    return unavailable('The service cannot reach its database. Try again soon.', error);
-  if (isTooSlow(error)) return unavailable('The database takes too long. Try again soon.', error);
+    return unavailable('The service cannot reach its database. Retry in a few seconds.', error);
+  if (isTooSlow(error)) return unavailable('The database takes too long. Retry in a few seconds.', error);
   return translateBodyParserError(error);
 }
 
@@ -48,35 +48,46 @@ function isAboutPath({ errors, message }: { errors: ValidatorIssue[]; message: s
 }
 
 function notHere(req: Request): Problem {
-  return new Problem(404, 'route_not_found', `There is nothing at ${req.method} ${req.baseUrl}${req.path}.`);
+  return new Problem(
+    'route_not_found',
+    `There is no operation ${req.method} ${req.baseUrl}${req.path}. Check the method and the path.`,
+  );
 }
 
 function methodNotAllowed(req: Request, documented: string): Problem {
   const methods = documented.split(', ').filter(Boolean);
   const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
-  return new Problem(405, 'method_not_allowed', `${req.method} is not possible here. Allowed: ${allowed}.`, {
-    headers: { Allow: allowed },
-  });
+  return new Problem(
+    'method_not_allowed',
+    `This path does not support ${req.method}. Supported: ${allowed}.`,
+    {
+      headers: { Allow: allowed },
+    },
+  );
 }
 
 /** Errors of express.json() carry a `type`, but for those of zlib. */
 function translateBodyParserError(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (isZlibError(error)) return new Problem(400, 'invalid_json', 'The body is not in its Content-Encoding.');
+  if (isZlibError(error))
+    return new Problem(
+      'invalid_json',
+      'The body cannot be decompressed. Send it in the encoding that Content-Encoding names.',
+    );
   if (!('type' in error)) return undefined;
   switch (error.type) {
     case 'entity.parse.failed':
-      return new Problem(400, 'invalid_json', 'The body is not a valid JSON object.');
+      return new Problem('invalid_json', 'The body is not valid JSON. Send a JSON object.');
     case 'entity.too.large':
-      return new Problem(413, 'body_too_large', 'The JSON body is larger than this API takes.', {
+      return new Problem('body_too_large', 'The JSON body is too large. Send at most 256 kB.', {
         closeConnection: true,
       });
     case 'encoding.unsupported':
     case 'charset.unsupported':
-      return new Problem(415, 'unsupported_media_type', 'Send the body as application/json in UTF-8.');
+      return new Problem('unsupported_media_type', 'Send the body as application/json in UTF-8.');
     case 'request.aborted':
     case 'request.size.invalid':
-      return new Problem(400, 'incomplete_body', 'The body ended before it was complete.');
+      return new Problem('incomplete_body', 'The body ended before it was complete. Send the request again.');
     default:
       return undefined;
   }

@@ -75,7 +75,7 @@ export function requestValidation(
 
 /** The answer to a request without a key. */
 export function missingApiKey(): Problem {
-  return new Problem(401, 'missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
+  return new Problem('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
 }

@@ -1,3 +1,4 @@
+import { sendProblem } from '@framelane/service-kit/middleware';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
@@ -72,29 +73,17 @@ function refusalOf(error: unknown, req: Request): Answer {
 }
 
 async function repeat<T>(req: Request, res: Response, told: Answer, { renew }: Repeatable<T>): Promise<void> {
-  if (told.status >= 400) throw new RepeatedProblem(told);
+  res.set('Idempotency-Replayed', 'true');
+  if (told.status >= 400) {
+    res.locals.problemCode = String(told.body.code);
+    sendProblem(res, told.body);
+    return;
+  }
   const renewed = await renew?.(req, told.body);
-  res.set(REPLAYED);
   send(res, { ...told, body: { ...told.body, ...renewed } });
 }
 
 function send(res: Response, { status, location, body }: Answer): void {
   if (location !== undefined) res.location(location);
   res.status(status).json(body);
-}
-
-const REPLAYED = { 'Idempotency-Replayed': 'true' };
-
-/** A refusal in the words in which it was told before, request id included. */
-class RepeatedProblem extends Problem {
-  readonly #told: Answer;
-
-  constructor(told: Answer) {
-    super(told.status, String(told.body.code), String(told.body.detail), { headers: REPLAYED });
-    this.#told = told;
-  }
-
-  override toBody(): Record<string, unknown> {
-    return { ...this.#told.body };
-  }
 }

@@ -85,17 +85,15 @@ function answerOf({ status, location, body }: IdempotencyKeyRow): Answer | undef
 
 function reused(): Problem {
   return new Problem(
-    422,
     'idempotency_key_reused',
-    'This Idempotency-Key came with another body before. Use a new key for a new request.',
+    'This Idempotency-Key was used with a different body. Use a new key for a new request.',
   );
 }
 
 function inUse(): Problem {
   return new Problem(
-    409,
     'idempotency_key_in_use',
-    'A request with this Idempotency-Key is under way. Repeat it soon to get its answer.',
+    'A request with this Idempotency-Key is in progress. Retry in a second to get its response.',
     { headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } },
   );
 }

@@ -63,6 +63,6 @@ export function internalApi(
 
 function read<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
   const result = schema.safeParse(body);
-  if (!result.success) throw new Problem(400, 'validation_failed', result.error.message);
+  if (!result.success) throw new Problem('validation_failed', result.error.message);
   return result.data;
 }

@@ -8,7 +8,6 @@ export function serviceAuthentication(secret: string): RequestHandler {
   return (req, _res, next) => {
     if (!timingSafeEqual(digest(req.get('authorization') ?? ''), expected)) {
       throw new Problem(
-        401,
         'invalid_service_secret',
         'SERVICE_SECRET differs between the engine and the control plane.',
       );

@@ -88,34 +88,31 @@ function wholeSeconds(milliseconds: number): Date {
 
 /** The error for a video that is unknown, deleted or not ready. The client does not learn which. */
 export function notPlayable(): Problem {
-  return new Problem(
-    404,
-    'video_not_found',
-    'No ready video has this address, or the video has no such part.',
-  );
+  return new Problem('video_not_found', 'No ready video has this address, or the video has no such part.');
 }
 
 function tokenRequired(): Problem {
   return new Problem(
-    401,
     'playback_token_required',
-    'This video is played with a playback token. Ask whoever shows it to you for an address with "?token=".',
+    'This video requires a playback token. Add it to the URL as "?token=".',
     { headers: { 'WWW-Authenticate': 'Bearer' } },
   );
 }
 
 function foreignKey(): Problem {
   return new Problem(
-    403,
     'workspace_mismatch',
     'This API key does not belong to the workspace in the address of the video.',
   );
 }
 
 function tokenInvalid(): Problem {
-  return new Problem(403, 'playback_token_invalid', 'This playback token is not one for this video.');
+  return new Problem(
+    'playback_token_invalid',
+    'This playback token is not valid for this video. Get a new one.',
+  );
 }
 
 function tokenExpired(): Problem {
-  return new Problem(403, 'playback_token_expired', 'This playback token has expired. Ask for a new one.');
+  return new Problem('playback_token_expired', 'This playback token has expired. Get a new one.');
 }

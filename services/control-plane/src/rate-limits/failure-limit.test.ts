@@ -4,13 +4,13 @@ import { FailureLimit } from './failure-limit.ts';
 
 const good = async () => 'verified';
 const bad = async () => {
-  throw new Problem(401, 'invalid_api_key', 'No such key.');
+  throw new Problem('invalid_api_key', 'No such key.');
 };
 /** Keys that nobody has sent yet. */
 let guesses = 0;
 const guess = () => `guess ${guesses++}`;
 const away = async () => {
-  throw new Problem(503, 'unavailable', 'Not now.');
+  throw new Problem('unavailable', 'Not now.');
 };
 
 async function statusOf(attempt: Promise<unknown>): Promise<number> {

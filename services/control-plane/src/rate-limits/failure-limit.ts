@@ -43,7 +43,7 @@ export class FailureLimit {
     if (this.#perMinute === 0) return verify();
     const name = hash('sha256', secret, 'base64');
     const refused = this.#refused.get(name);
-    if (refused !== undefined) throw new Problem(401, refused.code, refused.message, refused.options);
+    if (refused !== undefined) throw new Problem(refused.code, refused.message, refused.options);
     if (!this.#good.has(name)) this.#refuseAfterTooMany(network);
     try {
       const verified = await verify();
@@ -63,7 +63,7 @@ export class FailureLimit {
   #refuseAfterTooMany(network: string): void {
     const { count, secondsLeft } = this.#failures.get(network);
     if (count >= this.#perMinute) {
-      throw rateLimited('Too many requests from your address had an API key that is not good.', secondsLeft);
+      throw rateLimited('Too many requests from your network had an invalid API key.', secondsLeft);
     }
   }
 }

@@ -5,7 +5,7 @@ export const WINDOW_SECONDS = 60;
 
 /** The answer to somebody who asks too often. */
 export function rateLimited(detail: string, secondsLeft: number): Problem {
-  return new Problem(429, 'rate_limited', `${detail} Try again in ${secondsLeft} s.`, {
+  return new Problem('rate_limited', `${detail} Retry in ${secondsLeft} s.`, {
     headers: { 'Retry-After': String(secondsLeft) },
   });
 }

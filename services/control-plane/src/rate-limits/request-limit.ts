@@ -28,7 +28,7 @@ export class RequestLimit {
       RateLimit: `"key";r=${left};t=${secondsLeft}`,
     });
     if (count > this.#perMinute) {
-      throw rateLimited(`This API key may make ${this.#perMinute} requests a minute.`, secondsLeft);
+      throw rateLimited(`This API key is limited to ${this.#perMinute} requests per minute.`, secondsLeft);
     }
   }
 }

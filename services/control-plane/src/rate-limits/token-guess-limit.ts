@@ -26,7 +26,7 @@ export class TokenGuessLimit {
       if (this.#perMinute > 0 && error instanceof Problem && error.code === 'upload_token_invalid') {
         const { count, secondsLeft } = this.#guesses.add(network);
         if (count > this.#perMinute) {
-          throw rateLimited('Too many uploads from your address had an unknown token.', secondsLeft);
+          throw rateLimited('Too many uploads from your network had an unknown token.', secondsLeft);
         }
       }
       throw error;

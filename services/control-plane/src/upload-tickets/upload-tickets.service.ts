@@ -2,9 +2,9 @@ import { newId } from '@framelane/contracts/ids';
 import type { RedeemTicketRequest, RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Database } from '../db/database.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
@@ -137,9 +137,8 @@ export class UploadTicketsService {
     if (await replaceToken(this.#db, { workspaceId, videoId }, hashUploadToken(uploadToken)))
       return uploadToken;
     throw new Problem(
-      409,
       'upload_ticket_closed',
-      `The ticket of video ${videoId} takes no upload any more. Look at the video to see why.`,
+      `The ticket of video ${videoId} accepts no more uploads. Get the video to see its status.`,
       { extra: { videoId } },
     );
   }
@@ -214,7 +213,7 @@ export class UploadTicketsService {
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
     const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'are_over' : 'may_live';
-    await settleEach(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
+    await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#db.transaction().execute(async (trx) => {
         const video = await this.#transitions.lock(trx, videoId);
         // A transfer may have reported since.
@@ -239,7 +238,7 @@ export class UploadTicketsService {
 
   #tooLarge(): Problem {
     const { maxBytes } = this.#limits;
-    return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
+    return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
       extra: { maxBytes },
     });
   }
@@ -249,17 +248,12 @@ export class UploadTicketsService {
 function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
   if (ticket === undefined) {
     throw new Problem(
-      401,
       'upload_token_invalid',
       'This upload token does not exist. Request a new upload ticket.',
     );
   }
   if (ticket.used_at !== null) {
-    throw new Problem(
-      401,
-      'upload_token_used',
-      'This upload token has been used. Request a new upload ticket.',
-    );
+    throw new Problem('upload_token_used', 'This upload token has been used. Request a new upload ticket.');
   }
   if (ticket.is_leased) throw uploadInProgress();
   if (ticket.is_expired) throw ticketExpired();
@@ -267,32 +261,29 @@ function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
 }
 
 function uploadInProgress(): Problem {
-  return new Problem(409, 'upload_in_progress', 'Another upload with this token is under way.');
+  return new Problem(
+    'upload_in_progress',
+    'Another upload with this token is in progress. Wait for it to end, or request a new upload ticket.',
+  );
 }
 
 function tooManyUploads({ count, bytes }: { count: number; bytes: number }): Problem {
   return new Problem(
-    429,
     'too_many_uploads',
-    `A workspace may have ${count} uploads and ${bytes} bytes of them under way at once. Wait for one to end; the token can be used again.`,
+    `A workspace can have ${count} uploads of ${bytes} bytes in total at the same time. Retry when one has ended; the token stays valid.`,
     { headers: { 'Retry-After': String(RETRY_SHARE_SECONDS) } },
   );
 }
 
 /** The ticket expired before its file was stored. */
 export function ticketExpired(): Problem {
-  return new Problem(
-    401,
-    'upload_token_expired',
-    'This upload token has expired. Request a new upload ticket.',
-  );
+  return new Problem('upload_token_expired', 'This upload token has expired. Request a new upload ticket.');
 }
 
 /** No video waits for the file of this transfer. */
 export function uploadCancelled(): Problem {
   return new Problem(
-    409,
     'upload_cancelled',
-    'The video was deleted during the upload, or its ticket expired or went to another upload.',
+    'The video was deleted during the upload, or the ticket expired or is used by another upload.',
   );
 }

@@ -1,8 +1,8 @@
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
@@ -108,9 +108,8 @@ export class VideosService {
     if (failed.status !== 'failed') throw notFailed(failed.status);
     if (failed.source_key === null || !(await this.#isStored(failed.source_key))) {
       throw new Problem(
-        409,
         'source_not_available',
-        'The file of this video is not stored. Upload it with a new ticket.',
+        'The source file of this video is not stored. Upload it with a new ticket.',
       );
     }
     return this.#db.transaction().execute(async (trx) => {
@@ -133,7 +132,7 @@ export class VideosService {
   /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
   async removeOutdated(): Promise<void> {
     const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
-    await settleEach(outdated, ({ workspaceId, videoId }) => this.#remove(workspaceId, videoId));
+    await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#remove(workspaceId, videoId));
   }
 
   /** Removes the objects no row speaks of any more, and looks again later. Safe to repeat. */
@@ -229,9 +228,9 @@ async function lockOwn(trx: Database, workspaceId: string, videoId: string): Pro
 }
 
 function notFailed(status: string): Problem {
-  return new Problem(409, 'video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
+  return new Problem('video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
 }
 
 function videoNotFound(videoId: string): Problem {
-  return new Problem(404, 'video_not_found', `There is no video ${videoId} in this workspace.`);
+  return new Problem('video_not_found', `There is no video ${videoId} in this workspace.`);
 }

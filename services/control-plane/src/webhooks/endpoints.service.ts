@@ -261,20 +261,19 @@ function requireFound(endpoint: WebhookEndpointRow | undefined, id: string): Web
 
 function requireEnabled(endpoint: WebhookEndpointRow): void {
   if (endpoint.enabled) return;
-  throw new Problem(409, 'webhook_disabled', 'This webhook is disabled. Enable it first.');
+  throw new Problem('webhook_disabled', 'This webhook is disabled. Enable it first.');
 }
 
 function webhookNotFound(id: string): Problem {
-  return new Problem(404, 'webhook_not_found', `This workspace has no webhook ${id}.`);
+  return new Problem('webhook_not_found', `This workspace has no webhook ${id}.`);
 }
 
 function deliveryNotFound(id: string): Problem {
-  return new Problem(404, 'delivery_not_found', `This webhook has no delivery ${id}.`);
+  return new Problem('delivery_not_found', `This webhook has no delivery ${id}.`);
 }
 
 function limitReached(): Problem {
   return new Problem(
-    409,
     'webhook_limit_reached',
     `A workspace can have ${MAX_WEBHOOKS} webhooks. Delete one first.`,
   );

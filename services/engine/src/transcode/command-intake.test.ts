@@ -2,8 +2,8 @@ import { createMessage, type MessageOf } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { until } from '../../tests/support/until.ts';
 import { CommandIntake } from './command-intake.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -45,7 +45,7 @@ test('without room commands go to others', async () => {
   await send('vid_1');
   const other = await intakeWith({ free: true });
   await send('vid_2');
-  await until('both videos', () => other.taken.length === 2 || undefined);
+  await until(() => other.taken.length === 2);
   expect(full.taken).toEqual([]);
   await Promise.all([full.stop(), other.stop()]);
 });
@@ -55,7 +55,7 @@ test('commands wait until there is room again', async () => {
   const only = await intakeWith(room);
   await send('vid_1');
   room.free = true;
-  await until('the video', () => only.taken.length === 1 || undefined);
+  await until(() => only.taken.length === 1);
   await only.stop();
 });
 
@@ -80,7 +80,7 @@ test('a look for room that fails, and a queue that cannot be had, are tried agai
   await intake.start();
   const consume = jest.spyOn(bus, 'consume').mockRejectedValueOnce(new Error('No queue'));
   await send('vid_1');
-  await until('the video', () => taken.length === 1 || undefined);
+  await until(() => taken.length === 1);
   expect(looks).toEqual([]);
   expect(consume).toHaveBeenCalledTimes(2);
   await intake.stop();
@@ -107,12 +107,12 @@ test('a slot holds one job, also when the broker delivers again what it lost sig
   const deliveries = ['vid_1', 'vid_1', 'vid_2'].map((videoId) =>
     deliver(command(videoId), { redelivered: true }),
   );
-  await until('the first job', () => jobs[0]);
+  await until(() => jobs[0]);
   await new Promise(setImmediate);
   expect(jobs).toHaveLength(1);
   jobs[0]?.end();
   await deliveries[0];
-  await until('the second job', () => jobs[1]);
+  await until(() => jobs[1]);
   expect(jobs).toHaveLength(2);
   // At a stop, what waits for the slot goes back.
   const stopped = intake.stop();
@@ -139,16 +139,14 @@ test('a free slot takes commands again while the job of another goes on', async 
   });
   await intake.start();
   await send('long');
-  await until('the long job', () => taken[0]);
+  await until(() => taken[0]);
   room.free = false;
   const warn = jest.spyOn(logger, 'warn');
   await send('short');
-  await until('the pause', () =>
-    warn.mock.calls.find(([event]) => (event as unknown) === 'transcode.paused'),
-  );
+  await until(() => warn.mock.calls.find(([event]) => (event as unknown) === 'transcode.paused'));
   warn.mockRestore();
   room.free = true;
-  await until('the short job', () => taken[1]);
+  await until(() => taken[1]);
   expect(taken).toEqual(['long', 'short']);
   endLongJob();
   await intake.stop();
@@ -169,9 +167,9 @@ test('a pause of all slots is logged once, as is its end', async () => {
   });
   await intake.start();
   await Promise.all([send('vid_1'), send('vid_2')]);
-  await until('the pause', () => events[0]);
+  await until(() => events[0]);
   room.free = true;
-  await until('both slots', () => consume.mock.calls.length === 4 || undefined);
+  await until(() => consume.mock.calls.length === 4);
   await intake.stop();
   for (const spy of [...spies, consume]) spy.mockRestore();
   expect(events).toEqual(['transcode.paused', 'transcode.resumed']);

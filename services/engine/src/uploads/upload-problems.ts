@@ -3,65 +3,55 @@ import { Problem, unavailable } from '@framelane/service-kit/problem';
 /** Every reason for which the engine itself refuses an upload. */
 
 export function tokenMissing(): Problem {
-  return new Problem(401, 'upload_token_missing', 'Send the token of the upload ticket as X-Upload-Token.');
+  return new Problem('upload_token_missing', 'Send the token of the upload ticket as X-Upload-Token.');
 }
 
 export function tokenInvalid(): Problem {
   return new Problem(
-    401,
     'upload_token_invalid',
     'This upload token does not exist. Request a new upload ticket.',
   );
 }
 
 export function notMultipart(): Problem {
-  return new Problem(415, 'unsupported_media_type', 'Send the file as a part of a multipart/form-data body.');
+  return new Problem('unsupported_media_type', 'Send the file as a part of a multipart/form-data body.');
 }
 
 export function malformedMultipart(detail: string, cause?: unknown): Problem {
-  return new Problem(400, 'malformed_multipart', detail, { cause });
+  return new Problem('malformed_multipart', detail, { cause });
 }
 
 export function fileMissing(): Problem {
-  return new Problem(
-    400,
-    'file_missing',
-    'The form has no file. Send exactly one file part with a filename.',
-  );
+  return new Problem('file_missing', 'The form has no file. Send exactly one file part with a filename.');
 }
 
 export function fileEmpty(): Problem {
-  return new Problem(400, 'file_empty', 'The file has no bytes.');
+  return new Problem('file_empty', 'The file is empty. Send a file with content.');
 }
 
 export function multipleFiles(): Problem {
-  return new Problem(
-    400,
-    'multiple_files',
-    'The form has more than one file. Each video takes its own ticket.',
-  );
+  return new Problem('multiple_files', 'The form has more than one file. Send one file per upload ticket.');
 }
 
 export function fileTooLarge(maxBytes: number): Problem {
-  return new Problem(413, 'file_too_large', `Files may have at most ${maxBytes} bytes.`, {
+  return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
     extra: { maxBytes },
   });
 }
 
 /** Nobody reads this answer; it names the case in the log and to the control plane. */
 export function clientGone(): Problem {
-  return new Problem(400, 'upload_interrupted', 'The connection ended before the file was complete.');
+  return new Problem('upload_interrupted', 'The connection ended before the file was complete.');
 }
 
 export function clientTooSlow(detail: string): Problem {
-  return new Problem(408, 'upload_timeout', `${detail} The token can be used again.`);
+  return new Problem('upload_timeout', `${detail} The token can be used again.`);
 }
 
 export function notWanted(): Problem {
   return new Problem(
-    409,
     'upload_cancelled',
-    'The video was deleted during the upload, or its ticket expired or went to another upload.',
+    'The video was deleted during the upload, or the ticket expired or is used by another upload.',
   );
 }
 
@@ -78,7 +68,9 @@ const FULL = /^(ENOSPC|EDQUOT|EFBIG|XMinioStorageFull|InsufficientStorage)$/;
 
 /** The file does not fit into the store. */
 export function noRoom(cause?: unknown): Problem {
-  return new Problem(507, 'insufficient_storage', 'There is no room for this file at the moment.', { cause });
+  return new Problem('insufficient_storage', 'The storage has no room for this file. Retry later.', {
+    cause,
+  });
 }
 
 /** The store could not take the file. */

@@ -27,7 +27,7 @@ export function uploadRoutes(uploads: Uploads): Router {
       });
     })
     .all((req) => {
-      throw new Problem(405, 'method_not_allowed', `${req.method} is not possible here. Allowed: POST.`, {
+      throw new Problem('method_not_allowed', `This path does not support ${req.method}. Supported: POST.`, {
         headers: { Allow: 'POST, OPTIONS' },
       });
     });

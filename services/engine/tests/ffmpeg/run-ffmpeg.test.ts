@@ -4,12 +4,13 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
-import { processesIn, until } from '../support/processes.ts';
 import { workingSandboxes } from '../support/sandboxes.ts';
 
 jest.setTimeout(30_000);
@@ -70,7 +71,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
     // Its libraries alone are larger than that, and what confines it is smaller.
     const running = runFfmpeg(FOREVER, options(sandbox, { memoryBytes: 16 * 1024 ** 2 }));
     await expect(running).rejects.toMatchObject({ end: 'memory' });
-    await until(async () => (await processesIn(directory)).length === 0);
+    await until(async () => (await processesUsing(directory)).length === 0);
   });
 
   test('waits when it must, and is not taken for hung', async () => {
@@ -98,13 +99,13 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
       options(sandbox, { signal: abort.signal, onProgress: () => abort.abort(reason) }),
     );
     await expect(running).rejects.toBe(reason);
-    expect(await processesIn(directory)).toEqual([]);
+    expect(await processesUsing(directory)).toEqual([]);
   });
 
   test('is gone when it takes too long', async () => {
     const running = runFfmpeg(FOREVER, options(sandbox, { limitSeconds: 1 }));
     await expect(running).rejects.toMatchObject({ end: 'timeout' });
-    expect(await processesIn(directory)).toEqual([]);
+    expect(await processesUsing(directory)).toEqual([]);
   });
 
   test('does not survive its engine', async () => {
@@ -114,10 +115,10 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(engine.stdout, 'data');
-    const running = (await processesIn(directory)).filter((pid) => pid !== engine.pid);
+    const running = (await processesUsing(directory)).filter(({ pid }) => pid !== engine.pid);
     expect(running).not.toEqual([]);
     engine.kill('SIGKILL');
-    await until(async () => (await processesIn(directory)).length === 0);
+    await until(async () => (await processesUsing(directory)).length === 0);
   });
 });
 
@@ -127,7 +128,7 @@ test('an ffmpeg that hangs and does not listen is killed', async () => {
   await chmod(program, 0o700);
   const running = runFfmpeg(FOREVER, options('none', { program, stallSeconds: 0.5 }));
   await expect(running).rejects.toMatchObject({ end: 'stalled' });
-  await until(async () => (await processesIn(directory)).length === 0);
+  await until(async () => (await processesUsing(directory)).length === 0);
 });
 
 test('the script that starts ffmpeg gets nothing of the environment but PATH', async () => {

@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { makeClip } from '../support/media.ts';
-import { processesIn, until } from '../support/processes.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
@@ -69,7 +70,7 @@ async function failureOf(script: { instead?: string; afterwards?: string }) {
   const { code, retryable } = await bench.failure(videoId);
   expect(await bench.stored(videoId)).toEqual([]);
   await until(async () => (await readdir(join(bench.workDir, 'jobs'))).length === 0);
-  expect(await processesIn(bench.workDir)).toEqual([]);
+  expect(await processesUsing(bench.workDir)).toEqual([]);
   expect(await readFile(secret, 'utf8')).toContain('the secret');
   return [code, retryable];
 }
@@ -192,9 +193,9 @@ test('anything under names that nobody reads does no harm', async () => {
 test('a FIFO does not keep the engine from stopping', async () => {
   await writeFile(instead, 'cd -P output; mkfifo 360p-0.ts 360p-1.ts; sleep 60');
   await bench.submit(clip);
-  await until(async () => (await processesIn(bench.workDir)).length > 0);
+  await until(async () => (await processesUsing(bench.workDir)).length > 0);
   const startedAt = Date.now();
   await bench.worker.stop();
   expect(Date.now() - startedAt).toBeLessThan(5000);
-  expect(await processesIn(bench.workDir)).toEqual([]);
+  expect(await processesUsing(bench.workDir)).toEqual([]);
 });

@@ -16,12 +16,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureSystemAccount } from '@framelane/service-kit/system-account';
+import { processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
 import { type Confinement, writeConfinedProgram } from '../../src/sandbox/confinement.ts';
 import { grantFile, grantFolder } from '../../src/sandbox/job-access.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
-import { processesIn, until } from '../support/processes.ts';
 import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 
 const MIB = 1024 ** 2;
@@ -201,7 +202,7 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     const child = sandbox === 'none' ? 'sleep 100 &' : '';
     const hang = [...command, '-c', `trap "" TERM; ${child} while :; do :; done`];
     await expect(run(where, hang, { limitSeconds: 0.5 })).rejects.toMatchObject({ end: 'timeout' });
-    await until(async () => (await processesIn(directories[engine])).length === 0);
+    await until(async () => (await processesUsing(directories[engine])).length === 0);
   });
 
   test('is ended when it prints without end', async () => {

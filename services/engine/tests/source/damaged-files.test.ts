@@ -6,11 +6,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FAILURE_CODES } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
+import { processesUsing } from '@framelane/test-kit/processes';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hlsComplaints } from '../support/hls-rules.ts';
 import { makeClip } from '../support/media.ts';
 import { mutated, randomNumbers } from '../support/mutations.ts';
-import { processesIn } from '../support/processes.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
@@ -88,7 +88,7 @@ async function expectAllFine(files: { name: string; content: Buffer }[]): Promis
   await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
   expect(found).toEqual([]);
   expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
-  expect(await processesIn(bench.workDir)).toEqual([]);
+  expect(await processesUsing(bench.workDir)).toEqual([]);
 }
 
 test('a file may be cut off anywhere', async () => {

@@ -1,5 +1,5 @@
+import { BOUNDARY, CLOSING_BOUNDARY, joined } from '@framelane/test-kit/multipart';
 import fc, { type Arbitrary } from 'fast-check';
-import { BOUNDARY, CLOSING_BOUNDARY, joined } from './multipart.ts';
 
 /** One upload, right or wrong. */
 export type UploadPlan = {

@@ -1,10 +1,11 @@
 import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isStopped, processesUsing } from '@framelane/test-kit/processes';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
-import { isStopped, processesIn, until } from '../support/processes.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -146,16 +147,16 @@ describe('an attempt under way', () => {
 
   const expectNothingLeft = async (videoId: string) => {
     expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
-    expect(await processesIn(bench.workDir)).toEqual([]);
+    expect(await processesUsing(bench.workDir)).toEqual([]);
     expect(await bench.stored(videoId)).toEqual([]);
   };
 
   test('is abandoned without a word when nobody wants it any more', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
-    expect(await processesIn(bench.workDir)).not.toEqual([]);
+    expect(await processesUsing(bench.workDir)).not.toEqual([]);
     bench.wanted = false;
-    await until(async () => (await processesIn(bench.workDir)).length === 0);
+    await until(async () => (await processesUsing(bench.workDir)).length === 0);
     bench.wanted = true;
     // The slot is free again once everything is cleaned up.
     const next = await makeClip(join(bench.directory, 'next.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
@@ -340,8 +341,8 @@ test('ffmpeg is held while the storage cannot keep up, and goes on when it can',
     });
     const videoId = await bench.submit(clip);
     const isHeld = async () => {
-      const pids = await processesIn(bench.workDir);
-      return (await Promise.all(pids.map(isStopped))).includes(true);
+      const running = await processesUsing(bench.workDir);
+      return (await Promise.all(running.map(({ pid }) => isStopped(pid)))).includes(true);
     };
     await until(isHeld);
     expect(await bench.stored(videoId)).toEqual([]);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
-import { BOUNDARY, CLOSING_BOUNDARY, filePartHead } from '../../support/multipart.ts';
+import { BOUNDARY, CLOSING_BOUNDARY, filePartHead } from '@framelane/test-kit/multipart';
 
 const PIECE = randomBytes(256 * 1024);
 

@@ -1,15 +1,30 @@
 import type { RequestHandler } from 'express';
+import { type ThreadPoolProbe, threadPool } from './thread-pool.ts';
 
-/** What must work before a request can be served, by name; each rejects while it does not. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
-
-/** A check that takes longer has failed: most probes wait for five seconds. */
+/** Time limit of the checks. The probes of infra/kubernetes wait for at least five seconds. */
 const LIMIT_MS = 3_000;
 
-/** The endpoint is public and some checks write: callers within this time share one run of the checks. */
+/** Requests within this time share one run of the readiness checks: the endpoint is public and some checks write. */
 const SHARED_MS = 1_000;
 
-/** `GET /readyz`: 200 when everything works, else 503 naming what does not. It takes `limitMs` at the most. */
+/**
+ * `GET /healthz`: 200 while this process works, whatever the state of its dependencies. 503 when its thread pool is blocked,
+ * which only a restart solves.
+ */
+export function liveness(pool: ThreadPoolProbe = threadPool): RequestHandler {
+  return async (_req, res) => {
+    const isAlive = await pool.responds(LIMIT_MS);
+    res
+      .status(isAlive ? 200 : 503)
+      .set('Cache-Control', 'no-store')
+      .json({ status: isAlive ? 'ok' : 'blocked' });
+  };
+}
+
+/** What a service needs to serve requests, by name. A check rejects while its dependency is unavailable. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** `GET /readyz`: 200 when every check passes, else 503 with the names of those that failed. Responds within `limitMs`. */
 export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestHandler {
   let latest: { startedAt: number; missing: Promise<string[]> } | undefined;
   return async (_req, res) => {
@@ -25,7 +40,7 @@ export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestH
   };
 }
 
-/** Names of the checks that reject or take too long. Never rejects. */
+/** The names of the checks that reject or exceed the time limit. Never rejects. */
 async function failedChecks(checks: ReadinessChecks, limitMs: number): Promise<string[]> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(reject, limitMs);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Request, Response } from 'express';
-import { liveness } from './liveness.ts';
+import { liveness } from './health.ts';
 import { ThreadPoolProbe } from './thread-pool.ts';
 
 describe('liveness', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  test('is over when the threads do nothing any more, and asks them once, however many want to know', async () => {
+  test('fails while the thread pool is blocked, and probes once for concurrent requests', async () => {
     const { promise, resolve: unblock } = Promise.withResolvers<void>();
     const work = jest.fn(() => promise);
     const handler = liveness(new ThreadPoolProbe(work));
@@ -40,12 +40,12 @@ describe('liveness', () => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
-  test('is not over because the work fails', async () => {
+  test('does not fail because the work fails', async () => {
     expect(await new ThreadPoolProbe(() => Promise.reject(new Error('EIO'))).responds(1)).toBe(true);
   });
 });
 
-describe('a process whose threads are blocked', () => {
+describe('a process with a blocked thread pool', () => {
   let directory: string;
   let child: ChildProcess | undefined;
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describe('a process whose threads are blocked', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('reports it, and ends at a signal all the same', async () => {
+  test('reports it, and still ends at a signal', async () => {
     const program = join(directory, 'service.ts');
     await writeFile(
       program,
@@ -64,7 +64,7 @@ describe('a process whose threads are blocked', () => {
       import { open } from 'node:fs/promises';
       import { createServer } from 'node:http';
       import { runService } from '${join(import.meta.dirname, 'run-service.ts')}';
-      import { liveness } from '${join(import.meta.dirname, 'liveness.ts')}';
+      import { liveness } from '${join(import.meta.dirname, 'health.ts')}';
       await runService('test', async () => {
         execFileSync('mkfifo', ['${directory}/fifo']);
         for (let at = 0; at < 4; at += 1) void open('${directory}/fifo');

@@ -1,15 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { freePorts } from '../../../../infra/testing/free-ports.ts';
+import { freePorts } from './free-ports.ts';
+import { until } from './until.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-
-/** A whole start on a busy machine. */
-const START_LIMIT_MS = 60_000;
+const MAIN = join(import.meta.dirname, '../../single-node/src/main.ts');
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -89,26 +85,8 @@ export class SingleNodeProcess {
   }
 
   async #untilReady(): Promise<void> {
-    const deadline = Date.now() + START_LIMIT_MS;
-    while (!this.#output.includes('Stop with Ctrl-C')) {
-      if (this.#process.exitCode !== null || Date.now() > deadline) {
-        this.kill('SIGKILL');
-        throw new Error(`The single node did not start:\n${this.#output}`);
-      }
-      await pause(50);
-    }
+    const ended = () => this.#process.exitCode !== null;
+    await until(() => this.#output.includes('Stop with Ctrl-C') || ended());
+    if (ended()) throw new Error(`The single node did not start:\n${this.#output}`);
   }
-}
-
-/** The command lines of all processes that work in a directory or name it: whatever a node on it has left. */
-export async function processesUsing(directory: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
-  const commands = await Promise.all(
-    pids.map(async (pid) => {
-      const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return [place, command].some((text) => text.includes(directory)) ? command.replaceAll('\0', ' ') : '';
-    }),
-  );
-  return commands.filter((command) => command !== '');
 }

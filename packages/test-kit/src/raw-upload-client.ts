@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { BOUNDARY } from './multipart.ts';
 import { until } from './until.ts';
 
-/** What a server has sent: one answer, or the 100 before it too. */
-export type RawAnswer = { status: number; headers: Map<string, string>; body: Record<string, unknown> };
+/** A response as it was received. */
+export type RawResponse = { status: number; headers: Map<string, string>; body: Record<string, unknown> };
 
-/** A client that speaks HTTP byte by byte over a socket of its own. */
+/** An HTTP client on a plain socket: the test controls every byte of the upload. */
 export class RawClient {
   readonly socket: Socket;
   #received = '';
@@ -26,7 +26,7 @@ export class RawClient {
     socket.on('close', () => {
       this.closed = true;
     });
-    // A refused client is cut off in the middle of a write.
+    // The server may reset the connection while the client writes.
     socket.on('error', () => {});
   }
 
@@ -53,32 +53,34 @@ export class RawClient {
     this.socket.write(bytes);
   }
 
-  /** Sends one piece of a chunked body. */
+  /** Sends one chunk of a chunked body. */
   sendChunk(bytes: Buffer | string): void {
     this.socket.write(`${Buffer.byteLength(bytes).toString(16)}\r\n`);
     this.socket.write(bytes);
     this.socket.write('\r\n');
   }
 
-  /** Waits for the final answer. */
-  async answer(limitMs?: number): Promise<RawAnswer> {
-    const look = () => parseAnswer(this.#received.replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, ''));
-    return until('an answer', look, limitMs);
+  /** Waits for the final response. */
+  response(seconds?: number): Promise<RawResponse> {
+    return until(() => parseResponse(this.#received.replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, '')), {
+      what: 'a response',
+      ...(seconds !== undefined && { seconds }),
+    });
   }
 
   async closedByServer(): Promise<void> {
-    await until('the server to close', () => this.closed || undefined);
+    await until(() => this.closed, { what: 'the server closes the connection' });
   }
 
-  /** Is gone from one moment to the next, as a client whose machine dies. */
+  /** Disappears without closing the connection properly, like a client whose machine dies. */
   vanish(): void {
-    // Node never lets go of a socket that is reset while it is being ended.
+    // Node never frees a socket that is reset while it is ending.
     if (this.socket.writableEnded) this.socket.destroy();
     else this.socket.resetAndDestroy();
   }
 }
 
-function parseAnswer(text: string): RawAnswer | undefined {
+function parseResponse(text: string): RawResponse | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');

@@ -1,8 +1,11 @@
 /**
- * Does the work for one item after the other, whatever becomes of the others. Rejects in the end with an AggregateError
- * when any of it failed; its cause is the first failure.
+ * Runs `work` for one item after another, and continues when it fails for one. Then it rejects with an AggregateError if
+ * anything failed; the `cause` is the first failure.
  */
-export async function settleEach<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+export async function forEachSettled<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
   const errors: unknown[] = [];
   let count = 0;
   for (const item of items) {

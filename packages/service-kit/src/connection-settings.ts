@@ -10,7 +10,7 @@ const s3Settings = z.object({
   S3_SECRET_ACCESS_KEY: setting.text(),
 });
 
-/** Where objects are kept and how to get in. */
+/** Address and credentials of the object store. */
 export type S3Settings = {
   endpoint?: string;
   publicEndpoint?: string;
@@ -21,7 +21,7 @@ export type S3Settings = {
   forcePathStyle: boolean;
 };
 
-/** Reads the settings of the object store; throws a SettingsError naming what is missing or wrong. */
+/** Reads the settings of the object store. Throws a SettingsError that names each missing or invalid variable. */
 export function readS3Settings(env: NodeJS.ProcessEnv): S3Settings {
   const values = readSettings(s3Settings, env);
   return {
@@ -37,7 +37,7 @@ export function readS3Settings(env: NodeJS.ProcessEnv): S3Settings {
 
 const amqpSettings = z.object({ AMQP_URL: setting.amqpUrl() });
 
-/** Reads the address of the message broker; throws a SettingsError when it is missing or wrong. */
+/** Reads the address of the message broker. Throws a SettingsError when it is missing or invalid. */
 export function readAmqpUrl(env: NodeJS.ProcessEnv): string {
   return readSettings(amqpSettings, env).AMQP_URL;
 }

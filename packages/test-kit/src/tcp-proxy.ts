@@ -3,28 +3,34 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 type Address = { host: string; port: number };
 
-/** From who connects to who is connected to, and back. */
-type Way = 'there' | 'back';
+/** From the client to the target, and back. */
+type Direction = 'there' | 'back';
 
 /**
- * A door between two programs: it hands every connection on to the first of its targets that takes it, and can be shut
- * in more than one way. Its own port stays, whatever happens behind it.
+ * A TCP proxy that simulates network faults. It connects each client to the first of its targets that accepts. Its own
+ * port never changes.
  */
 export class TcpProxy {
   readonly #server: Server;
   readonly #targets: () => Address[];
   readonly #pairs = new Set<{ near: Socket; far: Socket }>();
   #isCut = false;
-  #silent: readonly Way[] = [];
-  /** Of connections that are over. */
+  #silent: readonly Direction[] = [];
+  /** Of closed connections. */
   #bytesBack = 0;
   #next = 0;
 
+  /** @param targets is called for every connection, so that targets may move. */
   static async start(targets: () => Address[]): Promise<TcpProxy> {
     const proxy = new TcpProxy(targets);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
+  }
+
+  /** Starts a proxy to the host and port of a URL. */
+  static startFor(url: string): Promise<TcpProxy> {
+    return TcpProxy.start(() => [addressOf(url)]);
   }
 
   private constructor(targets: () => Address[]) {
@@ -36,27 +42,44 @@ export class TcpProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Bytes that came from the targets so far. */
+  /** Bytes received from the targets so far. */
   get bytesBack(): number {
     return [...this.#pairs].reduce((sum, { far }) => sum + far.bytesRead, this.#bytesBack);
   }
 
-  /** As when a cable is pulled and the switch says so: everybody is disconnected, nobody gets in. */
+  /** A URL with the host and port of this proxy. */
+  through(url: string): string {
+    const changed = new URL(url);
+    changed.hostname = '127.0.0.1';
+    changed.port = String(this.port);
+    return changed.href;
+  }
+
+  /** Resets all connections and refuses new ones. */
   cut(): void {
     this.#isCut = true;
     this.#disconnectAll();
   }
 
-  /** As when packets get lost on the way: connections stay and nothing comes through, or nothing in one direction. */
-  silence(ways: readonly Way[] = ['there', 'back']): void {
-    this.#silent = ways;
+  /** Drops packets: connections stay open, but no data passes in these directions. */
+  silence(directions: readonly Direction[] = ['there', 'back']): void {
+    this.#silent = directions;
     for (const { near, far } of this.#pairs) {
-      if (ways.includes('there')) near.unpipe(far).pause();
-      if (ways.includes('back')) far.unpipe(near).pause();
+      if (directions.includes('there')) near.unpipe(far).pause();
+      if (directions.includes('back')) far.unpipe(near).pause();
     }
   }
 
-  /** What is connected then is disconnected; from now on all is well. */
+  /** Ends a silence: data sent meanwhile arrives late, on the same connections. */
+  resume(): void {
+    for (const { near, far } of this.#pairs) {
+      if (this.#silent.includes('there')) near.pipe(far);
+      if (this.#silent.includes('back')) far.pipe(near);
+    }
+    this.#silent = [];
+  }
+
+  /** Ends every fault and resets the connections made during it. */
   heal(): void {
     this.#isCut = false;
     this.#silent = [];
@@ -70,13 +93,12 @@ export class TcpProxy {
   }
 
   async #accept(near: Socket): Promise<void> {
-    // A peer that goes away is what this is about.
     near.on('error', () => {});
     if (this.#isCut) {
       near.resetAndDestroy();
       return;
     }
-    const far = await this.#reach();
+    const far = await this.#connectToTarget();
     if (far === undefined || near.destroyed) {
       near.resetAndDestroy();
       far?.destroy();
@@ -95,8 +117,8 @@ export class TcpProxy {
     if (!this.#silent.includes('back')) far.pipe(near);
   }
 
-  /** A connection to one of the targets, taken in turn. */
-  async #reach(): Promise<Socket | undefined> {
+  /** Connects to one of the targets, round robin. */
+  async #connectToTarget(): Promise<Socket | undefined> {
     const targets = this.#targets();
     const first = this.#next++;
     for (const tries of targets.keys()) {
@@ -106,7 +128,7 @@ export class TcpProxy {
         await once(socket, 'connect');
         return socket;
       } catch {
-        // The next one.
+        // The next target may accept.
       }
     }
     return undefined;
@@ -121,7 +143,12 @@ export class TcpProxy {
   }
 }
 
-/** One that is just being ended cannot be reset: Node would keep it, and not exit for it, for ever. */
+function addressOf(url: string): Address {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+/** Node never frees a socket that is reset while it is ending, and then does not exit. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

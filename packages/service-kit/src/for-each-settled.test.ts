@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { settleEach } from './settle-each.ts';
+import { forEachSettled } from './for-each-settled.ts';
 
-test('does all of the work, and rejects with what failed of it', async () => {
+test('runs the work for every item, and rejects with all failures', async () => {
   const done: number[] = [];
-  const settled = settleEach([1, 2, 3, 4], async (item) => {
+  const settled = forEachSettled([1, 2, 3, 4], async (item) => {
     if (item % 2 === 1) throw new Error(`not ${item}`);
     done.push(item);
   });

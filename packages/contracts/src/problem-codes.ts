@@ -1,0 +1,74 @@
+/** Every problem code (RFC 9457): the HTTP status it has, and the title, which says what it means. */
+export const PROBLEMS = {
+  // Any request
+  route_not_found: { status: 404, title: 'No Such Route' },
+  method_not_allowed: { status: 405, title: 'Method Not Allowed' },
+  rate_limited: { status: 429, title: 'Rate Limit Exceeded' },
+  internal_error: { status: 500, title: 'Internal Server Error' },
+  unavailable: { status: 503, title: 'Service Unavailable' },
+
+  // The input
+  validation_failed: { status: 400, title: 'Invalid Request' },
+  invalid_json: { status: 400, title: 'Invalid JSON' },
+  json_too_deep: { status: 400, title: 'JSON Nested Too Deep' },
+  incomplete_body: { status: 400, title: 'Incomplete Body' },
+  body_too_large: { status: 413, title: 'Body Too Large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported Media Type' },
+
+  // Keys and workspaces
+  missing_api_key: { status: 401, title: 'API Key Missing' },
+  invalid_api_key: { status: 401, title: 'API Key Invalid' },
+  revoked_api_key: { status: 401, title: 'API Key Revoked' },
+  expired_api_key: { status: 401, title: 'API Key Expired' },
+  workspace_header_missing: { status: 400, title: 'Workspace Header Missing' },
+  workspace_mismatch: { status: 403, title: 'Wrong Workspace' },
+  insufficient_permissions: { status: 403, title: 'Insufficient Permissions' },
+  permission_escalation: { status: 403, title: 'Permission Escalation' },
+  api_key_not_found: { status: 404, title: 'API Key Not Found' },
+  last_admin_key: { status: 409, title: 'Last Admin Key' },
+
+  // Idempotency keys
+  idempotency_key_in_use: { status: 409, title: 'Idempotency Key In Use' },
+  idempotency_key_reused: { status: 422, title: 'Idempotency Key Reused' },
+
+  // Videos
+  video_not_found: { status: 404, title: 'Video Not Found' },
+  video_not_failed: { status: 409, title: 'Video Not Failed' },
+  source_not_available: { status: 409, title: 'Source File Missing' },
+
+  // Upload tickets and uploads
+  upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },
+  upload_token_missing: { status: 401, title: 'Upload Token Missing' },
+  upload_token_invalid: { status: 401, title: 'Upload Token Invalid' },
+  upload_token_expired: { status: 401, title: 'Upload Token Expired' },
+  upload_token_used: { status: 401, title: 'Upload Token Used' },
+  upload_in_progress: { status: 409, title: 'Upload In Progress' },
+  upload_cancelled: { status: 409, title: 'Upload Cancelled' },
+  upload_interrupted: { status: 400, title: 'Upload Interrupted' },
+  upload_timeout: { status: 408, title: 'Upload Timed Out' },
+  too_many_uploads: { status: 429, title: 'Too Many Uploads' },
+  malformed_multipart: { status: 400, title: 'Malformed Multipart Body' },
+  file_missing: { status: 400, title: 'File Missing' },
+  file_empty: { status: 400, title: 'File Empty' },
+  multiple_files: { status: 400, title: 'Multiple Files' },
+  file_too_large: { status: 413, title: 'File Too Large' },
+  insufficient_storage: { status: 507, title: 'Insufficient Storage' },
+
+  // Playback
+  playback_token_required: { status: 401, title: 'Playback Token Required' },
+  playback_token_invalid: { status: 403, title: 'Playback Token Invalid' },
+  playback_token_expired: { status: 403, title: 'Playback Token Expired' },
+
+  // Webhooks
+  webhook_not_found: { status: 404, title: 'Webhook Not Found' },
+  webhook_disabled: { status: 409, title: 'Webhook Disabled' },
+  webhook_limit_reached: { status: 409, title: 'Webhook Limit Reached' },
+  delivery_not_found: { status: 404, title: 'Delivery Not Found' },
+
+  // The internal API
+  invalid_service_secret: { status: 401, title: 'Service Secret Invalid' },
+  attempt_not_claimable: { status: 409, title: 'Attempt Not Claimable' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+/** What programs look at in a problem. Stable, snake_case. */
+export type ProblemCode = keyof typeof PROBLEMS;

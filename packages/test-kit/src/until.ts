@@ -1,0 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const PAUSE_MS = 20;
+
+/** Shorter than a test may take, so that the error names what did not happen. */
+const LIMIT_SECONDS = 50;
+
+type Options = {
+  /** Names the condition in the error; its source by default. */
+  what?: string;
+  seconds?: number;
+  /** Adds details to the error. */
+  details?: () => string;
+};
+
+type Falsy = undefined | null | false | 0 | '';
+
+/** Repeats a check until it returns something truthy, and resolves with that. Throws when the time limit passes. */
+export async function until<T>(
+  check: () => T | Promise<T>,
+  { what = String(check), seconds = LIMIT_SECONDS, details = () => '' }: Options = {},
+): Promise<Exclude<T, Falsy>> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const found = await check();
+    if (found) return found as Exclude<T, Falsy>;
+    if (performance.now() > deadline) throw new Error(`Not within ${seconds} s: ${what}. ${details()}`);
+    await pause(PAUSE_MS);
+  }
+}
