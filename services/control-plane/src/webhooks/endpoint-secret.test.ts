@@ -11,7 +11,7 @@ test('the published test vector of Standard Webhooks', () => {
       sentAt: new Date(1_614_265_330_000),
       body: '{"test": 2432232314}',
     },
-    [Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLjSw', 'base64')],
+    [Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')],
   );
   expect(headers).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
