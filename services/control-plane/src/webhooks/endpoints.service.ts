@@ -1,8 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
-import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { Commit, Database } from '../db/database.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
@@ -67,15 +66,11 @@ export class WebhookEndpointsService {
   /**
    * Registers an endpoint. Throws 400 for a URL that events may not be sent to, and 409 `webhook_limit_reached`.
    */
-  async create(
-    workspaceId: string,
-    webhook: EndpointSettings,
-    noteOutcome: NoteOutcome<CreatedWebhook>,
-  ): Promise<CreatedWebhook> {
+  async create(workspaceId: string, webhook: EndpointSettings): Promise<Commit<CreatedWebhook>> {
     await this.#requireAllowed(webhook.url);
     const secret = newEndpointSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       await lockEndpointsOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
       const row = await insertEndpoint(trx, {
@@ -84,10 +79,8 @@ export class WebhookEndpointsService {
         ...webhook,
         secret: sealed,
       });
-      const created = { ...toWebhookRecord(row, undefined), secret: formatEndpointSecret(secret) };
-      await noteOutcome(trx, created);
-      return created;
-    });
+      return { ...toWebhookRecord(row, undefined), secret: formatEndpointSecret(secret) };
+    };
   }
 
   /** One page of the workspace's endpoints. */
@@ -147,24 +140,18 @@ export class WebhookEndpointsService {
    * Replaces the secret. The old one signs as well for a day; one that it had replaced no longer does. Throws 404
    * `webhook_not_found`.
    */
-  async rotateSecret(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<RotatedWebhook>,
-  ): Promise<RotatedWebhook> {
+  async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
     const secret = newEndpointSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       await lockOwn(trx, workspaceId, id);
       const row = await replaceSecret(trx, id, sealed, REPLACED_SECRET_HOURS);
-      const rotated = {
+      return {
         ...(await this.#record(trx, row)),
         secret: formatEndpointSecret(secret),
         previousSecretExpiresAt: row.previous_secret_expires_at.toISOString(),
       };
-      await noteOutcome(trx, rotated);
-      return rotated;
-    });
+    };
   }
 
   /** One page of an endpoint's deliveries. Throws 404 `webhook_not_found`. */
@@ -191,40 +178,27 @@ export class WebhookEndpointsService {
    * Delivers an event again: starts a new round of attempts under the same event id. Throws 404 `webhook_not_found` or
    * `delivery_not_found`, and 409 `webhook_disabled`.
    */
-  async redeliver(
-    workspaceId: string,
-    id: string,
-    deliveryId: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  async redeliver(workspaceId: string, id: string, deliveryId: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       const endpoint = await lockOwn(trx, workspaceId, id);
       const delivery = await findDelivery(trx, id, deliveryId);
       if (delivery === undefined) throw deliveryNotFound(deliveryId);
       requireEnabled(endpoint);
       await renewDelivery(trx, deliveryId);
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
   /** Sends a test event to this endpoint, once. Throws 404 `webhook_not_found`, and 409 `webhook_disabled`. */
-  async test(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  async test(workspaceId: string, id: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id });
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
   async #requireAllowed(url: string): Promise<void> {
