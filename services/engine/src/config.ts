@@ -55,6 +55,12 @@ const settings = z.object({
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
 
+/**
+ * Timeout of a readiness check. The check of the object store takes up to five seconds. All engines share that store, so a
+ * shorter timeout would take all of them out of service while it is only slow. Probes must wait longer than this.
+ */
+export const READINESS_TIMEOUT_MS = 6_000;
+
 /** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 

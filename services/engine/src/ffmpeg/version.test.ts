@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPatched, parseVersion } from './ffmpeg-version.ts';
+import { isPatched, parseVersion } from './version.ts';
 
 test.each([
   ['ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2026', '5.1.9'],

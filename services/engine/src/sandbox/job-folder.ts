@@ -1,6 +1,16 @@
 import { chmod, chown } from 'node:fs/promises';
 import { type Account, ownAccount } from '@framelane/service-kit/system-account';
 
+/**
+ * The source within a job's folder, alone in a folder of its own. The fixed name has no extension, so that only the content
+ * decides the format. The prefix `file:` keeps ffmpeg from reading a protocol into it.
+ */
+export const SOURCE_FOLDER = 'source';
+export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;
+export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
+/** The folder within a job's folder that ffmpeg may write to. */
+export const OUTPUT_FOLDER = 'output';
+
 /** Modes of what the engine owns and the group of the confined programs may use. */
 const MODES = { pass: 0o710, read: 0o750, write: 0o770 };
 

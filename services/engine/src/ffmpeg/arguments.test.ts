@@ -3,7 +3,7 @@ import { encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
-import { ffmpegArguments } from './ffmpeg-arguments.ts';
+import { ffmpegArguments } from './arguments.ts';
 
 const lineFor = (changes: Partial<EncodePlan> = {}) =>
   ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
@@ -81,8 +81,8 @@ describe('the ffmpeg run', () => {
 
   test('passes on what is kept, and cuts the other rungs at its key frames', () => {
     const outputOptions = streamsFor({
-      keepsTop: true,
-      audio: { index: 0, make: { keep: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
+      videoPassthrough: true,
+      audio: { index: 0, make: { passthroughFrames: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
       segmentSeconds: 5,
     });
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(
@@ -106,7 +106,7 @@ describe('the ffmpeg run', () => {
     const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
     expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
     expect(full.match(/\[0:1\]/g)).toHaveLength(1);
-    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), keepsTop: true })).toMatch(
+    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true })).toMatch(
       /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
     );
     expect(lineFor().outputs.map(({ path }) => path)).toEqual([
@@ -117,9 +117,9 @@ describe('the ffmpeg run', () => {
   });
 
   test('converts only pictures that are not as they are delivered', () => {
-    const [top] = optionValue(streamsFor({ pixelsFit: true }), '-filter_complex')?.split(';') ?? [];
+    const [top] = optionValue(streamsFor({ pixelsCompatible: true }), '-filter_complex')?.split(';') ?? [];
     expect(top).toMatch(/trim=end_frame=50,format=yuv420p,setsar=1,/);
-    const small = { pixelsFit: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
+    const small = { pixelsCompatible: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
     const [scaled] = optionValue(streamsFor(small), '-filter_complex')?.split(';') ?? [];
     expect(scaled).toMatch(
       /trim=end_frame=50,zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,setparams=/,

@@ -1,6 +1,7 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { expect, test } from '@jest/globals';
-import { reserveOf, StoreRoom } from './store-room.ts';
+import { reservedBytes } from '../disk-space.ts';
+import { StorageHeadroom } from './storage-headroom.ts';
 
 const GIB = 1024 ** 3;
 const FULL = { status: 507, code: 'insufficient_storage' };
@@ -8,13 +9,15 @@ const FULL = { status: 507, code: 'insufficient_storage' };
 /** A disk of 1000 bytes, of which 50 are the reserve. */
 function roomWith(freeBytes: number) {
   const disk = { freeBytes, totalBytes: 1000 };
-  const room = new StoreRoom({ room: async () => ({ ...disk }) } as Partial<ObjectStore> as ObjectStore);
+  const room = new StorageHeadroom({
+    room: async () => ({ ...disk }),
+  } as Partial<ObjectStore> as ObjectStore);
   return { disk, room };
 }
 
 test('the reserve is 2 GiB, or 5 % of a small disk', () => {
-  expect(reserveOf(1000 * GIB)).toBe(2 * GIB);
-  expect(reserveOf(20 * GIB)).toBe(GIB);
+  expect(reservedBytes(1000 * GIB)).toBe(2 * GIB);
+  expect(reservedBytes(20 * GIB)).toBe(GIB);
 });
 
 test('what is announced has to fit beside the reserve and what others have announced', async () => {
@@ -61,7 +64,7 @@ test('an upload ends when others have filled the disk', async () => {
 });
 
 test('a store without a disk has room for everything', async () => {
-  const room = new StoreRoom({} as ObjectStore);
+  const room = new StorageHeadroom({} as ObjectStore);
   const claim = await room.claim(1e15);
   await claim.take(1e15);
   await room.check();

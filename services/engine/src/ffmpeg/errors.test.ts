@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { explainToolError } from './ffmpeg-errors.ts';
-import { ToolError } from './tool-error.ts';
+import { explainToolError } from './errors.ts';
+import { ToolError } from './run-tool.ts';
 
 describe('a failure of a tool', () => {
   test.each([
@@ -52,7 +52,7 @@ describe('a failure of a tool', () => {
     ['timeout', 'transcode_timeout'],
     ['stalled', 'transcode_timeout'],
     ['killed', 'transcode_failed'],
-    ['forced', 'internal_error'],
+    ['sigkill', 'internal_error'],
   ] as const)('that was %s is %s, and may be tried again', (end, code) => {
     expect(explainToolError(new ToolError(end, '', ''), 'encode')).toMatchObject({ code, retryable: true });
   });

@@ -1,8 +1,8 @@
 import { access, realpath, writeFile } from 'node:fs/promises';
 import type { Account } from '@framelane/service-kit/system-account';
 import type { Sandbox, TranscodeLimits } from '../transcode-settings.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER } from './job-folder.ts';
 import { seccompFilter } from './seccomp-filter.ts';
-import { OUTPUT_FOLDER, SOURCE_FOLDER } from './whitelist.ts';
 
 /** Where a job's directory appears inside bubblewrap. */
 const JOB = '/job';
@@ -35,7 +35,7 @@ export type Confinement = {
  *
  * Throws an Error where a sandbox needs a seccomp filter and there is none for the architecture.
  */
-export async function writeConfinedProgram(
+export async function writeLaunchScript(
   path: string,
   program: string,
   { sandbox, limits, account }: Confinement,

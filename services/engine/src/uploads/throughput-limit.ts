@@ -10,7 +10,7 @@ const RATE_GRACE_SECONDS = 10;
 const STUCK_SECONDS = 600;
 
 /** What was seen since the last look at a transfer. */
-export type PaceSample = {
+export type ThroughputSample = {
   seconds: number;
   /** Bytes that came in. */
   bytes: number;
@@ -19,7 +19,7 @@ export type PaceSample = {
 };
 
 /** `idle` and `slow` are the client's doing, `stuck` is the store's. */
-export type PaceVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
+export type ThroughputVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
 
 type PaceLimits = Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
 
@@ -37,7 +37,7 @@ export class Pace {
     this.#limits = limits;
   }
 
-  observe({ seconds, bytes, heldBack }: PaceSample): PaceVerdict {
+  observe({ seconds, bytes, heldBack }: ThroughputSample): ThroughputVerdict {
     this.#bytes += bytes;
     if (bytes > 0) {
       this.#idleSeconds = 0;

@@ -1,11 +1,13 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from '../plan/encode-plan.ts';
-import { toFraction, toNumber } from '../plan/frame-rate.ts';
 import { h264Level } from '../plan/h264-level.ts';
-import type { Rung, Size } from '../plan/ladder.ts';
-import { DECODE_OPTIONS, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/whitelist.ts';
+import type { Rung } from '../plan/ladder.ts';
+import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
+import { toFraction, toNumber } from '../source/frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import type { Size } from '../source/media-source.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
@@ -81,11 +83,11 @@ function streamOptions(
   return [
     ...['-filter_complex_threads', String(settings.threads), '-filter_complex', chains.join(';')],
     ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
-    ...(plan.keepsTop ? ['-map', `0:${plan.videoIndex}`] : []),
+    ...(plan.videoPassthrough ? ['-map', `0:${plan.videoIndex}`] : []),
     ...audioMap(plan),
     ...['-sn', '-dn', ...WITHOUT_METADATA],
     ...encodedRungs(plan).flatMap((rung, at) => encoderOptions(rung, at, plan, settings)),
-    ...(plan.keepsTop ? keptVideoOptions(encodedRungs(plan).length, plan) : []),
+    ...(plan.videoPassthrough ? keptVideoOptions(encodedRungs(plan).length, plan) : []),
     ...audioOptions(plan),
     ...['-t', String(settings.limits.maxDurationSeconds)],
     ...hlsOptions(plan),
@@ -104,8 +106,8 @@ function images(): FfmpegCommandLine['outputs'] {
 }
 
 /** The rungs that x264 makes, lowest first. */
-function encodedRungs({ rungs, keepsTop }: EncodePlan): readonly Rung[] {
-  return keepsTop ? rungs.slice(0, -1) : rungs;
+function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
+  return videoPassthrough ? rungs.slice(0, -1) : rungs;
 }
 
 /**
@@ -187,7 +189,7 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
 const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
 
 function audioChain({ audio, lead }: EncodePlan): string[] {
-  if (!audio || 'keep' in audio.make) return [];
+  if (!audio || 'passthroughFrames' in audio.make) return [];
   // Gaps are filled, a late start and an early end padded with silence, and a late end cut.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
@@ -202,14 +204,14 @@ function audioChain({ audio, lead }: EncodePlan): string[] {
 
 function audioMap({ audio }: EncodePlan): string[] {
   if (!audio) return [];
-  return ['-map', 'keep' in audio.make ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
+  return ['-map', 'passthroughFrames' in audio.make ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
 }
 
 function audioOptions({ audio }: EncodePlan): string[] {
   if (!audio) return [];
-  if (!('keep' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+  if (!('passthroughFrames' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
   // Named for another use: it drops packets, here those after the picture.
-  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.keep})`];
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.passthroughFrames})`];
 }
 
 /**
@@ -250,9 +252,9 @@ function resized({ width, height }: Size): string {
 }
 
 function standardRange(top: Rung, plan: EncodePlan): string[] {
-  const { pixelsFit, coded, assumedMatrix } = plan;
+  const { pixelsCompatible, coded, assumedMatrix } = plan;
   const { width, height } = top;
-  if (pixelsFit) {
+  if (pixelsCompatible) {
     // What is said of the format also keeps JPEG's own, for the pictures, away from the rungs.
     return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
   }
@@ -300,9 +302,9 @@ function encoderOptions(
   { preset, threads }: { preset: string; threads: number },
 ): string[] {
   // By time, not by count of frames: at 29.97 a count drifts away from the segments.
-  const keyFrames = plan.keepsTop ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
+  const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // Of no effect but for a source whose key frames are not where its packets say.
-  const longest = plan.keepsTop ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = plan.videoPassthrough ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const { level, maxFrames } = h264Level({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ProgressReader } from './ffmpeg-progress.ts';
+import { ProgressReader } from './progress.ts';
 
 test('progress is read across chunks, and only grows', () => {
   const seen: number[] = [];

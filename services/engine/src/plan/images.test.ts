@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { planImages } from './images-plan.ts';
+import { planImages } from './images.ts';
 
 const RUNG = { width: 640, height: 360 };
 

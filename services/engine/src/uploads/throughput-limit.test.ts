@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { Pace, type PaceVerdict } from './pace.ts';
+import { Pace, type ThroughputVerdict } from './throughput-limit.ts';
 
 const LIMITS = { idleSeconds: 60, minBytesPerSecond: 1000 };
 
 /** The verdicts of one second after another. */
-function verdicts(bytesEachSecond: number[], heldBack = false): PaceVerdict[] {
+function verdicts(bytesEachSecond: number[], heldBack = false): ThroughputVerdict[] {
   const pace = new Pace(LIMITS);
   return bytesEachSecond.map((bytes) => pace.observe({ seconds: 1, bytes, heldBack }));
 }

@@ -1,6 +1,6 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import { TranscodeFailure } from '../transcode-failure.ts';
-import { ToolError } from './tool-error.ts';
+import { ToolError } from './run-tool.ts';
 
 type Verdict = { code: FailureCode; message: string; retryable: boolean };
 
@@ -10,7 +10,7 @@ const fileAtFault = (code: FailureCode, message: string): Verdict => ({ code, me
 const CHANGED_SOUND = /Changing audio frame properties on the fly/;
 
 /** Whether ffmpeg failed because decoded audio changed its layout, rate or format. */
-export function isChangedSound(error: unknown): boolean {
+export function isAudioFormatChange(error: unknown): boolean {
   return error instanceof ToolError && CHANGED_SOUND.test(error.stderr);
 }
 
@@ -79,7 +79,8 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   }
   if (end === 'memory')
     return fileAtFault('transcode_failed', 'The video takes too much memory to transcode.');
-  if (end === 'talkative') return fileAtFault('malformed_media', 'The description of the file is too long.');
+  if (end === 'output_limit')
+    return fileAtFault('malformed_media', 'The description of the file is too long.');
   const sign = SIGNS.find(([pattern]) => pattern.test(stderr));
   // ffprobe holds the index of the file and a few frames. Its limit on memory is far above that.
   if (stage === 'probe' && sign?.[0] === OUT_OF_MEMORY) {
@@ -89,7 +90,7 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   const unopened = UNOPENED_TRACK.exec(stderr);
   if (unopened) return unopenedTrack(Number(unopened[2]) + 1, unopened[1]);
   // In practice the kernel sends it, to whatever takes the most memory of a machine that has none left.
-  if (end === 'forced') return engineTrouble('The engine ran out of memory.');
+  if (end === 'sigkill') return engineTrouble('The engine ran out of memory.');
   // A crash, or a limit: not proven to be the file's fault.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
   return DEFAULTS[stage];

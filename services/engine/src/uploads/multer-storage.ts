@@ -25,7 +25,7 @@ type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
  * way. When the part breaks off, the store fails or `signal` aborts, the store keeps nothing of it. A file that is
  * stored although the form turns out to be faulty later is for the caller to remove.
  */
-export class SourceStorage implements StorageEngine {
+export class MulterStorage implements StorageEngine {
   readonly #objects: ObjectStore;
   readonly #key: string;
   readonly #signal: AbortSignal;

@@ -21,7 +21,7 @@ const FORM_LIMITS = {
  * Throws a Problem as soon as the form or the storage fails, or the reason of `signal` as soon as that aborts. The
  * rest of the body is left unread then, and the connection is fit for the answer.
  */
-export async function readForm(
+export async function readMultipart(
   req: Request,
   res: Response,
   options: { storage: StorageEngine; maxBytes: number; signal: AbortSignal },

@@ -1,27 +1,12 @@
 import type { DiskRoom, ObjectStore } from '@framelane/object-store/object-store';
+import { reservedBytes } from '../disk-space.ts';
 import { noRoom } from './upload-problems.ts';
-
-const GIB = 1024 ** 3;
 
 /** How long free space that was read counts, in milliseconds: others write to the disk, too. */
 const FRESH_MS = 500;
 
-/**
- * Bytes of a disk that uploads and transcodes leave free: 2 GiB, or 5 % of a disk smaller than 40 GiB. What shares the disk needs them, such
- * as the write-ahead log of PostgreSQL, which ends when it cannot write.
- */
-export function reserveOf(totalBytes: number): number {
-  return Math.min(2 * GIB, totalBytes / 20);
-}
-
-/** Bytes that a store takes without touching the reserve of its disk; infinite for a store without a disk of its own. */
-export async function spareBytes(objects: Pick<ObjectStore, 'room'>): Promise<number> {
-  const room = await objects.room?.();
-  return room ? room.freeBytes - reserveOf(room.totalBytes) : Number.POSITIVE_INFINITY;
-}
-
 /** Room for one upload. */
-export type RoomClaim = {
+export type HeadroomClaim = {
   /** To be called before `bytes` more are written. Throws a 507 Problem when they would come out of the reserve. */
   take(bytes: number): Promise<void>;
   /** Gives back what was not taken. */
@@ -32,10 +17,10 @@ export type RoomClaim = {
  * Shares the free space of the disk with the objects out among the uploads of this engine. A store without a disk of its own
  * has room for everything.
  */
-export class StoreRoom {
+export class StorageHeadroom {
   readonly #objects: ObjectStore;
   /** Bytes that were announced and have not come yet, by claim. */
-  readonly #promised = new Map<RoomClaim, number>();
+  readonly #promised = new Map<HeadroomClaim, number>();
   #seen: (DiskRoom & { at: number }) | null = null;
   #writtenSince = 0;
 
@@ -47,8 +32,8 @@ export class StoreRoom {
    * Claims room for an upload of so many bytes, null when it does not announce how many. Throws a 507 Problem when they do
    * not fit beside the reserve and what other uploads have announced.
    */
-  async claim(announced: number | null): Promise<RoomClaim> {
-    const claim: RoomClaim = {
+  async claim(announced: number | null): Promise<HeadroomClaim> {
+    const claim: HeadroomClaim = {
       take: (bytes) => this.#take(claim, bytes),
       release: () => void this.#promised.delete(claim),
     };
@@ -69,7 +54,7 @@ export class StoreRoom {
     if (this.#spare() <= 0) throw noRoom();
   }
 
-  async #take(claim: RoomClaim, bytes: number): Promise<void> {
+  async #take(claim: HeadroomClaim, bytes: number): Promise<void> {
     const promised = this.#promised.get(claim) ?? 0;
     this.#promised.set(claim, Math.max(0, promised - bytes));
     // What was not announced has to fit beside what others have announced.
@@ -87,7 +72,7 @@ export class StoreRoom {
   /** Bytes that can be written without touching the reserve. */
   #spare(): number {
     if (this.#seen === null) return Number.POSITIVE_INFINITY;
-    return this.#seen.freeBytes - this.#writtenSince - reserveOf(this.#seen.totalBytes);
+    return this.#seen.freeBytes - this.#writtenSince - reservedBytes(this.#seen.totalBytes);
   }
 
   async #look(): Promise<void> {
