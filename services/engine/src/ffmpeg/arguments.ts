@@ -1,12 +1,13 @@
 import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
 import { AUDIO_SAMPLE_RATE, type EncodePlan } from '../plan/encode-plan.ts';
-import { toFraction, toNumber } from '../plan/frame-rate.ts';
 import { h264Level } from '../plan/h264-level.ts';
-import type { Rung, Size } from '../plan/ladder.ts';
+import type { Rung } from '../plan/ladder.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
+import { toFraction, toNumber } from '../source/frame-rate.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import type { Size } from '../source/media-source.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 

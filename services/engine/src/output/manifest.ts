@@ -1,7 +1,7 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '../plan/encode-plan.ts';
-import { toNumber } from '../plan/frame-rate.ts';
+import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { UnfitSegmentError } from './segment-info.ts';

@@ -1,11 +1,11 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { hostileOutput, outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
-import { headroomBytes } from '../uploads/storage-headroom.ts';
+import { headroomBytes } from '../disk-space.ts';
+import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
-import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
+import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
 export type StoredSegment = SegmentHead & { bytes: number };

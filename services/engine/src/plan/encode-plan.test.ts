@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
 import { hasPassthrough, planEncoding } from './encode-plan.ts';
-import type { FrameRate } from './frame-rate.ts';
 
 type Packets = {
   gops?: Gop[] | GopFlaw;

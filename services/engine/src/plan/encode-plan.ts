@@ -1,17 +1,20 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import { containerTraits } from '../source/containers.ts';
+import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import {
   type AudioTrack,
   type DynamicRange,
   describeTrack,
+  type Size,
   type VideoTrack,
 } from '../source/media-source.ts';
 import type { Turn } from '../source/orientation.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
-import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from './frame-rate.ts';
+import { deliveryFrameRate, fieldRate, isNear } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images.ts';
-import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
+import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
 import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
 
 /** The rate audio is encoded at. */
@@ -26,8 +29,6 @@ const SEGMENT_SECONDS = 6;
  */
 const LONGEST_LEAD_SECONDS = 0.1;
 
-/** Recordings in these change to interlaced pictures and back on the way. Others pass unchanged, at no cost (measured). */
-const TELEVISION_CONTAINERS = ['mpegts', 'mpeg', 'matroska'];
 /** Its fields are pictures of their own, with no other between their lines; the decoder calls each of them interlaced. */
 const CODEC_OF_SINGLE_FIELDS = 'hevc';
 
@@ -168,7 +169,7 @@ function sourceRate({ timeline }: ProbedSource, pictureRate: FrameRate): number 
 
 function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
   if (codec === CODEC_OF_SINGLE_FIELDS) return false;
-  return interlaced || TELEVISION_CONTAINERS.includes(container);
+  return interlaced || containerTraits(container).scanTypeMayChange;
 }
 
 /** Where frames of a constant rate are put by what is nearest, the first must not be in between. */

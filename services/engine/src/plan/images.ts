@@ -1,4 +1,4 @@
-import type { Size } from './ladder.ts';
+import type { Size } from '../source/media-source.ts';
 
 /** The still picture and the small pictures for the seek bar that are made beside the rungs. */
 export type ImagesPlan = {

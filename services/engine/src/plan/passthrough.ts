@@ -1,7 +1,8 @@
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
+import { containerTraits } from '../source/containers.ts';
+import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
-import { type FrameRate, toNumber } from './frame-rate.ts';
 import type { Rung } from './ladder.ts';
 
 /** Why a track has to be encoded although it could be delivered as it is, had this been otherwise. */
@@ -28,9 +29,6 @@ export type Obstacle =
 
 /** A verdict on a track: what is made of it, or why it has to be encoded. */
 export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
-
-/** Containers that describe a track once, for all of it. */
-const CONTAINERS = ['mp4', 'mov', 'matroska'];
 
 /** Decoders of every phone take these; the plain Baseline profile has tools that they do not. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
@@ -70,7 +68,7 @@ type VideoFacts = {
 
 /** In this order the first that holds is the obstacle. */
 const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
-  ['container', ({ container }) => !CONTAINERS.includes(container)],
+  ['container', ({ container }) => !containerTraits(container).allowsPassthrough],
   ['codec', ({ video }) => video.codec !== 'h264'],
   ['profile', ({ video }) => !PROFILES.includes(video.profile)],
   ['level', ({ video }) => !(video.level > 0 && video.level <= HIGHEST_LEVEL)],
@@ -123,7 +121,7 @@ type AudioFacts = {
  */
 export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
   const { container, audio, frames, lead, duration } = facts;
-  if (!CONTAINERS.includes(container)) return refused('container');
+  if (!containerTraits(container).allowsPassthrough) return refused('container');
   const obstacle = audioObstacle(audio);
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');

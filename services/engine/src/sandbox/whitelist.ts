@@ -1,10 +1,9 @@
+import { DEMUXERS } from '../source/containers.ts';
+
 /**
  * What ffmpeg and ffprobe may do with an uploaded file. Without these options a text file that names other files (an
  * HLS playlist, a concat list) makes them open those.
  */
-
-/** Containers of video only: nothing that refers to other files. */
-const DEMUXERS = ['mov', 'matroska', 'webm', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
 
 /** Decoders for each codec accepted, by the codec's name. */
 const VIDEO_DECODERS: Record<string, readonly string[]> = {

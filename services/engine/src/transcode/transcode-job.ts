@@ -16,7 +16,7 @@ import { describeResult } from '../output/manifest.ts';
 import { UnfitSegmentError } from '../output/segment-info.ts';
 import { SegmentUploads, type StoredSegments } from '../output/segment-uploads.ts';
 import { withStorageRetries } from '../output/storage-retries.ts';
-import { ToolOutput, ToolOutputError } from '../output/tool-output.ts';
+import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
 import { type EncodePlan, hasPassthrough, planEncoding } from '../plan/encode-plan.ts';
 import type { MaxRates } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
@@ -24,11 +24,10 @@ import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } fro
 import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
-import { hostileOutput, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
+import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { allOnceSettled } from './all-once-settled.ts';
-import type { Reservation } from './disk-space.ts';
-import { removeTree } from './remove-tree.ts';
+import type { Reservation } from './disk-reservations.ts';
+import { removeTree } from './work-directory.ts';
 
 /** One attempt at one video. */
 export type TranscodeJob = {
@@ -231,11 +230,8 @@ async function encode(
       mustWait: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
-    const [stored, images] = await allOnceSettled([
-      uploads.finish(),
-      storeImages(output, plan.images, job, { objects: context.objects, signal }),
-    ]);
-    return { stored, images };
+    const images = await storeImages(output, plan.images, job, { objects: context.objects, signal });
+    return { stored: await uploads.finish(), images };
   } catch (error) {
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;

@@ -12,19 +12,17 @@ import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
+import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { headroomBytes } from '../uploads/storage-headroom.ts';
-import type { AttemptClient } from './attempt-client.ts';
-import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { type AttemptClient, AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
+import { DiskReservations, type Reservation } from './disk-reservations.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { removeTree } from './remove-tree.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
-import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
@@ -55,7 +53,7 @@ export class TranscodeWorker {
   readonly #deps: Dependencies;
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
-  readonly #disk: DiskSpace;
+  readonly #disk: DiskReservations;
   /** Whether jobs share the disk of the objects, and fetch their sources as links. */
   #sourcesAreLinks = false;
   readonly #stopping = new AbortController();
@@ -66,7 +64,7 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
-    this.#disk = new DiskSpace(() => this.#freeBytes());
+    this.#disk = new DiskReservations(() => this.#freeBytes());
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,

@@ -1,6 +1,7 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { expect, test } from '@jest/globals';
-import { reservedBytes, StorageHeadroom } from './storage-headroom.ts';
+import { reservedBytes } from '../disk-space.ts';
+import { StorageHeadroom } from './storage-headroom.ts';
 
 const GIB = 1024 ** 3;
 const FULL = { status: 507, code: 'insufficient_storage' };

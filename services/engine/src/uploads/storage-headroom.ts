@@ -1,24 +1,9 @@
 import type { DiskRoom, ObjectStore } from '@framelane/object-store/object-store';
+import { reservedBytes } from '../disk-space.ts';
 import { noRoom } from './upload-problems.ts';
-
-const GIB = 1024 ** 3;
 
 /** How long free space that was read counts, in milliseconds: others write to the disk, too. */
 const FRESH_MS = 500;
-
-/**
- * Bytes of a disk that uploads and transcodes leave free: 2 GiB, or 5 % of a disk smaller than 40 GiB. What shares the disk needs them, such
- * as the write-ahead log of PostgreSQL, which ends when it cannot write.
- */
-export function reservedBytes(totalBytes: number): number {
-  return Math.min(2 * GIB, totalBytes / 20);
-}
-
-/** Bytes that a store takes without touching the reserve of its disk; infinite for a store without a disk of its own. */
-export async function headroomBytes(objects: Pick<ObjectStore, 'room'>): Promise<number> {
-  const room = await objects.room?.();
-  return room ? room.freeBytes - reservedBytes(room.totalBytes) : Number.POSITIVE_INFINITY;
-}
 
 /** Room for one upload. */
 export type HeadroomClaim = {

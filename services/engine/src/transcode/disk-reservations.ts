@@ -1,11 +1,3 @@
-import { statfs } from 'node:fs/promises';
-
-/** Bytes that can still be written where a directory is. */
-export async function freeDiskBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
-}
-
 /** Part of the disk, promised to a job. */
 export type Reservation = {
   /** Keeps only so many bytes promised: the others are on the disk by now. */
@@ -14,7 +6,7 @@ export type Reservation = {
 };
 
 /** The disk where jobs work: what is free, less what is promised to jobs that have not written it yet. */
-export class DiskSpace {
+export class DiskReservations {
   readonly #free: () => Promise<number>;
   #promised = 0;
   /** Bytes that the jobs under way were promised at their start, which they give back at their end. */

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { DiskSpace } from './disk-space.ts';
+import { DiskReservations } from './disk-reservations.ts';
 
 /** A disk with so many bytes free. */
 function diskWith(freeBytes: number) {
   const disk = { freeBytes };
-  return { disk, space: new DiskSpace(async () => disk.freeBytes) };
+  return { disk, space: new DiskReservations(async () => disk.freeBytes) };
 }
 
 test('promises count until the bytes are written, and not twice', async () => {
