@@ -4,14 +4,14 @@ import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
-import { UnfitSegmentError } from './segment-info.ts';
+import { InvalidSegmentError } from './segment-info.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
 
 /**
- * Everything the control plane needs to serve the video, measured from what is stored. Throws an UnfitSegmentError when
+ * Everything the control plane needs to serve the video, measured from what is stored. Throws an InvalidSegmentError when
  * the rungs do not fit together.
  */
-export function describeResult(
+export function buildManifest(
   source: ProbedSource,
   plan: EncodePlan,
   stored: StoredSegments,
@@ -41,7 +41,7 @@ export function describeResult(
     };
   });
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
-    throw new UnfitSegmentError('The rungs do not have the same number of segments');
+    throw new InvalidSegmentError('The rungs do not have the same number of segments');
   }
   if (plan.audio) {
     const segments = segmentsOf(AUDIO_RENDITION, stored);
@@ -97,7 +97,7 @@ function assertJoined(
     const missing = (stored[at + 1]?.start ?? end) - last;
     if (missing <= tolerance) continue;
     const what = `Segment ${at} of ${name} ends ${missing.toFixed(3)} s early`;
-    throw isKept ? new UnfitSegmentError(what) : incompleteOutput(what);
+    throw isKept ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }
 
@@ -108,7 +108,7 @@ function describeSegments(
 ): Pick<RenditionManifest, 'codecs' | 'segments'> {
   const codecs = new Set(stored.map((segment) => segment.codecs));
   const [first = '', ...others] = codecs;
-  if (others.length > 0) throw new UnfitSegmentError(`Segments are coded as ${[...codecs].join(' and ')}`);
+  if (others.length > 0) throw new InvalidSegmentError(`Segments are coded as ${[...codecs].join(' and ')}`);
   const segments = stored.map(({ start, bytes }, at) => ({
     duration: rounded((stored[at + 1]?.start ?? end) - start, 6),
     bytes,

@@ -3,12 +3,12 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
-import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-info.ts';
+import { InvalidSegmentError, readSegmentInfo, type SegmentInfo } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
-export type StoredSegment = SegmentHead & { bytes: number };
+export type StoredSegment = SegmentInfo & { bytes: number };
 
 /** What is stored of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
@@ -31,10 +31,10 @@ type SegmentUploadsOptions = {
   /** Gives up when this aborts. */
   signal: AbortSignal;
   /**
-   * Called once, with a TranscodeFailure or an UnfitSegmentError, when a segment cannot be stored or must not be: the
+   * Called once, with a TranscodeFailure or an InvalidSegmentError, when a segment cannot be stored or must not be: the
    * encode is in vain then.
    */
-  onFailure: (failure: TranscodeFailure | UnfitSegmentError) => void;
+  onFailure: (failure: TranscodeFailure | InvalidSegmentError) => void;
 };
 
 const UPLOADS_AT_ONCE = 4;
@@ -57,7 +57,7 @@ export class SegmentUploads {
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
   /** Where the first rung to get there begins each segment. */
   readonly #boundaries: number[] = [];
-  #failure: TranscodeFailure | UnfitSegmentError | undefined;
+  #failure: TranscodeFailure | InvalidSegmentError | undefined;
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
@@ -121,7 +121,7 @@ export class SegmentUploads {
     if (!segment) throw new ToolOutputError(`${file.name} is gone`);
     try {
       const kind = file.rendition === AUDIO_RENDITION ? 'audio' : 'video';
-      const head = await readSegmentHead(segment, { kind, sequence: file.sequence });
+      const head = await readSegmentInfo(segment, { kind, sequence: file.sequence });
       if (kind === 'video') this.#assertAligned(file.sequence, head.start);
       const bytes = await this.#upload(segment, file);
       const segments = this.#stored.get(file.rendition) ?? [];
@@ -148,7 +148,7 @@ export class SegmentUploads {
     this.#boundaries[sequence] ??= start;
     const apart = Math.abs(start - this.#boundaries[sequence]);
     if (apart > ALIGNED_SECONDS) {
-      throw new UnfitSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
+      throw new InvalidSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
     }
   }
 
@@ -166,7 +166,7 @@ export class SegmentUploads {
   #fail(error: unknown): void {
     if (this.#failure || this.#options.signal.aborted) return;
     this.#failure =
-      error instanceof TranscodeFailure || error instanceof UnfitSegmentError
+      error instanceof TranscodeFailure || error instanceof InvalidSegmentError
         ? error
         : error instanceof ToolOutputError
           ? hostileOutput(error)

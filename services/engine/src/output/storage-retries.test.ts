@@ -30,7 +30,11 @@ test.each(['ENOSPC', 'EDQUOT'])('asks once on a disk that is full (%s)', async (
     return Promise.reject(Object.assign(new Error(code), { code }));
   };
   await expect(withStorageRetries(store, new AbortController().signal)).rejects.toMatchObject({
-    ...{ code: 'internal_error', retryable: true, message: 'The engine ran out of disk space.' },
+    ...{
+      code: 'internal_error',
+      retryable: true,
+      message: 'The engine ran out of disk space. Retry the video later.',
+    },
   });
   expect(tries).toBe(1);
 });

@@ -72,7 +72,7 @@ test('segments leave the reserve of the disk with the objects to others', async 
   expect(failures).toEqual([]);
   disk.freeBytes = 49;
   await finish(1, 2);
-  const message = 'The engine ran out of disk space.';
+  const message = 'The engine ran out of disk space. Retry the video later.';
   await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true, message });
 });
 
