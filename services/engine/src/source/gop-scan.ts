@@ -32,8 +32,9 @@ export type VideoPacket = {
   isHidden: boolean;
 };
 
-/** One tick of the clock of transport streams (ISO/IEC 13818-1 §2.4.2). */
-export const TICK_SECONDS = 1 / 90_000;
+/** The clock of timestamps in transport streams (ISO/IEC 13818-1 §2.4.3.7). */
+export const CLOCK_HZ = 90_000;
+export const TICK_SECONDS = 1 / CLOCK_HZ;
 /** The longest segment whose duration rounds to six seconds. */
 export const MAX_GOP_SECONDS = 6.5;
 /** The shortest average distance of key frames. The first few groups do not count. */
