@@ -266,7 +266,8 @@ export class ControlPlane {
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     const { bus, objects } = this.#deps;
-    await this.migrate();
+    await this.#migrate();
+    if (this.#config.bootstrap.apiKey !== undefined) await this.bootstrap();
     if (alone) {
       await this.#jobs.freeAbandonedJobs({ noneRuns: true });
       await this.#attempts.restart();
@@ -307,8 +308,8 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Brings the database to the newest schema, as `start` does. Safe on several instances at once. */
-  async migrate(): Promise<void> {
+  /** Brings the database to the newest schema. Safe on several instances at once. */
+  async #migrate(): Promise<void> {
     const { logger } = this.#deps;
     const pool = openPatientPool(this.#config.databaseUrl, logger);
     const db = openDatabase(pool);
@@ -322,7 +323,7 @@ export class ControlPlane {
     }
   }
 
-  /** Makes the first workspace and key where there are none. The database has to have its schema. */
+  /** Creates the first workspace and key if there are none. Call it after `start`, which does it for a given key. */
   bootstrap(): Promise<Bootstrapped> {
     return bootstrap(this.#db, this.#config.bootstrap);
   }

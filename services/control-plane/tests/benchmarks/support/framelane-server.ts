@@ -12,7 +12,6 @@ const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
   objects: new FileObjectStore(process.env.OBJECTS ?? ''),
   logger,
 });
-await controlPlane.migrate();
-await controlPlane.bootstrap();
 const { port } = await controlPlane.start();
+await controlPlane.bootstrap();
 compete(port);
