@@ -2,6 +2,7 @@
  * Imports only go down:
  *   acceptance → client (import none of the others)
  *   single-node → services → message-bus, object-store → service-kit → contracts
+ * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox
  */
 const layer = (name, from, mayNot) => ({
   name,
@@ -84,6 +85,31 @@ module.exports = {
       'one-file-runs-ffmpeg',
       '^services/engine/(?!src/ffmpeg/run-ffmpeg\\.ts$)',
       'node_modules/fluent-ffmpeg/',
+    ),
+    layer(
+      'engine-source-is-the-first-stage',
+      '^services/engine/src/source/',
+      '^services/engine/src/((plan|output|transcode|uploads|metrics)/|ffmpeg/(?!run-tool\\.ts$))',
+    ),
+    layer(
+      'engine-plan-knows-only-the-source',
+      '^services/engine/src/plan/',
+      '^services/engine/src/(ffmpeg|sandbox|output|transcode|uploads|metrics)/',
+    ),
+    layer(
+      'engine-sandbox-is-below-ffmpeg',
+      '^services/engine/src/sandbox/',
+      '^services/engine/src/((plan|ffmpeg|output|transcode|uploads|metrics)/|source/(?!containers\\.ts$))',
+    ),
+    layer(
+      'engine-ffmpeg-knows-no-output',
+      '^services/engine/src/ffmpeg/',
+      '^services/engine/src/(output|transcode|uploads)/',
+    ),
+    layer(
+      'engine-output-knows-no-job',
+      '^services/engine/src/output/',
+      '^services/engine/src/(transcode|uploads)/',
     ),
     layer('metrics-alone-know-prometheus', '^services/[^/]+/src/(?!metrics/)', 'node_modules/prom-client/'),
     layer(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
+import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
@@ -246,7 +246,7 @@ test.each(Object.entries(OWN))('%s takes the place of a bundled service', (path,
 
 test('the gateway waits for as long as a service checks its readiness', () => {
   const [, seconds] = /^ {2}timeout check (\d+)s$/m.exec(read('infra/docker/haproxy.cfg'));
-  expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_LIMIT_MS);
+  expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_TIMEOUT_MS);
 });
 
 test.each(['control-plane', 'engine'])('the %s reads all it is given, and misses nothing', (service) => {

@@ -7,7 +7,7 @@ import {
   isAllowedAddress,
   readRanges,
 } from '../../services/control-plane/src/webhooks/endpoint-addresses.ts';
-import { READINESS_LIMIT_MS } from '../../services/engine/src/readiness-limit.ts';
+import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
@@ -88,7 +88,7 @@ test.each(SERVICES)('the %s has limits, and probes that wait for its readiness',
   expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
     const { httpGet, timeoutSeconds } = container[probe];
-    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_LIMIT_MS);
+    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_TIMEOUT_MS);
   }
 });
 

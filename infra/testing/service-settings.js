@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/backing-settings.ts';
+import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/connection-settings.ts';
 import { readControlPlaneConfig } from '../../services/control-plane/src/config.ts';
 import { STOP_LIMIT_MS } from '../../services/control-plane/src/stop-limits.ts';
 import { readEngineConfig } from '../../services/engine/src/config.ts';
@@ -10,7 +10,7 @@ const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineCon
 
 /** The variables a service reads, as they stand in the sources. */
 export function variablesOf(service) {
-  const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/backing-settings.ts'];
+  const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/connection-settings.ts'];
   const text = sources.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
   return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): \w+\s*[.(]/g)].map(([, name]) => name));
 }

@@ -12,7 +12,6 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { IndependentRetries } from './independent-retries.ts';
 import {
   type ByteRange,
   ObjectExistsError,
@@ -23,6 +22,7 @@ import {
 } from './object-store.ts';
 import { S3Deletions } from './s3-deletions.ts';
 import { readThrough } from './s3-download.ts';
+import { IndependentRetries } from './s3-retries.ts';
 import { S3Upload, SharedBuffers } from './s3-upload.ts';
 import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';

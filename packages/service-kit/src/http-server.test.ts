@@ -15,7 +15,7 @@ function server(handler: Parameters<typeof createServer>[1] = () => {}) {
   return created;
 }
 
-test('a taken port is an error that names the variable', async () => {
+test('names the variable when the port is taken', async () => {
   const port = await listen(server(), { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const second = listen(server(), { host: '127.0.0.1', port, variable: 'ENGINE_PORT' });
   await expect(second).rejects.toThrow(SettingsError);
@@ -24,12 +24,12 @@ test('a taken port is an error that names the variable', async () => {
   );
 });
 
-test('a connection is kept for longer than proxies keep theirs, and for no longer than until the server closes', async () => {
-  const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
-  const { promise: go, resolve: answer } = Promise.withResolvers<void>();
+test('keeps idle connections longer than proxies do, and closes them when the server closes', async () => {
+  const { promise: received, resolve: onReceived } = Promise.withResolvers<void>();
+  const { promise: go, resolve: respond } = Promise.withResolvers<void>();
   const subject = server((req, res) => {
     if (req.url !== '/slow') return void res.end('done');
-    onAsked();
+    onReceived();
     void go.then(() => res.end('done'));
   });
   const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
@@ -37,16 +37,16 @@ test('a connection is kept for longer than proxies keep theirs, and for no longe
   const idle = await exchange(port, agent, '/');
   expect(idle).toMatchObject({ connection: 'keep-alive', 'keep-alive': 'timeout=75' });
   const slow = exchange(port, new Agent({ keepAlive: true }), '/slow');
-  await asked;
+  await received;
   const graceMs = 60_000;
   const closed = closeServer(subject, graceMs);
-  answer();
+  respond();
   await slow;
-  // Long before the grace is over.
+  // Resolves long before `graceMs`.
   await closed;
 });
 
-/** The headers of the response to a request whose connection is kept. */
+/** The headers of the response to a request on a kept-alive connection. */
 async function exchange(port: number, agent: Agent, path: string): Promise<IncomingHttpHeaders> {
   const [response] = await once(get({ host: '127.0.0.1', port, path, agent }), 'response');
   response.resume();
@@ -54,22 +54,22 @@ async function exchange(port: number, agent: Agent, path: string): Promise<Incom
   return response.headers;
 }
 
-test('closing lets a request under way finish and cuts one that never does', async () => {
-  const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
-  const { promise: go, resolve: answer } = Promise.withResolvers<void>();
+test('closing waits for a request in progress, and aborts one that never finishes', async () => {
+  const { promise: received, resolve: onReceived } = Promise.withResolvers<void>();
+  const { promise: go, resolve: respond } = Promise.withResolvers<void>();
   let requests = 0;
   const subject = server((req, res) => {
     requests += 1;
-    if (requests === 2) onAsked();
+    if (requests === 2) onReceived();
     if (req.url === '/slow') void go.then(() => res.end('done'));
   });
   const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const slow = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.text());
   const stuck = fetch(`http://127.0.0.1:${port}/stuck`);
   stuck.catch(() => {});
-  await asked;
+  await received;
   const closed = closeServer(subject, 300);
-  answer();
+  respond();
   expect(await slow).toBe('done');
   await expect(stuck).rejects.toThrow();
   await closed;

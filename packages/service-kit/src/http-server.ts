@@ -3,19 +3,19 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SettingsError } from './settings.ts';
 
-/** Where a server listens, and the variable a person changes when that place is taken. */
+/** Where a server listens, and the environment variable that sets the port. */
 export type ListenAddress = { host: string; port: number; variable: string };
 
 /**
- * How long a connection may be idle. Longer than proxies keep theirs to a server (60 s or less at HAProxy, nginx and AWS),
- * so that it is the proxy which closes one: a request that crosses with our close would fail.
+ * How long a connection may be idle. It is longer than the idle time of proxies (60 s or less for HAProxy, nginx and AWS), so that
+ * the proxy closes the connection. If the server closed it, a request that the proxy sends at that moment would fail.
  */
 const KEEP_ALIVE_MS = 75_000;
 
-/** How often connections that have become idle are closed while a server closes. */
+/** How often a closing server closes connections that have become idle. */
 const CLOSING_CHECK_MS = 50;
 
-/** Listens and resolves with the port (useful with 0). A taken port is a SettingsError naming the variable. */
+/** Listens, and resolves with the port (useful with 0). Throws a SettingsError that names the variable if the port is taken. */
 export async function listen(server: Server, { host, port, variable }: ListenAddress): Promise<number> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, host);
@@ -25,23 +25,25 @@ export async function listen(server: Server, { host, port, variable }: ListenAdd
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new SettingsError(
-        `Port ${port} on ${host} is taken by another program. Set ${variable} to a free one.`,
+        `Port ${port} on ${host} is taken by another program. Set ${variable} to a free port.`,
       );
     }
     if (code === 'EACCES') {
-      throw new SettingsError(`Port ${port} on ${host} may not be used. Set ${variable} to one above 1023.`);
+      throw new SettingsError(
+        `Port ${port} on ${host} needs root privileges. Set ${variable} to a port above 1023.`,
+      );
     }
     throw error;
   }
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes no new connections, lets requests under way finish for `graceMs`, then closes what is left. Idle ones end at once. */
+/** Accepts no new connections, closes idle ones at once, and aborts requests that take longer than `graceMs`. */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // Node keeps a connection whose request finishes now for as long as any other.
+  // Node would keep a connection whose request has just finished open for KEEP_ALIVE_MS.
   const closing = setInterval(() => server.closeIdleConnections(), CLOSING_CHECK_MS);
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import winston from 'winston';
 import { createLogger } from './logger.ts';
 
-test('one JSON line an event, without secrets', async () => {
+test('writes one JSON line per event, without secrets', async () => {
   const out = new PassThrough();
   const logger = createLogger({ service: 'engine' });
   logger.clear().add(new winston.transports.Stream({ stream: out }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { redact, redactText } from './redact.ts';
 
-describe('by shape', () => {
+describe('redacts by shape', () => {
   test.each([
     ['key svc_live_abcDEF123456 used', 'key svc_live_[redacted] used'],
     ['svc_test_0123456789', 'svc_test_[redacted]'],
@@ -16,7 +16,7 @@ describe('by shape', () => {
   });
 });
 
-test('by the name of the field, at any depth, in errors and their causes', () => {
+test('redacts by the name of the field, at any depth, in errors and their causes', () => {
   const cause = Object.assign(new Error('connect postgres://u:pw@db/x'), { code: 'ECONNREFUSED' });
   const clean = redact({
     videoId: 'vid_1',

@@ -1,10 +1,10 @@
 const HIDDEN = '[redacted]';
 
-/** Fields whose values are secrets whatever they look like. */
+/** Names of fields whose values are always secrets. */
 const SECRET_KEY =
   /^(authorization|cookie|set-cookie|password|.*secret|.*token|contentkey|apikey|.*secretkey)$/i;
 
-/** Secrets recognised by their shape, wherever they stand in a text. */
+/** Secrets that are recognised by their shape, anywhere in a text. */
 const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bsvc_(live|test)_[A-Za-z0-9]{8,}/g, `svc_$1_${HIDDEN}`],
   [/\but_[A-Za-z0-9_-]{16,}/g, `ut_${HIDDEN}`],
@@ -15,12 +15,12 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/(\w+:\/\/[^\s:/@]*):[^\s/@]+@/g, `$1:${HIDDEN}@`],
 ];
 
-/** The text without anything that has the shape of a secret. */
+/** Redacts everything in a text that has the shape of a secret. */
 export function redactText(text: string): string {
   return SECRET_SHAPES.reduce((clean, [shape, replacement]) => clean.replace(shape, replacement), text);
 }
 
-/** A copy of a log field without secrets: by the name of the key, and by shape in every text. Errors become objects. */
+/** Copies a log field without secrets, recognised by the field's name and by shape. Errors become plain objects. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
   if (value === null || typeof value !== 'object') return value;

@@ -1,10 +1,9 @@
-import { createLogger, type Logger } from './logger.ts';
-import { logProcessOutput } from './process-output.ts';
+import { createLogger, type Logger, logProcessOutput } from './logger.ts';
 import { SettingsError } from './settings.ts';
 import { type StopPhase, stopInOrder, stopSignal } from './shutdown.ts';
 import { exitProcess } from './thread-pool.ts';
 
-/** What starts puts the way to stop it first in `toStop`. */
+/** Starts a service. Every part that it starts puts its stop phase at the front of `toStop`. */
 export type StartService = (context: {
   env: NodeJS.ProcessEnv;
   logger: Logger;
@@ -12,9 +11,9 @@ export type StartService = (context: {
 }) => Promise<void>;
 
 /**
- * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, stops what was started in the
- * reverse order and exits with 0, or kills itself when its threads are blocked. When the start fails, the reason goes to the
- * log and the exit code is 1. Every line it writes is JSON.
+ * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, runs the stop phases and exits with 0.
+ * When the start fails, it logs the reason and exits with 1. When the thread pool is blocked, it kills the process. Every line
+ * that it writes is JSON.
  */
 export async function runService(service: string, start: StartService): Promise<never> {
   const signalled = stopSignal();
@@ -34,6 +33,6 @@ export async function runService(service: string, start: StartService): Promise<
     code = 1;
   }
   await stopInOrder(toStop, logger);
-  // Also when something that would not stop in time keeps the process busy.
+  // Not left to Node: a phase that timed out may keep the event loop busy.
   return exitProcess(code);
 }

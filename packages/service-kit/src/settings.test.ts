@@ -8,21 +8,29 @@ const schema = z.object({
   SECRET: setting.secret(),
   KEY: setting.key256().optional(),
   SLOTS: setting.integer(1, 64).default(2),
+  TRUST_PROXY: setting.proxies().default([]),
 });
 const good = { PUBLIC_URL: 'https://video.example/', SECRET: 'x'.repeat(32) };
 
-test('reads, converts and fills in defaults; an empty variable counts as unset', () => {
+test('parses values and fills in defaults; an empty variable counts as unset', () => {
   const key = Buffer.alloc(32, 1);
-  expect(readSettings(schema, { ...good, SLOTS: '8', PORT: '', KEY: key.toString('base64') })).toEqual({
+  const env = {
+    SLOTS: '8',
+    PORT: '',
+    KEY: key.toString('base64'),
+    TRUST_PROXY: '10.0.0.0/8, fd00::/8,192.0.2.1',
+  };
+  expect(readSettings(schema, { ...good, ...env })).toEqual({
     PORT: 8080,
     PUBLIC_URL: 'https://video.example',
     SECRET: 'x'.repeat(32),
     KEY: key,
     SLOTS: 8,
+    TRUST_PROXY: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1'],
   });
 });
 
-test('names every faulty variable at once and shows no value', () => {
+test('names every invalid variable and shows no value', () => {
   const read = () => readSettings(schema, { SECRET: 'hunter2', PORT: '80x' });
   expect(read).toThrow(/PORT: must be a port number/);
   expect(read).toThrow(/PUBLIC_URL is not set/);
@@ -30,7 +38,7 @@ test('names every faulty variable at once and shows no value', () => {
   expect(read).not.toThrow(/hunter2/);
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   test.each([
     ['PORT', '65536'],
     ['PORT', '-1'],
@@ -41,6 +49,8 @@ describe('refuses', () => {
     ['PUBLIC_URL', 'ftp://video.example'],
     ['PUBLIC_URL', 'video.example'],
     ['KEY', 'c2hvcnQ='],
+    ['TRUST_PROXY', '10.0.0.0/8,proxy.example'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
   ])('%s=%s', (name, value) => {
     expect(() => readSettings(schema, { ...good, [name]: value })).toThrow(new RegExp(`^${name}: must be`));
   });

@@ -1,13 +1,14 @@
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** A setting is missing or wrong. The message names every such environment variable and never shows a value. */
+/** A setting is missing or invalid. The message names every such environment variable and never shows a value. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
 /**
- * Reads settings from environment variables. The keys of `schema` are the variables' names; an empty value counts as
- * unset. Throws a SettingsError that names all faulty variables at once.
+ * Reads settings from environment variables. The keys of `schema` are the names of the variables. An empty value counts as unset.
+ * Throws a SettingsError that names all missing and invalid variables.
  */
 export function readSettings<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const present = Object.fromEntries(
@@ -33,23 +34,23 @@ const wholeNumber = (min: number, max: number, what: string) =>
 
 const is256Bits = (bytes: Buffer) => bytes.byteLength === 32;
 
-/** The types of settings. Each reads the text of an environment variable. */
+/** The types of settings. Each parses the text of an environment variable. */
 export const setting = {
-  /** A TCP port; 0 lets the system choose. */
+  /** A TCP port. With 0 the system chooses a free one. */
   port: () => wholeNumber(0, 65535, 'a port number from 0 to 65535'),
-  /** A whole number of at least `min`. */
+  /** A whole number from `min` to `max`. */
   integer: (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
     wholeNumber(
       min,
       max,
       `a whole number of at least ${min}${max < Number.MAX_SAFE_INTEGER ? ` and at most ${max}` : ''}`,
     ),
-  /** An absolute http(s) address, kept without its trailing slash. */
+  /** An absolute http(s) address. Trailing slashes are removed. */
   httpUrl: () =>
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
       .transform((url) => url.replace(/\/+$/, '')),
-  /** The address of a message broker, with its user and password. */
+  /** The address of a message broker, with user and password. */
   amqpUrl: () => z.url({ protocol: /^amqps?$/, error: 'must be an amqp:// or amqps:// address' }),
   /** Any non-empty text. */
   text: () => z.string(),
@@ -61,10 +62,19 @@ export const setting = {
       .string()
       .transform((text) => Buffer.from(text, 'base64'))
       .refine(is256Bits, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
-  /** Several of them, separated by commas. */
+  /** Several `key256`, separated by commas. */
   keys256: () =>
     z
       .string()
       .transform((list) => list.split(',').map((text) => Buffer.from(text, 'base64')))
       .refine((keys) => keys.every(is256Bits), 'must be 32 bytes in base64 each, separated by commas'),
+  /** IP addresses and CIDR ranges such as `10.0.0.0/8,fd00::1`, separated by commas. */
+  proxies: () =>
+    z
+      .string()
+      .transform((list) => list.split(',').map((proxy) => proxy.trim()))
+      .refine(
+        (proxies) => proxies.every((proxy) => ipaddr.isValidCIDR(proxy) || ipaddr.isValid(proxy)),
+        'must be addresses or ranges like 10.0.0.0/8, separated by commas',
+      ),
 };

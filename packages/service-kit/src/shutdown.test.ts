@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createLogger } from './logger.ts';
 import { stopInOrder } from './shutdown.ts';
 
-test('phases run in order; one that fails or hangs does not keep the next from running', async () => {
+test('runs the phases in order, also after one that fails or hangs', async () => {
   const ran: string[] = [];
   const phase = (name: string, work: () => Promise<void>) => ({
     name,

@@ -1,10 +1,10 @@
 import type { Logger } from './logger.ts';
 import { exitProcess } from './thread-pool.ts';
 
-/** One step of an ordered stop. A step that fails or takes longer than `limitMs` is logged and the next one runs. */
+/** One phase of an ordered stop. If it fails or exceeds `limitMs`, that is logged and the next phase runs. */
 export type StopPhase = { name: string; limitMs: number; run: () => Promise<void> };
 
-/** Runs the phases one after another; each gets its time, none can keep the others from running. */
+/** Runs the phases one after another. No phase can keep the later ones from running. */
 export async function stopInOrder(phases: readonly StopPhase[], logger: Logger): Promise<void> {
   for (const phase of phases) {
     const { promise: late, reject } = Promise.withResolvers<never>();
@@ -19,10 +19,10 @@ export async function stopInOrder(phases: readonly StopPhase[], logger: Logger):
   }
 }
 
-/** npm hands on a Ctrl-C that the terminal has already sent to everybody: what comes so soon is still the first. */
+/** The terminal sends Ctrl-C to npm and to this process, and npm forwards it: a signal within this time is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Resolves at the first SIGINT or SIGTERM. A second one ends the process within a second. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal ends the process within a second. */
 export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;

@@ -13,14 +13,14 @@ export function ownAccount(): Account {
 }
 
 /**
- * The account of a system user, which it adds if it is missing. Only root can add one. Throws a SettingsError with the
- * command to run if that fails.
+ * The account of a system user, which is created if it is missing. Only root can create it. If that fails, throws a SettingsError
+ * with the command to run.
  */
 export async function ensureSystemAccount(name: string): Promise<Account> {
   const existing = await findAccount(name);
   if (existing) return existing;
   const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name];
-  // Another process may add it at the same time.
+  // Not fatal: another process may create the user at the same time.
   const failure = await run('useradd', args).then(
     () => undefined,
     (error: Error) => error,
@@ -28,7 +28,7 @@ export async function ensureSystemAccount(name: string): Promise<Account> {
   const added = await findAccount(name);
   if (added) return added;
   throw new SettingsError(
-    `The user ${name} is missing and could not be added. Run: useradd ${args.join(' ')}`,
+    `The user ${name} is missing and could not be created. Run this as root: useradd ${args.join(' ')}`,
     { cause: failure },
   );
 }

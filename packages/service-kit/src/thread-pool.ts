@@ -1,23 +1,22 @@
 import { stat } from 'node:fs/promises';
 
 /**
- * Watches whether the threads that do this process's file work still do any. A few calls that never come back, such as
- * opening a FIFO that nobody writes to, take all of them; then nothing that touches a file is ever done, and the process
- * cannot exit either, because Node waits for its threads.
+ * Checks whether libuv's thread pool still works. A few calls that never return, such as opening a FIFO without a writer, block
+ * all of its threads. Then no file operation completes, and the process cannot exit, because Node waits for the threads.
  */
 export class ThreadPoolProbe {
   readonly #work: () => Promise<unknown>;
   #pending: Promise<void> | undefined;
 
-  /** `work` is something small that needs a thread. */
+  /** `work` is a cheap call that needs a thread. */
   constructor(work: () => Promise<unknown> = () => stat('/')) {
     this.#work = work;
   }
 
-  /** Resolves with whether the threads do something within the time. There is one probe at a time, whoever asks. */
+  /** Resolves with whether a thread has done the work within the time. Concurrent calls share one probe. */
   async responds(limitMs: number): Promise<boolean> {
     this.#pending ??= this.#work()
-      // Also a failure has come back.
+      // A failed call has returned, too.
       .then(
         () => {},
         () => {},
@@ -35,12 +34,12 @@ export class ThreadPoolProbe {
   }
 }
 
-/** The one of this process. */
+/** The probe of this process. */
 export const threadPool = new ThreadPoolProbe();
 
 const EXIT_LIMIT_MS = 1_000;
 
-/** Exits with a code; when the threads are blocked, which would keep the process for ever, it kills itself. */
+/** Exits with a code. If the thread pool is blocked, which prevents the exit, it kills the process. */
 export async function exitProcess(code: number): Promise<never> {
   if (!(await threadPool.responds(EXIT_LIMIT_MS))) process.kill(process.pid, 'SIGKILL');
   process.exit(code);

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import { createLogger, jsonLines } from '@framelane/service-kit/logger';
-import { logProcessOutput } from '@framelane/service-kit/process-output';
+import { createLogger, jsonLines, logProcessOutput } from '@framelane/service-kit/logger';
 import { redactText } from '@framelane/service-kit/redact';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { stopSignal } from '@framelane/service-kit/shutdown';

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { readS3Settings, type S3Settings } from '@framelane/service-kit/backing-settings';
+import { readS3Settings, type S3Settings } from '@framelane/service-kit/connection-settings';
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 

@@ -125,10 +125,10 @@ describe('a single node', () => {
     const taken = String((stranger.address() as AddressInfo).port);
     try {
       expect(await refusal({ PORT: taken })).toMatch(
-        new RegExp(`Port ${taken} .* is taken .* Set PORT to a free one`),
+        new RegExp(`Port ${taken} .* is taken .* Set PORT to a free port`),
       );
       for (const variable of ['ENGINE_PORT', 'INTERNAL_PORT', 'ENGINE_INTERNAL_PORT']) {
-        expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free one`));
+        expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free port`));
       }
       expect(await processesUsing(dataDir)).toEqual([]);
     } finally {

@@ -1,9 +1,13 @@
-import { closeUnread } from '@framelane/service-kit/end-unread';
-import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
-import { liveness } from '@framelane/service-kit/liveness';
+import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
-import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
-import { embeddableAnywhere, securityHeaders } from '@framelane/service-kit/security-headers';
+import {
+  embeddableAnywhere,
+  problemHandler,
+  requestId,
+  routeNotFound,
+  securityHeaders,
+} from '@framelane/service-kit/middleware';
+import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import type { Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
@@ -23,7 +27,7 @@ export function createApp(deps: {
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
+  app.use(closeOnUnreadBody, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(deps.checks));
   app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, playbackCors, playlistCompression));

@@ -1,5 +1,4 @@
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
-import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { type AddressRange, readRanges } from './webhooks/endpoint-addresses.ts';
@@ -36,7 +35,7 @@ const settings = z.object({
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
-  TRUST_PROXY: trustedProxies(),
+  TRUST_PROXY: setting.proxies().default([]),
   WEBHOOK_ALLOW_CIDRS: setting
     .text()
     .transform(readRanges)
@@ -145,7 +144,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,
     },
-    trustedProxies: values.TRUST_PROXY ?? [],
+    trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],

@@ -2,11 +2,10 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { countRequests } from '@framelane/service-kit/http-metrics';
+import type { ReadinessChecks } from '@framelane/service-kit/health';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
-import { metricsEndpoint } from '@framelane/service-kit/metrics-endpoint';
-import type { ReadinessChecks } from '@framelane/service-kit/readiness';
+import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
 import { sql } from 'kysely';
 import { getWhoami } from './account/account.routes.ts';
@@ -26,8 +25,8 @@ import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { routeOf } from './http/route-of.ts';
-import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
+import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
 import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
@@ -184,7 +183,7 @@ export class ControlPlane {
 
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-    const once = atMostOnce(idempotency);
+    const once = idempotent(db, idempotency);
     const databaseMetrics = new DatabaseMetrics(metrics.registry, {
       db,
       pool,
@@ -223,7 +222,7 @@ export class ControlPlane {
         ...uploadTicketRoutes(tickets, addresses, once),
         ...videoRoutes(videos, config.publicUrl, once),
         ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
-        ...playbackRoutes({ playback, access: playbackAccess, authenticate, atMostOnce: once }),
+        ...playbackRoutes({ playback, access: playbackAccess, authenticate, idempotent: once }),
       }),
     });
 

@@ -1,4 +1,4 @@
-import { Exposition } from '@framelane/service-kit/exposition';
+import { PrometheusText } from '@framelane/service-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
@@ -195,7 +195,7 @@ describe('the reconciler', () => {
 
     expect(await deletedVideos()).toEqual(outdated);
     const metrics = await fetch(`${plane.engine.internalUrl}/metrics`);
-    const { series } = Exposition.parse(await metrics.text());
+    const { series } = PrometheusText.parse(await metrics.text());
     expect(series.get('framelane_reconcile_failures_total{step="expire-tickets"}')).toBeGreaterThan(0);
     expect(series.get('framelane_reconcile_failures_total{step="remove-outdated-videos"}')).toBe(0);
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { Exposition } from '@framelane/service-kit/exposition';
+import { PrometheusText } from '@framelane/service-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -34,15 +34,19 @@ async function webhookTo(respond?: Respond): Promise<string> {
   return (await webhooks.create({ url: receiver.url })).id;
 }
 
-async function scrape(): Promise<Exposition> {
+async function scrape(): Promise<PrometheusText> {
   const answer = await fetch(`${plane.engine.internalUrl}/metrics`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  return Exposition.parse(await answer.text());
+  return PrometheusText.parse(await answer.text());
 }
 
 /** By how much the metrics of this prefix have grown in the end: an answer can arrive before it is counted. */
-async function grown(before: Exposition, prefix: string, expected: Record<string, number>): Promise<void> {
+async function grown(
+  before: PrometheusText,
+  prefix: string,
+  expected: Record<string, number>,
+): Promise<void> {
   const growth = async () => (await scrape()).growthSince(before, prefix);
   const isAll = async () => Object.keys(await growth()).length >= Object.keys(expected).length;
   await until(isAll);
@@ -141,7 +145,7 @@ describe('videos', () => {
   const counters = /^framelane_(uploads|videos|video|transcode|webhook|webhooks|hls)_.*(_total|_count)/;
 
   /** What has been counted since, of all that is no request. */
-  async function counted(before: Exposition): Promise<Record<string, number>> {
+  async function counted(before: PrometheusText): Promise<Record<string, number>> {
     const growth = (await scrape()).growthSince(before, 'framelane_');
     return Object.fromEntries(Object.entries(growth).filter(([series]) => counters.test(series)));
   }

@@ -1,12 +1,10 @@
-import { closeUnread } from '@framelane/service-kit/end-unread';
-import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
-import { liveness } from '@framelane/service-kit/liveness';
+import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
-import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
-import { securityHeaders } from '@framelane/service-kit/security-headers';
-import express, { type Express, type RequestHandler } from 'express';
-import { READINESS_LIMIT_MS } from './readiness-limit.ts';
-import { refuseUnreadBody } from './refuse-body.ts';
+import { problemHandler, requestId, routeNotFound, securityHeaders } from '@framelane/service-kit/middleware';
+import { internalError, Problem } from '@framelane/service-kit/problem';
+import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { READINESS_TIMEOUT_MS } from './config.ts';
 import { uploadRoutes } from './uploads/upload.routes.ts';
 import type { Uploads } from './uploads/uploads.ts';
 
@@ -22,12 +20,23 @@ export function createApp(deps: {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(closeUnread, requestId, deps.countRequests, securityHeaders);
+  app.use(closeOnUnreadBody, requestId, deps.countRequests, securityHeaders);
   app.get('/healthz', liveness());
-  app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
+  app.get('/readyz', readiness(deps.checks, READINESS_TIMEOUT_MS));
   app.use(uploadRoutes(deps.uploads));
   app.use(routeNotFound);
-  app.use(refuseUnreadBody);
+  app.use(closeUnreadBody);
   app.use(problemHandler(deps.logger));
   return app;
 }
+
+/** A request that fails before its body is read gets its response at once, and the connection closes: nobody reads the rest. */
+const closeUnreadBody: ErrorRequestHandler = (error: unknown, req, _res, next) => {
+  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
+  if (!hasBody || req.readableEnded) {
+    next(error);
+    return;
+  }
+  const { code, message, options } = error instanceof Problem ? error : internalError(error);
+  next(new Problem(code, message, { ...options, closeConnection: true }));
+};

@@ -1,7 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
-import { trustedProxies } from '@framelane/service-kit/proxies';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { DEFAULT_MAX_RATES, type MaxRates } from './plan/ladder.ts';
@@ -50,11 +49,17 @@ const settings = z.object({
   ENGINE_SANDBOX: z.enum(SANDBOXES).default('auto'),
   ENGINE_PRESET: z.enum(X264_PRESETS).default('veryfast'),
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
-  TRUST_PROXY: trustedProxies(),
+  TRUST_PROXY: setting.proxies().default([]),
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
 });
+
+/**
+ * Timeout of a readiness check. The check of the object store takes up to five seconds. All engines share that store, so a
+ * shorter timeout would take all of them out of service while it is only slow. Probes must wait longer than this.
+ */
+export const READINESS_TIMEOUT_MS = 6_000;
 
 /** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
@@ -93,7 +98,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     http: { host: values.HOST, port: values.ENGINE_PORT },
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
-    trustedProxies: values.TRUST_PROXY ?? [],
+    trustedProxies: values.TRUST_PROXY,
     uploads: {
       atOnce: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,

@@ -1,10 +1,9 @@
-import { closeUnread } from '@framelane/service-kit/end-unread';
-import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
-import { liveness } from '@framelane/service-kit/liveness';
+import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
-import { type ReadinessChecks, readiness } from '@framelane/service-kit/readiness';
+import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/middleware';
+import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express, type RequestHandler } from 'express';
-import { READINESS_LIMIT_MS } from './readiness-limit.ts';
+import { READINESS_TIMEOUT_MS } from './config.ts';
 
 /** The application on the internal listener: how the engine is doing, for those who run it. */
 export function createInternalApp(deps: {
@@ -14,9 +13,9 @@ export function createInternalApp(deps: {
 }): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(closeUnread, requestId);
+  app.use(closeOnUnreadBody, requestId);
   app.get('/healthz', liveness());
-  app.get('/readyz', readiness(deps.checks, READINESS_LIMIT_MS));
+  app.get('/readyz', readiness(deps.checks, READINESS_TIMEOUT_MS));
   app.get('/metrics', deps.metrics);
   app.use(routeNotFound, problemHandler(deps.logger));
   return app;

@@ -1,6 +1,6 @@
 import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
-import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/backing-settings';
+import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/connection-settings';
 import { runService } from '@framelane/service-kit/run-service';
 import { readEngineConfig } from './config.ts';
 import { Engine } from './engine.ts';

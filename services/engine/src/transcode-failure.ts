@@ -1,5 +1,4 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import type { ToolOutputError } from './output/tool-output.ts';
 
 /** Why an attempt failed, in words its owner may read. What went wrong inside is the `cause`, for the log. */
 export class TranscodeFailure extends Error {
@@ -18,11 +17,6 @@ export class TranscodeFailure extends Error {
 /** The file cannot be transcoded, however often one tries. */
 export function refusal(code: FailureCode, message: string, cause?: unknown): TranscodeFailure {
   return new TranscodeFailure(code, message, { retryable: false, cause });
-}
-
-/** A tool left what no tool that is itself leaves: the file has taken it over, or found a fault in it. */
-export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
-  return refusal('transcode_failed', 'The video could not be transcoded.', cause);
 }
 
 /** Storage did not do what was asked of it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { createMessage } from '@framelane/contracts/messages';
-import { Exposition } from '@framelane/service-kit/exposition';
+import { PrometheusText } from '@framelane/service-kit/prometheus-text';
 import { BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
@@ -22,14 +22,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function scrape(): Promise<Exposition> {
+async function scrape(): Promise<PrometheusText> {
   const answer = await fetch(`${engine.internalUrl}/metrics`);
   expect(answer.status).toBe(200);
-  return Exposition.parse(await answer.text());
+  return PrometheusText.parse(await answer.text());
 }
 
 /** What the engine has counted since, of all that is no request. */
-async function counted(before: Exposition): Promise<Record<string, number>> {
+async function counted(before: PrometheusText): Promise<Record<string, number>> {
   const growth = (await scrape()).growthSince(before, 'framelane_engine_');
   return Object.fromEntries(Object.entries(growth).filter(([name]) => /_total|_count/.test(name)));
 }

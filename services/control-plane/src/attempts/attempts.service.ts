@@ -4,9 +4,9 @@ import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
@@ -188,7 +188,7 @@ export class AttemptsService {
   /** Ends attempts whose engine fell silent. Safe on several instances. */
   async endSilent(): Promise<void> {
     if (!this.#contact.hasLasted(this.#settings.leaseSeconds)) return;
-    await settleEach(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
+    await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
   }
 
   /**
@@ -202,9 +202,9 @@ export class AttemptsService {
     const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
       isOvertaken(command, latestClaimed) ? 'overtaken' : 'others',
     );
-    await settleEach(overtaken, (command) => this.#reissue(command));
+    await forEachSettled(overtaken, (command) => this.#reissue(command));
     if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
-      await settleEach(others, (command) => this.#reissue(command));
+      await forEachSettled(others, (command) => this.#reissue(command));
     }
   }
 

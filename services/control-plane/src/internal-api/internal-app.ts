@@ -1,7 +1,7 @@
-import { closeUnread } from '@framelane/service-kit/end-unread';
-import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/express';
-import { liveness } from '@framelane/service-kit/liveness';
+import { liveness } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
+import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/middleware';
+import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express, type RequestHandler } from 'express';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { translateHttpError } from '../http/problems.ts';
@@ -22,7 +22,7 @@ export function createInternalApp(deps: {
 }): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.use(closeUnread);
+  app.use(closeOnUnreadBody);
   // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
   app.get('/healthz', liveness());
   app.get('/metrics', deps.metrics);

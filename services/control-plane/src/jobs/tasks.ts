@@ -2,8 +2,8 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import { MAX_TRIES } from '../db/jobs.ts';
 import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
@@ -78,7 +78,7 @@ async function reconcile(
   steps: Record<ReconcileStep, () => Promise<void>>,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): Promise<void> {
-  await settleEach(Object.entries(steps), async ([step, take]) => {
+  await forEachSettled(Object.entries(steps), async ([step, take]) => {
     try {
       await take();
     } catch (error) {

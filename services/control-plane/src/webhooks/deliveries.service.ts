@@ -1,6 +1,6 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
-import { settleEach } from '@framelane/service-kit/settle-each';
 import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../db/schema.ts';
@@ -98,7 +98,7 @@ export class WebhookDeliveriesService {
   /** Gives up what still waits at disabled endpoints. Safe on several instances. */
   async reconcile(): Promise<void> {
     const unsettled = await findUnsettledEndpoints(this.#db, BATCH);
-    await settleEach(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
+    await forEachSettled(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
   }
 
   /** The deliveries that are still to be attempted: those due by now, and how many are due later. */

@@ -2,8 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import { sql } from 'kysely';
-import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { Commit, Database } from '../db/database.ts';
 import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
@@ -76,15 +75,11 @@ export class WebhookEndpointsService {
    * Registers a webhook. The secret is known only now. Throws 400 for an address that events are not sent to and 409
    * `webhook_limit_reached`.
    */
-  async create(
-    workspaceId: string,
-    webhook: NewWebhook,
-    noteOutcome: NoteOutcome<CreatedWebhook>,
-  ): Promise<CreatedWebhook> {
+  async create(workspaceId: string, webhook: NewWebhook): Promise<Commit<CreatedWebhook>> {
     await this.#requireReceiver(webhook.url);
     const secret = newWebhookSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       await lockWebhooksOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
       const row = await insertEndpoint(trx, {
@@ -94,10 +89,8 @@ export class WebhookEndpointsService {
         disabled_reason: webhook.enabled ? null : 'manual',
         secret: sealed,
       });
-      const created = { ...toWebhookRecord(row, undefined), secret: showWebhookSecret(secret) };
-      await noteOutcome(trx, created);
-      return created;
-    });
+      return { ...toWebhookRecord(row, undefined), secret: showWebhookSecret(secret) };
+    };
   }
 
   /** One page of the workspace's webhooks. */
@@ -163,14 +156,10 @@ export class WebhookEndpointsService {
    * Replaces the secret; the old one signs beside the new one for a day, and the one before that no more. Throws 404
    * `webhook_not_found`.
    */
-  async rotateSecret(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<RotatedWebhook>,
-  ): Promise<RotatedWebhook> {
+  async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
     const secret = newWebhookSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
       const row = await updateEndpoint(trx, id, {
         secret: sealed,
@@ -178,14 +167,12 @@ export class WebhookEndpointsService {
         previous_secret_expires_at: inSeconds(REPLACED_SECRET_HOURS * 3600),
         updated_at: sql`now()`,
       });
-      const rotated = {
+      return {
         ...(await this.#record(trx, row)),
         secret: showWebhookSecret(secret),
         previousSecretExpiresAt: (row.previous_secret_expires_at as Date).toISOString(),
       };
-      await noteOutcome(trx, rotated);
-      return rotated;
-    });
+    };
   }
 
   /** One page of a webhook's deliveries. Throws 404 `webhook_not_found`. */
@@ -212,40 +199,27 @@ export class WebhookEndpointsService {
    * Has an event delivered again, now, with a whole round of attempts; the message keeps its id. Throws 404
    * `webhook_not_found` or `delivery_not_found`, and 409 `webhook_disabled`.
    */
-  async redeliver(
-    workspaceId: string,
-    id: string,
-    deliveryId: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  async redeliver(workspaceId: string, id: string, deliveryId: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       const endpoint = await lockOwn(trx, workspaceId, id);
       const delivery = await findDelivery(trx, id, deliveryId);
       if (delivery === undefined) throw deliveryNotFound(deliveryId);
       requireEnabled(endpoint);
       await renewDelivery(trx, deliveryId);
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
   /** Sends an event made up for this webhook, once. Throws 404 `webhook_not_found` and 409 `webhook_disabled`. */
-  async test(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  async test(workspaceId: string, id: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id });
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
   async #requireReceiver(url: string): Promise<void> {

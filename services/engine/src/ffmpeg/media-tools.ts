@@ -4,11 +4,10 @@ import { delimiter, join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
-import { CONFINING_PROGRAMS, type Confinement, writeConfinedProgram } from '../sandbox/confinement.ts';
+import { CONFINING_PROGRAMS, type Confinement, writeLaunchScript } from '../sandbox/launch-script.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
-import { isPatched, parseVersion } from './ffmpeg-version.ts';
-import { runTool } from './run-tool.ts';
-import { ToolError } from './tool-error.ts';
+import { runTool, ToolError } from './run-tool.ts';
+import { isPatched, parseVersion } from './version.ts';
 
 /** Paths of the confined programs. */
 export type MediaTools = {
@@ -52,8 +51,8 @@ export async function prepareMediaTools(
   }
   const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe'), account };
   const ofProbe = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
-  await writeConfinedProgram(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
-  await writeConfinedProgram(tools.ffprobe, programs.ffprobe, { sandbox, limits: ofProbe, account });
+  await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
+  await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: ofProbe, account });
   await checkAbilities(tools, folder, logger);
   return tools;
 }
@@ -70,7 +69,7 @@ async function chooseSandbox(
     try {
       if (sandbox === 'bubblewrap') await findProgram('bwrap', 'bubblewrap');
       const check = join(folder, 'check');
-      await writeConfinedProgram(check, await findProgram('env', 'coreutils'), { ...confinement, sandbox });
+      await writeLaunchScript(check, await findProgram('env', 'coreutils'), { ...confinement, sandbox });
       await output(check, [], folder);
       return sandbox;
     } catch (error) {

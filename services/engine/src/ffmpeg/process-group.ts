@@ -56,7 +56,7 @@ export function limitLines(child: ChildProcess, onTooLong: () => void): void {
 
 /**
  * Ends a confined process and everything it started: asks first, forces after two seconds. Confined processes lead
- * their own group (see confinement.ts), which ends with them (see `endGroupWithLeader`). Returns at once; the process
+ * their own group (see launch-script.ts), which ends with them (see `endGroupWithLeader`). Returns at once; the process
  * emits `close` when it is gone.
  */
 export function stopProcess(child: ChildProcess): void {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import ffmpeg from 'fluent-ffmpeg';
-import { ProgressReader } from './ffmpeg-progress.ts';
 import {
   endGroupWithLeader,
   limitLines,
@@ -9,9 +9,8 @@ import {
   wasForced,
   wasKilled,
 } from './process-group.ts';
-import { residentBytes } from './resident-memory.ts';
-import { TOOL_ENVIRONMENT } from './run-tool.ts';
-import { ToolError } from './tool-error.ts';
+import { ProgressReader } from './progress.ts';
+import { TOOL_ENVIRONMENT, ToolError } from './run-tool.ts';
 
 /** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
 export type FfmpegCommandLine = {
@@ -71,7 +70,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   let child: ChildProcess | undefined;
-  let stoppedFor: 'timeout' | 'stalled' | 'memory' | 'talkative' | undefined;
+  let stoppedFor: 'timeout' | 'stalled' | 'memory' | 'output_limit' | undefined;
   const stop = (why?: typeof stoppedFor) => {
     stoppedFor ??= why;
     if (child) stopProcess(child);
@@ -95,7 +94,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     // Its own handler of a failed spawn throws where nobody can catch it.
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
-    limitLines(child, () => stop('talkative'));
+    limitLines(child, () => stop('output_limit'));
     const progress = new ProgressReader((frames) => {
       stall.refresh();
       options.onProgress(frames);
@@ -106,7 +105,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   command.on('end', () => resolve());
   command.on('error', (error: Error, _stdout: string | null, stderr: string | null) => {
     const { exitCode = null, signalCode = null } = child ?? {};
-    const how = wasForced(exitCode, signalCode) ? 'forced' : wasKilled(exitCode) ? 'killed' : 'exit';
+    const how = wasForced(exitCode, signalCode) ? 'sigkill' : wasKilled(exitCode) ? 'killed' : 'exit';
     reject(new ToolError(stoppedFor ?? how, error.message, stderr ?? ''));
   });
   try {
@@ -122,4 +121,22 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     clearInterval(pace);
     signal.removeEventListener('abort', abort);
   }
+}
+
+/**
+ * Bytes of RAM that a process and all its descendants hold, shared pages counted for each. Zero for a process that is gone.
+ *
+ * A limit on address space (RLIMIT_AS) cannot stand in for it: with many threads a process reserves several times what it uses.
+ */
+async function residentBytes(pid: number): Promise<number> {
+  const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  const [status, children] = await Promise.all([read('status'), read(`task/${pid}/children`)]);
+  const [, kibibytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(status) ?? [];
+  const ofChildren = await Promise.all(
+    children
+      .split(' ')
+      .filter((child) => child !== '')
+      .map((child) => residentBytes(Number(child))),
+  );
+  return ofChildren.reduce((sum, bytes) => sum + bytes, Number(kibibytes) * 1024);
 }

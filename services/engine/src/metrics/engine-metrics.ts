@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { ENGINE_STOPPED, FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { childCpuSeconds } from './child-cpu.ts';
 
 /** What a transcode spends its time with: getting the source, looking at it, and all the rest. */
 export type TranscodeStage = 'fetch' | 'probe' | 'encode';
@@ -159,4 +159,23 @@ export class EngineMetrics {
       },
     });
   }
+}
+
+/** The unit of /proc, whatever the kernel itself counts in (proc(5), USER_HZ). */
+const TICKS_PER_SECOND = 100;
+
+/**
+ * CPU seconds, in user and kernel mode, of all programs this process started that have ended, with those that they
+ * started in turn. Undefined where there is no Linux to tell.
+ */
+function childCpuSeconds(): number | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync('/proc/self/stat', 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The second field, the name of the program in brackets, may have spaces; cutime and cstime are the 16th and 17th.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
 }

@@ -1,7 +1,7 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import type { EncodePlan } from '../plan/encode-plan.ts';
-import { toNumber } from '../plan/frame-rate.ts';
+import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
 import { UnfitSegmentError } from './segment-info.ts';
@@ -27,7 +27,7 @@ export function describeResult(
     assertJoined(name, segments, {
       end: zero + plan.duration,
       tolerance: LONGEST_GAP_FRAMES / rungRate,
-      isKept: plan.keepsTop && at === rungs.length - 1,
+      isKept: plan.videoPassthrough && at === rungs.length - 1,
     });
     const facts = describeSegments(segments, zero + plan.duration);
     return {
@@ -46,7 +46,7 @@ export function describeResult(
   if (plan.audio) {
     const segments = segmentsOf(AUDIO_RENDITION, stored);
     const end = zero + plan.audio.end;
-    const isKept = 'keep' in plan.audio.make;
+    const isKept = 'passthroughFrames' in plan.audio.make;
     assertJoined(AUDIO_RENDITION, segments, { end, tolerance: LONGEST_AUDIO_GAP_SECONDS, isKept });
     renditions.push({
       name: AUDIO_RENDITION,

@@ -1,11 +1,11 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { hostileOutput, outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
-import { spareBytes } from '../uploads/store-room.ts';
+import { headroomBytes } from '../disk-space.ts';
+import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
-import { type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
+import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** A segment in storage: what it says of itself, and the size of its ciphertext. */
 export type StoredSegment = SegmentHead & { bytes: number };
@@ -140,7 +140,7 @@ export class SegmentUploads {
    */
   async #assertDiskSpace(): Promise<void> {
     const { output, objects } = this.#options;
-    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await spareBytes(objects)) < 0)
+    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await headroomBytes(objects)) < 0)
       throw outOfDiskSpace();
   }
 

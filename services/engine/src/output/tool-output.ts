@@ -1,11 +1,17 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { freeDiskBytes } from '../transcode/disk-space.ts';
+import { freeDiskBytes } from '../disk-space.ts';
+import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 
 /** What a tool wrote is not what it was run to write. For the log only: the name is the tool's choice. */
 export class ToolOutputError extends Error {
   override name = 'ToolOutputError';
+}
+
+/** The failure of an attempt whose tool wrote such output: the file has exploited a fault in the tool. */
+export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
+  return refusal('transcode_failed', 'The video could not be transcoded.', cause);
 }
 
 /** A regular file that a tool wrote, open to be read. Close it. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import type { FrameRate } from '../source/frame-rate.ts';
 import type { Gop, GopFlaw } from '../source/gop-scan.ts';
 import type { VideoTrack } from '../source/media-source.ts';
-import { keepsAnything, planEncoding } from './encode-plan.ts';
-import type { FrameRate } from './frame-rate.ts';
+import { hasPassthrough, planEncoding } from './encode-plan.ts';
 
 type Packets = {
   gops?: Gop[] | GopFlaw;
@@ -28,7 +28,7 @@ const plan = (
     container = 'mp4',
     grid,
   }: Packets = {},
-  mayKeep = true,
+  allowPassthrough = true,
 ) =>
   planEncoding(
     {
@@ -41,7 +41,7 @@ const plan = (
       gops,
       audioFrames: frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null,
     },
-    mayKeep,
+    allowPassthrough,
   );
 
 describe('an encode plan', () => {
@@ -67,12 +67,16 @@ describe('an encode plan', () => {
   test('keeps what fits, unless it was tried before', () => {
     const fitting = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
     const kept = plan(5, {}, 2, fitting);
-    expect(kept).toMatchObject({ keepsTop: true, audio: { make: { keep: 235 } }, segmentSeconds: 6 });
+    expect(kept).toMatchObject({
+      videoPassthrough: true,
+      audio: { make: { passthroughFrames: 235 } },
+      segmentSeconds: 6,
+    });
     expect(kept.obstacles).toEqual({ video: null, audio: null });
     const encoded = plan(5, {}, 2, fitting, false);
-    expect(encoded).toMatchObject({ keepsTop: false, audio: { make: { samples: 239_616 } } });
+    expect(encoded).toMatchObject({ videoPassthrough: false, audio: { make: { samples: 239_616 } } });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: 'failed' });
-    expect([kept, encoded].map(keepsAnything)).toEqual([true, false]);
+    expect([kept, encoded].map(hasPassthrough)).toEqual([true, false]);
   });
 
   test('says why it encodes', () => {
@@ -81,10 +85,9 @@ describe('an encode plan', () => {
 
   test('knows pictures that need no conversion', () => {
     const hd = { coded: { width: 1280, height: 720 } };
-    expect([plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsFit }) => pixelsFit)).toEqual([
-      true,
-      true,
-    ]);
+    expect(
+      [plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsCompatible }) => pixelsCompatible),
+    ).toEqual([true, true]);
     const others: Partial<VideoTrack>[] = [
       { colorMatrix: null },
       { colorMatrix: 'smpte170m' },
@@ -92,7 +95,7 @@ describe('an encode plan', () => {
       { fullRange: true },
       { coded: { width: 853, height: 480 } },
     ];
-    for (const changes of others) expect(plan(1, changes).pixelsFit).toBe(false);
+    for (const changes of others) expect(plan(1, changes).pixelsCompatible).toBe(false);
   });
 
   test.each([

@@ -1,18 +1,21 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import { containerTraits } from '../source/containers.ts';
+import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import {
   type AudioTrack,
   type DynamicRange,
   describeTrack,
+  type Size,
   type VideoTrack,
 } from '../source/media-source.ts';
 import type { Turn } from '../source/orientation.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
-import { deliveryFrameRate, type FrameRate, fieldRate, isNear, toNumber } from './frame-rate.ts';
-import { type ImagesPlan, planImages } from './images-plan.ts';
-import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung, type Size } from './ladder.ts';
-import { judgeAudio, judgeVideo, type Obstacle } from './passthrough.ts';
+import { deliveryFrameRate, fieldRate, isNear } from './frame-rate.ts';
+import { type ImagesPlan, planImages } from './images.ts';
+import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
+import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
 
 /** The rate audio is encoded at. */
 export const AUDIO_SAMPLE_RATE = 48_000;
@@ -26,8 +29,6 @@ const SEGMENT_SECONDS = 6;
  */
 const LONGEST_LEAD_SECONDS = 0.1;
 
-/** Recordings in these change to interlaced pictures and back on the way. Others pass unchanged, at no cost (measured). */
-const TELEVISION_CONTAINERS = ['mpegts', 'mpeg', 'matroska'];
 /** Its fields are pictures of their own, with no other between their lines; the decoder calls each of them interlaced. */
 const CODEC_OF_SINGLE_FIELDS = 'hevc';
 
@@ -38,7 +39,7 @@ const TRUNCATED_PART = 0.05;
 export type AudioPlan = {
   index: number;
   /** So many samples are encoded, or so many frames of the source's own kept. */
-  make: { samples: number } | { keep: number };
+  make: { samples: number } | { passthroughFrames: number };
   /** Whether it has more than two channels, of which stereo is made. */
   downmix: boolean;
   /** Whether the decoder makes stereo of it: of sound that changes its channels, filters cannot. */
@@ -56,7 +57,7 @@ export type EncodePlan = {
   /** Lowest first. */
   rungs: readonly Rung[];
   /** Whether the top rung is the source's own video, at whose key frames all rungs are cut then. */
-  keepsTop: boolean;
+  videoPassthrough: boolean;
   /** Why a track that might have been kept is encoded; null for what is kept, or not there. */
   obstacles: { video: Obstacle | 'failed' | null; audio: Obstacle | 'failed' | null };
   /** Segments end at the first key frame after each multiple of so many seconds. */
@@ -78,7 +79,7 @@ export type EncodePlan = {
   /** Of all rungs. */
   colour: Colour;
   /** Whether pictures are as they are delivered but for their size: 8-bit 4:2:0 in these colours and limited range, of even sides. */
-  pixelsFit: boolean;
+  pixelsCompatible: boolean;
   /** What the file says of its colours; null where it says nothing. */
   tagged: Pick<VideoTrack, 'colorMatrix' | 'colorPrimaries' | 'colorTransfer'>;
   /** Matrix to assume where the file names none. */
@@ -91,11 +92,11 @@ export type EncodePlan = {
 /**
  * Decides what is made of a source.
  *
- * @param mayKeep false once it has turned out that the source's own packets do not make proper segments
+ * @param allowPassthrough false once it has turned out that the source's own packets do not make proper segments
  */
 export function planEncoding(
   source: ProbedSource,
-  mayKeep: boolean,
+  allowPassthrough: boolean,
   maxRates: MaxRates = DEFAULT_MAX_RATES,
 ): EncodePlan {
   const { container, video, audio, timeline, gops, audioFrames } = source;
@@ -106,21 +107,26 @@ export function planEncoding(
   const duration = frames / framesPerSecond;
   const rungs = planLadder(video.display, framesPerSecond, maxRates);
   const [top] = rungs.slice(-1);
-  const failed = { kept: null, obstacle: 'failed' } as const;
+  const failed = { passthrough: null, obstacle: 'failed' } as const;
   const frameStep = Math.max(...rungs.map((rung) => rung.frameStep));
   const ownVideo =
-    mayKeep && top ? judgeVideo({ container, video, gops, top, frameStep, frameRate, duration }) : failed;
-  const keepsTop = ownVideo.kept !== null;
+    allowPassthrough && top
+      ? checkVideoPassthrough({ container, video, gops, top, frameStep, frameRate, duration })
+      : failed;
+  const videoPassthrough = ownVideo.passthrough !== null;
   const ownAudio =
-    audio && (mayKeep ? judgeAudio({ container, audio, frames: audioFrames, lead, duration }) : failed);
+    audio &&
+    (allowPassthrough
+      ? checkAudioPassthrough({ container, audio, frames: audioFrames, lead, duration })
+      : failed);
   return {
     videoIndex: video.index,
     lead,
-    audio: audio && audioPlan(audio, ownAudio?.kept ?? null, duration),
+    audio: audio && audioPlan(audio, ownAudio?.passthrough ?? null, duration),
     rungs,
-    keepsTop,
+    videoPassthrough,
     obstacles: { video: ownVideo.obstacle, audio: ownAudio?.obstacle ?? null },
-    segmentSeconds: ownVideo.kept?.segmentSeconds ?? SEGMENT_SECONDS,
+    segmentSeconds: ownVideo.passthrough?.segmentSeconds ?? SEGMENT_SECONDS,
     frameRate,
     frames,
     duration,
@@ -129,8 +135,8 @@ export function planEncoding(
     turn: video.turn,
     deinterlace,
     dynamicRange: video.dynamicRange,
-    colour: keepsTop ? ownColour(video) : BT709,
-    pixelsFit: keepsTop || pixelsFit(video),
+    colour: videoPassthrough ? ownColour(video) : BT709,
+    pixelsCompatible: videoPassthrough || pixelsCompatible(video),
     tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
@@ -139,8 +145,8 @@ export function planEncoding(
 }
 
 /** Whether anything of the source is delivered as it is. */
-export function keepsAnything({ keepsTop, audio }: EncodePlan): boolean {
-  return keepsTop || (audio !== null && 'keep' in audio.make);
+export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean {
+  return videoPassthrough || (audio !== null && 'passthroughFrames' in audio.make);
 }
 
 /** The rate of the source's pictures as they are delivered if each is a frame, that of the top rung, and what becomes of fields. */
@@ -163,7 +169,7 @@ function sourceRate({ timeline }: ProbedSource, pictureRate: FrameRate): number 
 
 function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
   if (codec === CODEC_OF_SINGLE_FIELDS) return false;
-  return interlaced || TELEVISION_CONTAINERS.includes(container);
+  return interlaced || containerTraits(container).scanTypeMayChange;
 }
 
 /** Where frames of a constant rate are put by what is nearest, the first must not be in between. */
@@ -180,7 +186,7 @@ function audioPlan(
   duration: number,
 ): AudioPlan {
   const track = { index, downmix: channels > 2, decodeToStereo: false };
-  if (own) return { ...track, make: { keep: own.frames }, end: own.end };
+  if (own) return { ...track, make: { passthroughFrames: own.frames }, end: own.end };
   const samples = audioSamples(duration);
   return { ...track, make: { samples }, end: samples / AUDIO_SAMPLE_RATE };
 }
@@ -199,7 +205,7 @@ function lastFrame(frames: number, frameStep: number): number {
   return frames - 1 - ((frames - 1) % frameStep);
 }
 
-function pixelsFit(video: VideoTrack): boolean {
+function pixelsCompatible(video: VideoTrack): boolean {
   const { pixelFormat, fullRange, dynamicRange, colorMatrix, coded } = video;
   const matrix = colorMatrix ?? usualMatrix(video);
   const isEven = coded.width % 2 === 0 && coded.height % 2 === 0;

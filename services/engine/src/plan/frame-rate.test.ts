@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { deliveryFrameRate, fieldRate, toFraction } from './frame-rate.ts';
+import { toFraction } from '../source/frame-rate.ts';
+import { deliveryFrameRate, fieldRate } from './frame-rate.ts';
 
 const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
 const NTSC = { numerator: 30000, denominator: 1001 };

@@ -1,18 +1,6 @@
-/** Frames a second as a fraction, as ffmpeg reads and writes it. */
-export type FrameRate = { numerator: number; denominator: number };
+import { COMMON_RATES, type FrameRate, toNumber } from '../source/frame-rate.ts';
 
-/** Rates that cameras and editors use. A measured rate this close to one of them is that one. */
-export const COMMON_RATES: readonly FrameRate[] = [
-  { numerator: 24000, denominator: 1001 },
-  { numerator: 24, denominator: 1 },
-  { numerator: 25, denominator: 1 },
-  { numerator: 30000, denominator: 1001 },
-  { numerator: 30, denominator: 1 },
-  { numerator: 48, denominator: 1 },
-  { numerator: 50, denominator: 1 },
-  { numerator: 60000, denominator: 1001 },
-  { numerator: 60, denominator: 1 },
-];
+/** A measured rate this close to a common one is that one. */
 const TOLERANCE = 0.005;
 /** Part of the frames that may be missing in a track of a constant rate, as AVI leaves out those that are like the last. */
 const MISSING_PART = 0.1;
@@ -25,15 +13,6 @@ const MAX_RATE = 60;
 const MIN_RATE = 10;
 /** Interlaced pictures a second, at least; film, of which some fields are shown twice, has fewer. */
 const LOWEST_INTERLACED_RATE = 25;
-
-export function toNumber(rate: FrameRate): number {
-  return rate.numerator / rate.denominator;
-}
-
-/** The fraction as ffmpeg writes it, e.g. `30000/1001`. */
-export function toFraction(rate: FrameRate): string {
-  return `${rate.numerator}/${rate.denominator}`;
-}
 
 /** What is known of the time of a video. */
 type Times = {

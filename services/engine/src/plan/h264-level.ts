@@ -1,4 +1,4 @@
-import type { Size } from './ladder.ts';
+import type { Size } from '../source/media-source.ts';
 
 /** What a stream has to fit into. */
 type Demands = Size & {

@@ -1,7 +1,5 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
-
-/** Width and height in pixels. */
-export type Size = { width: number; height: number };
+import type { Size } from '../source/media-source.ts';
 
 /** One encoded video rendition. */
 export type Rung = Size & {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { Gop } from '../source/gop-scan.ts';
-import { judgeAudio, judgeVideo } from './passthrough.ts';
+import { checkAudioPassthrough, checkVideoPassthrough } from './passthrough.ts';
 
 /** Groups of so many seconds each, at a bit rate. */
 function groups(durations: readonly number[], bitsPerSecond = 1_000_000): Gop[] {
@@ -29,7 +29,7 @@ const withVideo = (changes: Parameters<typeof videoTrack>[0]) => ({ video: { ...
 
 describe('video', () => {
   test('that fits is kept', () => {
-    expect(judgeVideo(facts)).toEqual({ kept: { segmentSeconds: 6 }, obstacle: null });
+    expect(checkVideoPassthrough(facts)).toEqual({ passthrough: { segmentSeconds: 6 }, obstacle: null });
   });
 
   test.each([
@@ -62,7 +62,7 @@ describe('video', () => {
     // Frame 151, which rungs of half the frame rate do not have.
     ['segments', { gops: groups([6.04, ...Array(5).fill(4.792)]), frameStep: 2 }],
   ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
-    expect(judgeVideo({ ...facts, ...changes })).toEqual({ kept: null, obstacle });
+    expect(checkVideoPassthrough({ ...facts, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 
   test.each([
@@ -79,7 +79,7 @@ describe('video', () => {
       { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_400_000 }) },
     ],
   ])('is kept %s', (_, changes) => {
-    expect(judgeVideo({ ...facts, ...changes }).obstacle).toBeNull();
+    expect(checkVideoPassthrough({ ...facts, ...changes }).obstacle).toBeNull();
   });
 
   test.each([
@@ -90,7 +90,9 @@ describe('video', () => {
   ])(
     'with key frames %s apart is cut so that no segment rounds to seven seconds',
     (_, durations, seconds) => {
-      expect(judgeVideo({ ...facts, gops: groups(durations) }).kept).toEqual({ segmentSeconds: seconds });
+      expect(checkVideoPassthrough({ ...facts, gops: groups(durations) }).passthrough).toEqual({
+        segmentSeconds: seconds,
+      });
     },
   );
 });
@@ -106,11 +108,12 @@ describe('sound', () => {
   };
 
   test('that fits is kept up to the end of the picture', () => {
-    const { kept } = judgeAudio(sound);
-    expect(kept).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
+    const { passthrough } = checkAudioPassthrough(sound);
+    expect(passthrough).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
     expect(
-      judgeAudio({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } }).kept,
-    ).toEqual(kept);
+      checkAudioPassthrough({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } })
+        .passthrough,
+    ).toEqual(passthrough);
   });
 
   test.each([
@@ -126,6 +129,6 @@ describe('sound', () => {
     ['length', { frames: { ...sound.frames, frames: 1300 } }],
     ['bit_rate', { frames: { ...sound.frames, bytes: 700_000 } }],
   ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
-    expect(judgeAudio({ ...sound, ...changes })).toEqual({ kept: null, obstacle });
+    expect(checkAudioPassthrough({ ...sound, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 });

@@ -1,7 +1,8 @@
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
+import { containerTraits } from '../source/containers.ts';
+import { type FrameRate, toNumber } from '../source/frame-rate.ts';
 import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
-import { type FrameRate, toNumber } from './frame-rate.ts';
 import type { Rung } from './ladder.ts';
 
 /** Why a track has to be encoded although it could be delivered as it is, had this been otherwise. */
@@ -27,10 +28,7 @@ export type Obstacle =
   | GopFlaw;
 
 /** A verdict on a track: what is made of it, or why it has to be encoded. */
-export type Verdict<T> = { kept: T; obstacle: null } | { kept: null; obstacle: Obstacle };
-
-/** Containers that describe a track once, for all of it. */
-const CONTAINERS = ['mp4', 'mov', 'matroska'];
+export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
 
 /** Decoders of every phone take these; the plain Baseline profile has tools that they do not. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
@@ -70,7 +68,7 @@ type VideoFacts = {
 
 /** In this order the first that holds is the obstacle. */
 const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
-  ['container', ({ container }) => !CONTAINERS.includes(container)],
+  ['container', ({ container }) => !containerTraits(container).allowsPassthrough],
   ['codec', ({ video }) => video.codec !== 'h264'],
   ['profile', ({ video }) => !PROFILES.includes(video.profile)],
   ['level', ({ video }) => !(video.level > 0 && video.level <= HIGHEST_LEVEL)],
@@ -86,7 +84,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
  * Whether the source's own video can be the top rung, byte for byte, and about how many seconds apart it is cut then.
  * All rungs are cut at its key frames.
  */
-export function judgeVideo(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
+export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
   if (found) return refused(found[0]);
   const { gops, top, duration, frameStep } = facts;
@@ -101,7 +99,9 @@ export function judgeVideo(facts: VideoFacts): Verdict<{ segmentSeconds: number 
     const starts = segmentStarts(gops, seconds);
     return longestSegment(starts, end) < LONGEST_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
   });
-  return segmentSeconds === undefined ? refused('segments') : { kept: { segmentSeconds }, obstacle: null };
+  return segmentSeconds === undefined
+    ? refused('segments')
+    : { passthrough: { segmentSeconds }, obstacle: null };
 }
 
 type AudioFacts = {
@@ -119,9 +119,9 @@ type AudioFacts = {
  * Whether the source's own sound can be delivered, byte for byte: how many of its frames, and the second at which they
  * end. Sound must begin and end with the picture, to a frame (HLS authoring specification 8.7).
  */
-export function judgeAudio(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
+export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
   const { container, audio, frames, lead, duration } = facts;
-  if (!CONTAINERS.includes(container)) return refused('container');
+  if (!containerTraits(container).allowsPassthrough) return refused('container');
   const obstacle = audioObstacle(audio);
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');
@@ -131,11 +131,11 @@ export function judgeAudio(facts: AudioFacts): Verdict<{ frames: number; end: nu
   }
   // The last one begins before the picture ends, and so early that it is no segment of its own.
   const wanted = Math.ceil((duration - Math.max(0, frames.start)) / frameSeconds);
-  const kept = Math.min(wanted, frames.frames);
-  const end = frames.start + kept * frameSeconds;
+  const passed = Math.min(wanted, frames.frames);
+  const end = frames.start + passed * frameSeconds;
   if (end < duration - frameSeconds * EXACT_ENOUGH) return refused('length');
   if ((frames.bytes * 8) / (frames.frames * frameSeconds) > HIGHEST_AUDIO_RATE) return refused('bit_rate');
-  return { kept: { frames: kept, end }, obstacle: null };
+  return { passthrough: { frames: passed, end }, obstacle: null };
 }
 
 /** What speaks against delivering a track of sound as it is before its packets have been looked at; null if nothing. */
@@ -146,8 +146,8 @@ export function audioObstacle({ codec, profile, channels, sampleRate }: AudioTra
   return SAMPLE_RATES.includes(sampleRate) ? null : 'sample_rate';
 }
 
-function refused(obstacle: Obstacle): { kept: null; obstacle: Obstacle } {
-  return { kept: null, obstacle };
+function refused(obstacle: Obstacle): { passthrough: null; obstacle: Obstacle } {
+  return { passthrough: null, obstacle };
 }
 
 function hasUsualColours({ dynamicRange, colorMatrix, colorPrimaries, colorTransfer }: VideoTrack): boolean {

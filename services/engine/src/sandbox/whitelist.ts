@@ -1,10 +1,9 @@
+import { DEMUXERS } from '../source/containers.ts';
+
 /**
  * What ffmpeg and ffprobe may do with an uploaded file. Without these options a text file that names other files (an
  * HLS playlist, a concat list) makes them open those.
  */
-
-/** Containers of video only: nothing that refers to other files. */
-const DEMUXERS = ['mov', 'matroska', 'webm', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
 
 /** Decoders for each codec accepted, by the codec's name. */
 const VIDEO_DECODERS: Record<string, readonly string[]> = {
@@ -139,13 +138,3 @@ export function isAudioCodecAccepted(codec: string): boolean {
 export function canDecodeToStereo(codec: string): boolean {
   return ['ac3', 'eac3'].includes(codec);
 }
-
-/**
- * The source within a job's directory, alone in its folder: a fixed name without an extension, so that only the bytes
- * say what it is, and `file:` in front, so that nothing can make a protocol of it.
- */
-export const SOURCE_FOLDER = 'source';
-export const SOURCE_PATH = `${SOURCE_FOLDER}/file`;
-export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
-/** Where ffmpeg may write, within a job's directory. */
-export const OUTPUT_FOLDER = 'output';

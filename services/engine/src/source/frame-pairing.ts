@@ -1,4 +1,4 @@
-import { toNumber } from '../plan/frame-rate.ts';
+import { toNumber } from './frame-rate.ts';
 import type { VideoTrack } from './media-source.ts';
 import type { Timeline } from './packet-timeline.ts';
 

@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { type FrameRate, toNumber } from '../plan/frame-rate.ts';
-import type { Size } from '../plan/ladder.ts';
+import { containerTraits } from './containers.ts';
+import { type FrameRate, toNumber } from './frame-rate.ts';
 import { isOnItsSide, type Turn, turnOf } from './orientation.ts';
+
+/** Width and height in pixels. */
+export type Size = { width: number; height: number };
 
 /** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
 export type DynamicRange = 'sdr' | 'pq' | 'hlg';
@@ -134,12 +137,6 @@ const probedFile = z.object({
   }),
 });
 
-/** Containers whose header tells how long the whole is. What ffprobe says of their tracks is guessed. */
-const DURATION_OF_WHOLE = ['matroska', 'flv'];
-
-/** Containers with an index of all frames, unless they consist of fragments. */
-const INDEXED = ['mp4', 'mov'];
-
 /** Pixels that are less than this part wider or higher count as square. */
 const UNSEEN_STRETCH = 0.005;
 
@@ -155,7 +152,7 @@ export function readSource(json: string): MediaSource {
   return {
     container,
     startTime,
-    declaredDuration: DURATION_OF_WHOLE.includes(container) ? (format.duration ?? null) : null,
+    declaredDuration: containerTraits(container).duration === 'file' ? (format.duration ?? null) : null,
     videoTracks: moving
       .filter((stream) => stream.codec_type === 'video')
       .map((stream) => videoTrack(stream, container, startTime)),
@@ -225,12 +222,13 @@ function audioTrack(stream: ProbedStream): AudioTrack {
 }
 
 function declaredDuration(stream: ProbedStream, container: string, startTime: number): number | null {
-  if (DURATION_OF_WHOLE.includes(container)) return null;
-  if (INDEXED.includes(container) && stream.nb_frames === 0 && stream.duration !== undefined) {
-    // Fragments have no index; what ffprobe says of them counts from zero, wherever their clock begins.
+  const { duration } = containerTraits(container);
+  if (duration === 'file') return null;
+  if (duration === 'index' && stream.nb_frames === 0 && stream.duration !== undefined) {
+    // ffprobe counts the duration of fragments from zero, wherever their clock begins.
     return stream.duration - startTime;
   }
-  if (container !== 'avi') return stream.duration ?? null;
+  if (duration !== 'frame_count') return stream.duration ?? null;
   // Without its index, ffprobe guesses the duration of an AVI from the size of the file.
   const rate = fraction(stream.r_frame_rate, '/');
   return rate && stream.nb_frames > 0 ? stream.nb_frames / toNumber(rate) : null;

@@ -1,4 +1,4 @@
-import { COMMON_RATES, type FrameRate, toNumber } from '../plan/frame-rate.ts';
+import { COMMON_RATES, type FrameRate, toNumber } from './frame-rate.ts';
 
 /** What the packets of a video track say about its time, as ffmpeg will see it when it decodes them. */
 export type Timeline = {

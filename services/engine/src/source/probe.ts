@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from '../ffmpeg/run-tool.ts';
-import { toNumber } from '../plan/frame-rate.ts';
-import { audioObstacle } from '../plan/passthrough.ts';
-import { PROBE_OPTIONS, SOURCE_INPUT, SOURCE_PATH } from '../sandbox/whitelist.ts';
+import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { PROBE_OPTIONS } from '../sandbox/whitelist.ts';
 import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
+import { containerTraits } from './containers.ts';
 import { wholePictures } from './frame-pairing.ts';
+import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
 import {
   type AudioTrack,
@@ -58,9 +59,6 @@ const MOST_PACKET_FACTS = 2 ** 34;
 
 /** Pictures that show whether a track is interlaced when nothing else says so. */
 const PICTURES_LOOKED_AT = 10;
-
-/** Containers whose clock may start over in the middle. */
-const BROKEN_CLOCK_CONTAINERS = ['mpegts', 'mpeg'];
 
 const PACKET_ENTRIES =
   'packet=stream_index,pts_time,dts_time,duration_time,size,flags:packet_side_data=side_data_type';
@@ -124,10 +122,10 @@ async function measure(
   { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<Measured> {
-  const timeline = new PacketTimeline(startTime, BROKEN_CLOCK_CONTAINERS.includes(container));
+  const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayBreak);
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
-  const frames = audio && audioObstacle(audio) === null ? new AudioScan(startTime, audio.sampleRate) : null;
+  const frames = audio?.codec === 'aac' ? new AudioScan(startTime, audio.sampleRate) : null;
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);

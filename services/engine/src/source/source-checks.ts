@@ -1,10 +1,10 @@
-import type { Size } from '../plan/ladder.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from '../sandbox/whitelist.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import {
   type AudioTrack,
   describeTrack,
   type MediaSource,
+  type Size,
   type TrackName,
   type VideoTrack,
 } from './media-source.ts';

@@ -1,7 +1,19 @@
+import type {
+  AttemptWantedRequest,
+  ClaimAttemptRequest,
+  ClaimAttemptResponse,
+} from '@framelane/contracts/internal-api';
 import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { AttemptClient } from './attempt-client.ts';
+
+/** What the transcode worker asks the control plane. Both reject when it cannot be reached. */
+export interface AttemptClient {
+  /** Claims the next attempt at a video; null when there is none to claim: it runs elsewhere, is done, or gone. */
+  claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null>;
+  /** Whether the attempt still holds its lease on a video that still exists. */
+  attemptWanted(request: AttemptWantedRequest): Promise<boolean>;
+}
 
 /** The control plane gave the attempt up: the video was deleted, or the lease ran out. */
 export class AttemptUnwantedError extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ToolError } from '../ffmpeg/tool-error.ts';
+import { ToolError } from '../ffmpeg/run-tool.ts';
 import { refusal, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 

@@ -15,6 +15,6 @@ test('sound that changes its channels is still decoded to stereo once nothing of
   const encoded = planEncoding(source, false);
   const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
   const unfit = new UnfitSegmentError('No IDR picture');
-  const next = nextPlan({ ...encoded, audio, keepsTop: true }, source, unfit, DEFAULT_MAX_RATES);
-  expect(next).toMatchObject({ log: 'transcode.source_not_kept', plan: { keepsTop: false, audio } });
+  const next = nextPlan({ ...encoded, audio, videoPassthrough: true }, source, unfit, DEFAULT_MAX_RATES);
+  expect(next).toMatchObject({ log: 'transcode.source_not_kept', plan: { videoPassthrough: false, audio } });
 });

@@ -5,30 +5,29 @@ import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/rendit
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
-import { ffmpegArguments } from '../ffmpeg/ffmpeg-arguments.ts';
-import { explainToolError, isChangedSound } from '../ffmpeg/ffmpeg-errors.ts';
+import { ffmpegArguments } from '../ffmpeg/arguments.ts';
+import { explainToolError, isAudioFormatChange } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import { runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
-import { ToolError } from '../ffmpeg/tool-error.ts';
+import { ToolError } from '../ffmpeg/run-tool.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { describeResult } from '../output/manifest.ts';
 import { UnfitSegmentError } from '../output/segment-info.ts';
 import { SegmentUploads, type StoredSegments } from '../output/segment-uploads.ts';
 import { withStorageRetries } from '../output/storage-retries.ts';
-import { ToolOutput, ToolOutputError } from '../output/tool-output.ts';
-import { type EncodePlan, keepsAnything, planEncoding } from '../plan/encode-plan.ts';
+import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
+import { type EncodePlan, hasPassthrough, planEncoding } from '../plan/encode-plan.ts';
 import type { MaxRates } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
-import { grantFile, grantFolder } from '../sandbox/job-access.ts';
-import { canDecodeToStereo, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/whitelist.ts';
+import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
+import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
-import { hostileOutput, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
+import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { allOnceSettled } from './all-once-settled.ts';
-import type { Reservation } from './disk-space.ts';
-import { removeTree } from './remove-tree.ts';
+import type { Reservation } from './disk-reservations.ts';
+import { removeTree } from './work-directory.ts';
 
 /** One attempt at one video. */
 export type TranscodeJob = {
@@ -120,8 +119,8 @@ async function transcode(
   const facts = { videoId: job.videoId, attempt: job.attempt };
   const output = join(directory, OUTPUT_FOLDER);
   const run = async (plan: EncodePlan) => {
-    const { rungs, keepsTop, obstacles } = plan;
-    context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, keepsTop, obstacles });
+    const { rungs, videoPassthrough, obstacles } = plan;
+    context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, videoPassthrough, obstacles });
     await mkdir(output);
     await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await encode(job, plan, directory, context);
@@ -152,10 +151,10 @@ export function nextPlan(
 ): { plan: EncodePlan; log: string } | null {
   const { audio } = plan;
   const decodeToStereo = source.audio !== null && canDecodeToStereo(source.audio.codec);
-  if (audio && !audio.decodeToStereo && decodeToStereo && isChangedSound(causeOf(error))) {
+  if (audio && !audio.decodeToStereo && decodeToStereo && isAudioFormatChange(causeOf(error))) {
     return { plan: { ...plan, audio: { ...audio, decodeToStereo } }, log: 'transcode.audio_layout_changes' };
   }
-  if (keepsAnything(plan) && isFaultOfSource(error)) {
+  if (hasPassthrough(plan) && isFaultOfSource(error)) {
     const next = planEncoding(source, false, maxRates);
     const changesChannels = audio?.decodeToStereo ?? false;
     return {
@@ -231,11 +230,8 @@ async function encode(
       mustWait: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
-    const [stored, images] = await allOnceSettled([
-      uploads.finish(),
-      storeImages(output, plan.images, job, { objects: context.objects, signal }),
-    ]);
-    return { stored, images };
+    const images = await storeImages(output, plan.images, job, { objects: context.objects, signal });
+    return { stored: await uploads.finish(), images };
   } catch (error) {
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;

@@ -11,20 +11,18 @@ import {
 import { attemptPrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
+import pTimeout from 'p-timeout';
+import { freeDiskBytes, headroomBytes } from '../disk-space.ts';
 import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
-import { withTimeLimit } from '../time-limit.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { spareBytes } from '../uploads/store-room.ts';
-import type { AttemptClient } from './attempt-client.ts';
-import { AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { type AttemptClient, AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
-import { DiskSpace, freeDiskBytes, type Reservation } from './disk-space.ts';
+import { DiskReservations, type Reservation } from './disk-reservations.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { removeTree } from './remove-tree.ts';
 import { diskNeed, runTranscodeJob } from './transcode-job.ts';
-import { preparePrivateFolder, prepareWorkDirectory } from './work-directory.ts';
+import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
 
@@ -55,7 +53,7 @@ export class TranscodeWorker {
   readonly #deps: Dependencies;
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
-  readonly #disk: DiskSpace;
+  readonly #disk: DiskReservations;
   /** Whether jobs share the disk of the objects, and fetch their sources as links. */
   #sourcesAreLinks = false;
   readonly #stopping = new AbortController();
@@ -66,11 +64,11 @@ export class TranscodeWorker {
     this.#deps = deps;
     this.#settings = { ...deps.settings, workDir: resolve(deps.settings.workDir) };
     this.#jobsDir = join(this.#settings.workDir, 'jobs');
-    this.#disk = new DiskSpace(() => this.#freeBytes());
+    this.#disk = new DiskReservations(() => this.#freeBytes());
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: async () => (await this.#disk.hasRoom()) && (await spareBytes(deps.objects)) >= 0,
+      hasRoom: async () => (await this.#disk.hasRoom()) && (await headroomBytes(deps.objects)) >= 0,
       handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
@@ -98,7 +96,7 @@ export class TranscodeWorker {
 
   /** What jobs may write. A disk that they share with the objects has one reserve for all. */
   async #freeBytes(): Promise<number> {
-    if (this.#sourcesAreLinks) return spareBytes(this.#deps.objects);
+    if (this.#sourcesAreLinks) return headroomBytes(this.#deps.objects);
     return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.spareDiskBytes;
   }
 
@@ -231,7 +229,7 @@ export class TranscodeWorker {
     const facts = { videoId: command.videoId, attempt };
     const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
     const removed = objects.deletePrefix(prefix);
-    await withTimeLimit(removed, CLEANUP_LIMIT_MS, 'Removing an attempt').catch((failure: unknown) => {
+    await pTimeout(removed, { milliseconds: CLEANUP_LIMIT_MS }).catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
     if (error instanceof AttemptUnwantedError) {

@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
 import { lstat, mkdir, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { SettingsError } from '@framelane/service-kit/settings';
+import { TOOL_ENVIRONMENT } from '../ffmpeg/run-tool.ts';
+
+const run = promisify(execFile);
 
 /** Rights of the group and of others to write. */
 const WRITE_OF_OTHERS = 0o022;
@@ -31,4 +36,21 @@ export async function preparePrivateFolder(path: string): Promise<void> {
   throw new SettingsError(
     `ENGINE_WORK_DIR: other users can write in ${path}. Remove it; the engine makes it again.`,
   );
+}
+
+/**
+ * Removes a directory that a tool has written to, with everything in it. A missing directory is no error. Throws if
+ * something cannot be removed.
+ *
+ * rm works through open folders. So it follows no link that a tool puts in the place of a folder meanwhile, and it reaches
+ * folders nested deeper than a path can be long.
+ */
+export async function removeTree(directory: string): Promise<void> {
+  const options = { env: TOOL_ENVIRONMENT };
+  // The tool may have made folders inaccessible, but not to root. For root, chmod is a risk: it follows a link that takes
+  // the place of a file at the wrong moment. rm reports what chmod cannot change.
+  if (process.getuid?.() !== 0) {
+    await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
+  }
+  await run('rm', ['-rf', '--', directory], options);
 }

@@ -8,15 +8,14 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
+import pTimeout from 'p-timeout';
 import type { UploadLimits } from '../config.ts';
 import type { ControlPlaneClient } from '../control-plane-client.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
-import { repeat } from '../repeat.ts';
-import { withTimeLimit } from '../time-limit.ts';
-import { Pace } from './pace.ts';
-import { readForm } from './read-form.ts';
-import { SourceStorage, type StoredSource } from './source-storage.ts';
-import type { RoomClaim, StoreRoom } from './store-room.ts';
+import { MulterStorage, type StoredSource } from './multer-storage.ts';
+import { readMultipart } from './multipart.ts';
+import type { HeadroomClaim, StorageHeadroom } from './storage-headroom.ts';
+import { Pace } from './throughput-limit.ts';
 import {
   clientGone,
   clientTooSlow,
@@ -49,7 +48,7 @@ export type TransferDeps = {
   bus: MessageBus;
   logger: Logger;
   metrics: EngineMetrics;
-  room: StoreRoom;
+  room: StorageHeadroom;
   limits: UploadLimits;
 };
 
@@ -63,9 +62,9 @@ export class Transfer {
   readonly #ids: { videoId: string; transferId: string };
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #storage: SourceStorage;
+  readonly #storage: MulterStorage;
   readonly #stop: AbortSignal;
-  #claim: RoomClaim | undefined;
+  #claim: HeadroomClaim | undefined;
   /** The file may be registered, now or later: it has to stay. */
   #mayBeRegistered = false;
   /** `upload.completed` is in the queue: it decides about the ticket. */
@@ -78,7 +77,7 @@ export class Transfer {
     this.#ids = { videoId: ticket.videoId, transferId: ticket.transferId };
     this.#stop = stop;
     this.#signal = AbortSignal.any([this.#abort.signal, stop]);
-    this.#storage = new SourceStorage({
+    this.#storage = new MulterStorage({
       objects: deps.objects,
       key: ticket.sourceKey,
       signal: this.#signal,
@@ -117,7 +116,7 @@ export class Transfer {
   async #receive(req: Request, res: Response): Promise<StoredSource> {
     requireForm(req.get('content-type') ?? '');
     if (req.get('expect') !== undefined) res.writeContinue();
-    await readForm(req, res, {
+    await readMultipart(req, res, {
       storage: this.#storage,
       maxBytes: this.#ticket.maxBytes,
       signal: this.#signal,
@@ -156,7 +155,7 @@ export class Transfer {
         if (!this.#mayBeRegistered) throw error;
         event ??= this.#leaveToEvent(upload);
         if (performance.now() >= deadline || this.#stop.aborted) {
-          await withTimeLimit(event, CONFIRM_LIMIT_MS, 'The confirm of upload.completed').catch(() => {});
+          await pTimeout(event, { milliseconds: CONFIRM_LIMIT_MS }).catch(() => {});
           throw unavailable(
             'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
             error,
@@ -228,7 +227,10 @@ export class Transfer {
   /** Leaves neither a file nor a lease behind. Never throws: what cannot be undone now, the lease's end settles. */
   async #undo(reason: string): Promise<void> {
     try {
-      const kept = await withTimeLimit(this.#storage.settled(), ABORT_LIMIT_MS, 'Breaking off the upload');
+      const kept = await pTimeout(this.#storage.settled(), {
+        milliseconds: ABORT_LIMIT_MS,
+        message: 'The object store did not abort the upload in time',
+      });
       if (kept !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
       this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
@@ -275,4 +277,17 @@ function requireForm(contentType: string): void {
 export function contentLength(req: Request): number | null {
   const value = req.get('content-length');
   return value === undefined ? null : Number(value);
+}
+
+/** Runs `task` every `seconds`, skipping a run while the last one is not done. Call the returned function to stop. */
+function repeat(seconds: number, task: () => Promise<void>): () => void {
+  let running = false;
+  const timer = setInterval(() => {
+    if (running) return;
+    running = true;
+    void task().finally(() => {
+      running = false;
+    });
+  }, seconds * 1000);
+  return () => clearInterval(timer);
 }

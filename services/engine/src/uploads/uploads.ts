@@ -1,7 +1,7 @@
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
-import type { StoredSource } from './source-storage.ts';
+import type { StoredSource } from './multer-storage.ts';
 import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing, tooManyUploads } from './upload-problems.ts';
 

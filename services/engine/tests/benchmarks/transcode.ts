@@ -49,10 +49,10 @@ try {
       : [resolve(file), await unkeepable(directory, resolve(file))];
   for (const [at, path] of sources.entries()) {
     const plan = await planFor(path);
-    if (at === 0 && !plan.keepsTop) print(`The video cannot be kept: ${plan.obstacles.video}`);
+    if (at === 0 && !plan.videoPassthrough) print(`The video cannot be kept: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
-    report(plan.keepsTop ? 'the top rung is kept' : 'every rung is encoded', rounds);
+    report(plan.videoPassthrough ? 'the top rung is kept' : 'every rung is encoded', rounds);
   }
 } finally {
   await bench.stop();

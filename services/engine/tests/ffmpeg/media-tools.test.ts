@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
-import { CONFINING_PROGRAMS } from '../../src/sandbox/confinement.ts';
+import { CONFINING_PROGRAMS } from '../../src/sandbox/launch-script.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
 import { workingSandboxes } from '../support/sandboxes.ts';
 

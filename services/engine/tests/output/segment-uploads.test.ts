@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { storeImages } from '../../src/output/image-uploads.ts';
 import { SegmentUploads } from '../../src/output/segment-uploads.ts';
 import { ToolOutput } from '../../src/output/tool-output.ts';
-import { planImages } from '../../src/plan/images-plan.ts';
+import { planImages } from '../../src/plan/images.ts';
 import { makeClip } from '../support/media.ts';
 
 let directory: string;

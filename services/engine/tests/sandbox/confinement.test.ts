@@ -20,8 +20,8 @@ import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
-import { type Confinement, writeConfinedProgram } from '../../src/sandbox/confinement.ts';
-import { grantFile, grantFolder } from '../../src/sandbox/job-access.ts';
+import { grantFile, grantFolder } from '../../src/sandbox/job-folder.ts';
+import { type Confinement, writeLaunchScript } from '../../src/sandbox/launch-script.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 
@@ -83,7 +83,7 @@ afterAll(async () => {
 async function confine({ sandbox, engine }: Case, program: string, limits = LIMITS): Promise<string[]> {
   const script = join(directories[engine], `script-${sandbox}`);
   const account = engine === 'root' ? media : null;
-  await writeConfinedProgram(script, program, { sandbox, limits, account });
+  await writeLaunchScript(script, program, { sandbox, limits, account });
   if (sandbox === 'landlock' && LANDLOCK_STAND_IN) await useStandIn(script, LANDLOCK_STAND_IN);
   if (IS_ROOT && engine === 'a user') await chown(script, ENGINE_USER, ENGINE_USER);
   return [...asEngine(engine), script];
@@ -213,7 +213,7 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     };
     const talk = [...command, '-e', 'print "x" x 1000 while 1'];
     const options = { limitOutput: 100_000, onLine };
-    await expect(run(where, talk, options)).rejects.toMatchObject({ end: 'talkative' });
+    await expect(run(where, talk, options)).rejects.toMatchObject({ end: 'output_limit' });
     expect(printed).toBeLessThan(MIB);
   });
 
@@ -280,7 +280,7 @@ test.each([
   ['/opt/../usr/bin/perl', true],
 ])('of a program called as %s, whether the sandbox has /opt is %s', async (program, isThere) => {
   const script = join(directories[engines[0] ?? 'a user'], 'script');
-  await writeConfinedProgram(script, program, { sandbox: 'bubblewrap', limits: LIMITS, account: null });
+  await writeLaunchScript(script, program, { sandbox: 'bubblewrap', limits: LIMITS, account: null });
   expect((await readFile(script, 'utf8')).includes(' /opt /opt ')).toBe(isThere);
 });
 

@@ -1,7 +1,7 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Size } from '../../src/plan/ladder.ts';
+import type { Size } from '../../src/source/media-source.ts';
 import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
 import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip, samples } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';

@@ -1,6 +1,6 @@
 import { BT709 } from '../../src/plan/colour.ts';
 import type { EncodePlan } from '../../src/plan/encode-plan.ts';
-import { planImages } from '../../src/plan/images-plan.ts';
+import { planImages } from '../../src/plan/images.ts';
 import { planLadder } from '../../src/plan/ladder.ts';
 import type { AudioTrack, VideoTrack } from '../../src/source/media-source.ts';
 
@@ -36,7 +36,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },
     audio: { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: false, decodeToStereo: false },
-    ...{ rungs: planLadder({ width: 854, height: 480 }, 25), keepsTop: false, segmentSeconds: 6 },
+    ...{ rungs: planLadder({ width: 854, height: 480 }, 25), videoPassthrough: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
     ...{
       frameRate: { numerator: 25, denominator: 1 },
@@ -46,7 +46,7 @@ export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
       deinterlace: null,
     },
     ...{ coded: { width: 854, height: 480 }, turn: [] },
-    ...{ dynamicRange: 'sdr', pixelsFit: false, assumedMatrix: null, inputIssues: [] },
+    ...{ dynamicRange: 'sdr', pixelsCompatible: false, assumedMatrix: null, inputIssues: [] },
     ...{ colour: BT709, tagged: { colorMatrix: null, colorPrimaries: null, colorTransfer: null } },
     images: planImages({ width: 854, height: 480 }, 2, 1.96),
     ...changes,

@@ -55,8 +55,9 @@ export class WorkerBench {
     const logger = createLogger({ service: 'test' });
     logger.silent = process.env.SHOW_LOGS === undefined;
     const info = logger.info.bind(logger);
-    logger.info = ((event: string, facts: { videoId: string; keepsTop: boolean }) => {
-      if (event === 'transcode.planned') this.keptTop[facts.keepsTop ? 'add' : 'delete'](facts.videoId);
+    logger.info = ((event: string, facts: { videoId: string; videoPassthrough: boolean }) => {
+      if (event === 'transcode.planned')
+        this.keptTop[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ffmpegArguments, IMAGES } from '../../../src/ffmpeg/ffmpeg-arguments.ts';
+import { ffmpegArguments, IMAGES } from '../../../src/ffmpeg/arguments.ts';
 import type { EncodePlan } from '../../../src/plan/encode-plan.ts';
-import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/whitelist.ts';
+import { OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../../../src/sandbox/job-folder.ts';
 import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
@@ -60,7 +60,7 @@ export async function runPictures(
   const threads = String(settings.threads);
   const options = streamOptions({ ...plan, audio: null }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
-  const rungs = plan.keepsTop ? plan.rungs.slice(0, -1) : plan.rungs;
+  const rungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
@@ -74,7 +74,7 @@ export async function runPictures(
 
 /** How rung `at` of the plan is encoded as video output `output`, at the rates of the engine. */
 function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
-  const options = streamOptions({ ...plan, keepsTop: false }, settings);
+  const options = streamOptions({ ...plan, videoPassthrough: false }, settings);
   const suffix = `:v:${at}`;
   return options.flatMap((option, place) =>
     option.startsWith('-') && option.endsWith(suffix)

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import express from 'express';
+import { closeServer } from './http-server.ts';
+import { createLogger } from './logger.ts';
+import { problemHandler, requestId, routeNotFound } from './middleware.ts';
+import { Problem } from './problem.ts';
+
+const app = express();
+app.use(requestId);
+app.get('/videos', () => {
+  throw new Problem('method_not_allowed', 'Use GET.', { headers: { Allow: 'GET' }, extra: { maxBytes: 4 } });
+});
+app.get('/crash', async () => {
+  throw new Error('password is hunter2');
+});
+app.get('/cut', async (_req, res) => {
+  res.write('half of');
+  throw new Error('the rest is missing');
+});
+app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
+const server = app.listen(0, '127.0.0.1');
+let url: string;
+
+beforeAll(async () => {
+  if (!server.listening) await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => closeServer(server, 0));
+
+test('renders a Problem as in RFC 9457, with its headers and extra members', async () => {
+  const response = await fetch(`${url}/videos?secret=1`);
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
+  expect(response.headers.get('allow')).toBe('GET');
+  expect(await response.json()).toEqual({
+    type: 'urn:framelane:problem:method_not_allowed',
+    title: 'Method Not Allowed',
+    status: 405,
+    detail: 'Use GET.',
+    instance: '/videos',
+    code: 'method_not_allowed',
+    requestId: response.headers.get('x-request-id'),
+    maxBytes: 4,
+  });
+});
+
+test('renders any other error as a 500 without its cause', async () => {
+  const response = await fetch(`${url}/crash`);
+  expect(response.status).toBe(500);
+  expect(await response.text()).not.toContain('hunter2');
+});
+
+test('responds with 404 when no route matches', async () => {
+  const response = await fetch(`${url}/nowhere`);
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+    404,
+    'route_not_found',
+  ]);
+});
+
+test('aborts the connection when a handler fails after the response has started, and prints nothing', async () => {
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => {});
+  app.set('env', 'production');
+  const response = await fetch(`${url}/cut`);
+  await expect(response.text()).rejects.toThrow();
+  expect(printed).not.toHaveBeenCalled();
+  printed.mockRestore();
+});

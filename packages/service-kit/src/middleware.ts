@@ -1,0 +1,100 @@
+import { newId } from '@framelane/contracts/ids';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import type { Logger } from './logger.ts';
+import { internalError, Problem } from './problem.ts';
+import { endWithUnreadBody } from './unread-body.ts';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The request id: in the response, in every log line, in every problem. */
+      id: string;
+    }
+    interface Locals {
+      /** Code of the problem that the request failed with, if any. */
+      problemCode?: string;
+    }
+  }
+}
+
+const VALID_REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Gives every request an id and returns it in `X-Request-Id`. A valid id that the client sends is used. */
+export const requestId: RequestHandler = (req, res, next) => {
+  const given = req.get('x-request-id');
+  req.id = given !== undefined && VALID_REQUEST_ID.test(given) ? given : newId('req');
+  res.set('X-Request-Id', req.id);
+  next();
+};
+
+/**
+ * Response headers for browsers (OWASP REST Security Cheat Sheet). Responses are data: shown as a page they load nothing, cannot
+ * be framed, and only pages of the same origin can embed them. A handler whose response is something else overrides them.
+ * Strict-Transport-Security is left to the proxy that terminates TLS.
+ */
+export const securityHeaders: RequestHandler = (_req, res, next) => {
+  res.set({
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  });
+  next();
+};
+
+/** Lets pages of any origin embed the response, including pages with Cross-Origin-Embedder-Policy. */
+export const embeddableAnywhere: RequestHandler = (_req, res, next) => {
+  res.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  next();
+};
+
+/** Responds with 404 when no route has matched. */
+export const routeNotFound: RequestHandler = (req) => {
+  throw new Problem(
+    'route_not_found',
+    `There is no operation ${req.method} ${req.path}. Check the method and the path.`,
+  );
+};
+
+/**
+ * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems. Any other error
+ * is a 500; it is logged with the request id and never shown to the client.
+ */
+export function problemHandler(
+  logger: Logger,
+  translate: (error: unknown, req: Parameters<RequestHandler>[0]) => Problem | undefined = () => undefined,
+): ErrorRequestHandler {
+  return (error: unknown, req, res, _next) => {
+    const problem = error instanceof Problem ? error : (translate(error, req) ?? internalError(error));
+    res.locals.problemCode = problem.code;
+    if (problem.status >= 500) {
+      logger.error('request.failed', {
+        requestId: req.id,
+        method: req.method,
+        path: req.path,
+        status: problem.status,
+        error: problem.cause ?? problem,
+      });
+    }
+    // Aborting the connection shows the client that the response is incomplete. `next(error)` would also print the error.
+    if (res.headersSent) return void res.destroy();
+    if (problem.options.headers) res.set(problem.options.headers);
+    const body = problem.toBody({ id: req.id, path: req.path });
+    const { closeConnection } = problem.options;
+    sendProblem(res, body, closeConnection ? (text) => endWithUnreadBody(req, res, text) : undefined);
+  };
+}
+
+/** Sends the body of a problem with the status in it. `end` ends the response. */
+export function sendProblem(
+  res: Response,
+  body: Readonly<Record<string, unknown>>,
+  end: (text: string) => void = (text) => void res.end(text),
+): void {
+  const text = JSON.stringify(body);
+  res.status(Number(body.status)).set('Cache-Control', 'no-store').removeHeader('ETag');
+  // Neither res.type nor res.send: they add a charset parameter, which JSON does not have (RFC 8259 §11).
+  res.setHeader('Content-Type', 'application/problem+json');
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  end(text);
+}

@@ -1,0 +1,94 @@
+/** Metrics in the text format of Prometheus, parsed strictly. For tests. */
+export class PrometheusText {
+  /** The value of each series. The key is the name with the labels exactly as written. */
+  readonly series = new Map<string, number>();
+  readonly #types = new Map<string, string>();
+  #family = '';
+
+  /**
+   * Parses version 0.0.4 of the format. Stricter than a scraper: a family has one HELP and one TYPE line and is contiguous, a
+   * series occurs once, and the buckets of a histogram are cumulative. Throws an Error that quotes the invalid line.
+   */
+  static parse(text: string): PrometheusText {
+    if (!text.endsWith('\n')) throw new Error('The last line does not end with a newline');
+    const parsed = new PrometheusText();
+    for (const line of text.split('\n')) parsed.#read(line);
+    parsed.#checkHistograms();
+    return parsed;
+  }
+
+  /** The series whose name starts with `prefix`, sorted by name. */
+  withPrefix(prefix: string): Record<string, number> {
+    const found = [...this.series].filter(([name]) => name.startsWith(prefix));
+    return Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** How much each series has changed since `before`; unchanged ones are left out. */
+  growthSince(before: PrometheusText, prefix: string): Record<string, number> {
+    const grown = Object.entries(this.withPrefix(prefix))
+      .map(([name, value]) => [name, value - (before.series.get(name) ?? 0)] as const)
+      .filter(([, growth]) => growth !== 0);
+    return Object.fromEntries(grown);
+  }
+
+  #read(line: string): void {
+    if (line === '') return;
+    const [, keyword, described = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
+    if (keyword === undefined) this.#readSample(line);
+    else if (keyword === 'HELP') this.#open(described, line);
+    else this.#setType(described, rest, line);
+  }
+
+  #open(family: string, line: string): void {
+    if (!METRIC_NAME.test(family) || this.#types.has(family)) throw invalid(line);
+    this.#family = family;
+    this.#types.set(family, '');
+  }
+
+  #setType(family: string, type: string, line: string): void {
+    if (family !== this.#family || !TYPES.includes(type)) throw invalid(line);
+    // Naming convention of Prometheus: counters, and nothing else, end with _total.
+    if (family.startsWith('framelane_') && (type === 'counter') !== family.endsWith('_total'))
+      throw invalid(line);
+    this.#types.set(family, type);
+  }
+
+  #readSample(line: string): void {
+    const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? [];
+    const type = this.#types.get(this.#family);
+    const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+    const number = SPECIAL[value.toLowerCase()] ?? Number(value);
+    const isOfFamily = suffixes.some((suffix) => name === this.#family + suffix);
+    if (!type || !isOfFamily || (Number.isNaN(number) && value.toLowerCase() !== 'nan')) throw invalid(line);
+    if (this.series.has(name + labels)) throw invalid(line);
+    this.series.set(name + labels, number);
+  }
+
+  #checkHistograms(): void {
+    const previous = new Map<string, number>();
+    for (const [series, value] of this.series) {
+      const [, family = '', label = '', bound = '', others = ''] = BUCKET.exec(series) ?? [];
+      if (this.#types.get(family) !== 'histogram') continue;
+      const histogram = `${family}${label}${others}`;
+      if (value < (previous.get(histogram) ?? 0)) throw invalid(series);
+      previous.set(histogram, value);
+      const count = this.series.get(`${family}_count${others === '' ? '' : `{${others}}`}`);
+      if (bound === '+Inf' && value !== count) throw invalid(series);
+    }
+  }
+}
+
+const TYPES = ['counter', 'gauge', 'histogram', 'summary', 'untyped'];
+const SPECIAL: Record<string, number> = {
+  '+inf': Number.POSITIVE_INFINITY,
+  '-inf': Number.NEGATIVE_INFINITY,
+};
+const METRIC_NAME = /^[a-zA-Z_:][\w:]*$/;
+const LABEL = String.raw`[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*"`;
+const SAMPLE = new RegExp(String.raw`^([a-zA-Z_:][\w:]*)(\{${LABEL}(?:,${LABEL})*\})? (\S+)$`);
+/** prom-client writes the label `le` first. */
+const BUCKET = /^(\w+)_bucket\{(le)="([^"]*)",?(.*)\}$/;
+
+function invalid(line: string): Error {
+  return new Error(`Invalid line in the Prometheus text format: ${line}`);
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from '@jest/globals';
+
+const RUN_SERVICE = new URL('run-service.ts', import.meta.url).href;
+
+/** Runs a service with this start function in a process of its own. Returns its output lines and its exit code. */
+function run(start: string) {
+  const program = `import { runService } from '${RUN_SERVICE}'; await runService('test', async () => { ${start} });`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning' },
+  });
+  return { status, lines: `${stdout}${stderr}`.split('\n').filter((line) => line !== '') };
+}
+
+test.each([
+  ['output of a library', 'console.trace(new Error("cut"));', { message: 'console.called', level: 'error' }],
+  [
+    'a warning of a library',
+    'console.warn("old %s", "use");',
+    { message: 'console.called', detail: 'old use' },
+  ],
+  ['a warning of Node', 'process.emitWarning("leak");', { message: 'process.warning', level: 'warn' }],
+])('logs %s as a line of JSON', (_, start, line) => {
+  const { lines } = run(`${start} setInterval(() => process.kill(process.pid, 'SIGTERM'), 50);`);
+  const logged = lines.map((text) => JSON.parse(text));
+  expect(logged).toContainEqual(expect.objectContaining({ service: 'test', ...line }));
+});
+
+test.each([
+  ['an unhandled rejection', 'Promise.reject(new Error("lost"));', 'process.crashed'],
+  ['an uncaught error', 'setTimeout(() => { throw new Error("lost"); });', 'process.crashed'],
+  ['a failed start', 'throw new Error("lost");', 'service.not_started'],
+])('logs %s as a line of JSON and exits with 1', (_, start, message) => {
+  const { status, lines } = run(start);
+  expect(lines.map((text) => JSON.parse(text))).toEqual([
+    expect.objectContaining({ message, error: expect.objectContaining({ message: 'lost' }) }),
+  ]);
+  expect(status).toBe(1);
+});

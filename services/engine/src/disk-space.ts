@@ -1,0 +1,27 @@
+import { statfs } from 'node:fs/promises';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+
+const GIB = 1024 ** 3;
+
+/** Bytes that can still be written where a directory is. */
+export async function freeDiskBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+/**
+ * Bytes of the objects' disk that uploads and transcodes leave free: 2 GiB, or 5 % of a disk smaller than 40 GiB. Other
+ * programs on the disk need them: PostgreSQL stops when it cannot write its write-ahead log.
+ */
+export function reservedBytes(totalBytes: number): number {
+  return Math.min(2 * GIB, totalBytes / 20);
+}
+
+/**
+ * Bytes that can be stored without touching the reserve of the objects' disk; below zero when the reserve is in use, and
+ * infinite for a store without a disk of its own.
+ */
+export async function headroomBytes(objects: Pick<ObjectStore, 'room'>): Promise<number> {
+  const room = await objects.room?.();
+  return room ? room.freeBytes - reservedBytes(room.totalBytes) : Number.POSITIVE_INFINITY;
+}

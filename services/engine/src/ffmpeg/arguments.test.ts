@@ -1,0 +1,139 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodePlan } from '../../tests/support/tracks.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
+import { ffmpegArguments } from './arguments.ts';
+
+const lineFor = (changes: Partial<EncodePlan> = {}) =>
+  ffmpegArguments(encodePlan(changes), { preset: 'veryfast', threads: 2, limits: DEFAULT_TRANSCODE_LIMITS });
+const streamsFor = (changes: Partial<EncodePlan> = {}) => lineFor(changes).outputs[0]?.options ?? [];
+const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
+
+describe('the ffmpeg run', () => {
+  test('may open this one file only, in the containers and codecs of the list', () => {
+    const { inputOptions, input } = lineFor();
+    expect(input).toBe('file:source/file');
+    expect(optionValue(inputOptions, '-protocol_whitelist')).toBe('file');
+    expect(optionValue(inputOptions, '-format_whitelist')).not.toMatch(/hls|concat|dash|image2/);
+    for (const limit of ['-codec_whitelist', '-max_streams', '-max_pixels'])
+      expect(inputOptions).toContain(limit);
+  });
+
+  test('decodes once and scales each rung from the one above', () => {
+    const graph = optionValue(streamsFor(), '-filter_complex')?.split(';');
+    expect(graph?.[0]).toMatch(
+      /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
+    );
+    expect(graph?.[1]).toBe(
+      '[to-360p]zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+    );
+    expect(graph?.at(-1)).toMatch(/^\[0:0\]aresample=48000.*apad,atrim=end_sample=95232\[audio\]$/);
+  });
+
+  test.each([
+    ['1080p', 1920, 1080, 2, '2'],
+    ['1080p', 1920, 1080, 64, '16'],
+    ['4K', 3840, 2160, 64, '16'],
+    ['8K', 8192, 4320, 64, '3'],
+    ['8K', 8192, 4320, 1, '1'],
+  ])('decodes %s (%sx%s) with %s threads to be had in %s', (_, width, height, threads, used) => {
+    const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
+    const line = ffmpegArguments(encodePlan({ coded: { width, height } }), settings);
+    expect(optionValue(line.inputOptions, '-threads')).toBe(used);
+    const encoders = optionValue(line.outputs[0]?.options ?? [], '-threads:v:0');
+    expect(encoders).toBe(String(Math.min(threads, 16)));
+  });
+
+  test('limits the sum of surround channels, lets other sound be, and can leave the mix to the decoder', () => {
+    const audio = { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
+    const mixed = lineFor({ audio });
+    expect(optionValue(mixed.outputs[0]?.options ?? [], '-filter_complex')).toMatch(/stereo,alimiter=/);
+    expect(optionValue(mixed.inputOptions, '-downmix:0')).toBe('stereo');
+    expect(optionValue(streamsFor(), '-filter_complex')).not.toMatch(/alimiter/);
+    expect(lineFor().inputOptions.join(' ')).not.toMatch(/downmix/);
+  });
+
+  test('takes nothing else from the file', () => {
+    const outputOptions = streamsFor();
+    expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
+      '[360p]',
+      '[480p]',
+      '[audio]',
+    ]);
+    for (const option of ['-sn', '-dn', '-t']) expect(outputOptions).toContain(option);
+    expect(optionValue(outputOptions, '-map_metadata')).toBe('-1');
+    expect(optionValue(outputOptions, '-map_chapters')).toBe('-1');
+  });
+
+  test('caps each rung and names its playlist', () => {
+    const outputOptions = streamsFor();
+    expect(optionValue(outputOptions, '-maxrate:v:0')).toBe('800000');
+    expect(optionValue(outputOptions, '-bufsize:v:1')).toBe('2800000');
+    expect(optionValue(outputOptions, '-var_stream_map')).toBe(
+      'v:0,agroup:audio,name:360p v:1,agroup:audio,name:480p a:0,agroup:audio,name:audio',
+    );
+  });
+
+  test('has no trace of sound without any', () => {
+    expect(streamsFor({ audio: null }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
+  });
+
+  test('passes on what is kept, and cuts the other rungs at its key frames', () => {
+    const outputOptions = streamsFor({
+      videoPassthrough: true,
+      audio: { index: 0, make: { passthroughFrames: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
+      segmentSeconds: 5,
+    });
+    expect(optionValue(outputOptions, '-filter_complex')).toMatch(
+      /^\[0:1\][^;]*scale=640:360[^;]*\[360p\]\[to-poster\]\[to-storyboard\];/,
+    );
+    expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
+      '[360p]',
+      '0:1',
+      '0:0',
+    ]);
+    expect(optionValue(outputOptions, '-c:v:0')).toBe('libx264');
+    expect(optionValue(outputOptions, '-force_key_frames:v:0')).toBe('source');
+    expect(optionValue(outputOptions, '-c:v:1')).toBe('copy');
+    expect(outputOptions).not.toContain('-maxrate:v:1');
+    expect(optionValue(outputOptions, '-c:a')).toBe('copy');
+    expect(optionValue(outputOptions, '-hls_time')).toBe('5');
+  });
+
+  test('makes pictures of frames that are decoded anyhow, or of the source where no rung is encoded', () => {
+    const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex') ?? '';
+    const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
+    expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
+    expect(full.match(/\[0:1\]/g)).toHaveLength(1);
+    expect(graph({ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true })).toMatch(
+      /^\[0:1\][^;]*split=2\[to-poster\]\[to-storyboard\];/,
+    );
+    expect(lineFor().outputs.map(({ path }) => path)).toEqual([
+      'output/%v.m3u8',
+      'output/poster.jpg',
+      'output/storyboard.jpg',
+    ]);
+  });
+
+  test('converts only pictures that are not as they are delivered', () => {
+    const [top] = optionValue(streamsFor({ pixelsCompatible: true }), '-filter_complex')?.split(';') ?? [];
+    expect(top).toMatch(/trim=end_frame=50,format=yuv420p,setsar=1,/);
+    const small = { pixelsCompatible: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
+    const [scaled] = optionValue(streamsFor(small), '-filter_complex')?.split(';') ?? [];
+    expect(scaled).toMatch(
+      /trim=end_frame=50,zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,setparams=/,
+    );
+  });
+
+  test('repairs what has to be repaired', () => {
+    const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
+    expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
+    expect(graph({ deinterlace: 'send_field' })).toMatch(/,bwdif=mode=send_field:.*?,fps=/);
+    expect(graph({ deinterlace: 'send_frame', turn: ['transpose=clock'] })).toMatch(
+      /,bwdif=[^,]*,transpose=clock,fps=/,
+    );
+    expect(graph({ dynamicRange: 'hlg' })).toMatch(/transferin=arib-std-b67.*tonemap=/);
+    expect(graph({ assumedMatrix: 'bt601' })).toMatch(/in_color_matrix=bt601:out_color_matrix=bt709/);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainToolError } from './errors.ts';
+import { ToolError } from './run-tool.ts';
+
+describe('a failure of a tool', () => {
+  test.each([
+    ['probe', 'file:source/file: Invalid data found when processing input', 'not_a_video', false],
+    ['probe', "[hls @ 0x55] Format not on whitelist 'mov,matroska'", 'not_a_video', false],
+    ['probe', "[concat @ 0x55] Protocol 'https' not on whitelist 'file'!", 'not_a_video', false],
+    ['probe', 'Could not open codec for input stream 1', 'malformed_media', false],
+    ['encode', "[dca @ 0x55] Codec (dca) not on whitelist 'h264'\nError", 'transcode_failed', false],
+    ['encode', 'Decoder (codec av1) not found for input stream #0:0', 'unsupported_codec', false],
+    [
+      'probe',
+      '[mov @ 0x55] moov atom not found\nfile:source/file: Invalid data found',
+      'malformed_media',
+      false,
+    ],
+    [
+      'probe',
+      'Number of streams exceeds max_streams parameter (32)\nfile:source/file: Cannot allocate memory',
+      'malformed_media',
+      false,
+    ],
+    ['encode', '[IMGUTILS @ 0x7f] Picture size 9000x9000 is invalid', 'dimensions_exceeded', false],
+    ['encode', 'Conversion failed!', 'transcode_failed', false],
+    ['encode', 'av_interleaved_write_frame(): No space left on device', 'internal_error', true],
+    ['encode', '[h264 @ 0x55] Cannot allocate memory', 'internal_error', true],
+    ['probe', '[mov @ 0x55] Cannot allocate memory', 'malformed_media', false],
+    ['probe', 'bwrap: Creating new namespace failed: Cannot allocate memory', 'internal_error', true],
+    ['probe', 'Resource temporarily unavailable', 'internal_error', true],
+    ['probe', 'bwrap: setting up uid map: Permission denied', 'internal_error', true],
+  ] as const)('of %s that says "%s" is %s, retryable: %s', (stage, stderr, code, retryable) => {
+    const error = new ToolError('exit', 'Ended with code 1', stderr);
+    expect(explainToolError(error, stage)).toMatchObject({ code, retryable, cause: error });
+  });
+
+  test('of a track whose decoder is not allowed names both', () => {
+    const stderr = [
+      "[dca @ 0x55] Codec (dca) not on whitelist 'h264,aac'",
+      "[cinepak @ 0x55] Codec (cinepak) not on whitelist 'h264,aac'",
+      'Could not open codec for input stream 2',
+    ].join('\n');
+    expect(explainToolError(new ToolError('exit', '', stderr), 'probe')).toMatchObject({
+      code: 'unsupported_codec',
+      message: 'Track 3 uses the codec cinepak, which is not supported.',
+      retryable: false,
+    });
+  });
+
+  test.each([
+    ['timeout', 'transcode_timeout'],
+    ['stalled', 'transcode_timeout'],
+    ['killed', 'transcode_failed'],
+    ['sigkill', 'internal_error'],
+  ] as const)('that was %s is %s, and may be tried again', (end, code) => {
+    expect(explainToolError(new ToolError(end, '', ''), 'encode')).toMatchObject({ code, retryable: true });
+  });
+
+  test.each(['timeout', 'stalled'] as const)('of reading that was %s is not tried again', (end) => {
+    expect(explainToolError(new ToolError(end, '', ''), 'probe')).toMatchObject({
+      code: 'transcode_timeout',
+      retryable: false,
+    });
+  });
+
+  test('that took too much memory is not tried again', () => {
+    expect(explainToolError(new ToolError('memory', '', ''), 'encode')).toMatchObject({
+      code: 'transcode_failed',
+      retryable: false,
+    });
+  });
+
+  test('quotes nothing of what the tool wrote', () => {
+    const { message } = explainToolError(
+      new ToolError('exit', '', 'file:/srv/secret: Invalid data found'),
+      'probe',
+    );
+    expect(message).not.toMatch(/secret|Invalid/);
+  });
+});

@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals';
+import { ProgressReader } from './progress.ts';
+
+test('progress is read across chunks, and only grows', () => {
+  const seen: number[] = [];
+  const reader = new ProgressReader((frames) => seen.push(frames));
+  const chunks = ['frame=0\nout_time_us=N/A\nprogr', 'ess=continue\nframe=1', '50\n', 'frame=  140\nfr'];
+  for (const chunk of [...chunks, 'ame=300\nout_time_us=9000000\n']) reader.push(chunk);
+  expect(seen).toEqual([150, 300]);
+});

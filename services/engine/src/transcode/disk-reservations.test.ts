@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { DiskReservations } from './disk-reservations.ts';
+
+/** A disk with so many bytes free. */
+function diskWith(freeBytes: number) {
+  const disk = { freeBytes };
+  return { disk, space: new DiskReservations(async () => disk.freeBytes) };
+}
+
+test('promises count until the bytes are written, and not twice', async () => {
+  const { disk, space } = diskWith(100);
+  const job = await space.reserve(70);
+  expect(await space.reserve(31)).toBeNull();
+  disk.freeBytes = 50;
+  job?.reduceTo(20);
+  expect(await space.reserve(31)).toBeNull();
+  expect(await space.reserve(30)).not.toBeNull();
+});
+
+test('a promise does not keep small jobs away, and a full disk does', async () => {
+  const { disk, space } = diskWith(100);
+  await space.reserve(70);
+  disk.freeBytes = 40;
+  expect(await space.hasRoom()).toBe(true);
+  disk.freeBytes = -1;
+  expect(await space.hasRoom()).toBe(false);
+});
+
+test('what only the jobs under way leave no room for may fit later', async () => {
+  const { disk, space } = diskWith(100);
+  const job = await space.reserve(70);
+  disk.freeBytes = 40;
+  job?.reduceTo(10);
+  expect(await space.reserve(90)).toBeNull();
+  expect(await space.mayFitLater(90)).toBe(true);
+  expect(await space.mayFitLater(111)).toBe(false);
+  job?.release();
+  job?.release();
+  expect(await space.mayFitLater(41)).toBe(false);
+});
