@@ -14,7 +14,6 @@ const RECONCILE_STEPS = [
   'expire-tickets',
   'remove-outdated-videos',
   'end-silent-attempts',
-  'give-up-deliveries',
   'reissue-lost-commands',
 ] as const;
 

@@ -100,7 +100,7 @@ function workspaceOf(req: Request): string {
   return apiKeyOf(req).workspace_id;
 }
 
-/** Which page is asked for; the contract has checked it and filled in the default. */
+/** The requested page. The contract has checked the query and set the default limit. */
 function pageOf(req: Request): { after: Position | undefined; limit: number } {
   const { limit, cursor } = req.query as unknown as { limit: number; cursor?: string };
   return { limit, after: cursor === undefined ? undefined : readCursor(cursor) };
