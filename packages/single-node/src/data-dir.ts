@@ -6,8 +6,8 @@ import { SettingsError } from '@framelane/service-kit/settings';
 import type { DataDir } from './settings.ts';
 
 /**
- * Creates the directories. All but the root are private; PostgreSQL may run as another user, who has to pass through the root.
- * Throws a SettingsError when they cannot be created.
+ * Creates the directories. All but the root are private; PostgreSQL may run as another user, who has to pass through the
+ * root. Throws a SettingsError when they cannot be created.
  */
 export async function makeDataDir(dataDir: DataDir): Promise<void> {
   try {
@@ -29,10 +29,11 @@ export async function assertInUse({ root, secrets }: DataDir): Promise<void> {
 }
 
 /**
- * Locks the data directory. Resolves with a function that unlocks it. Throws a SettingsError while another process holds the lock.
+ * Locks the data directory. Resolves with a function that unlocks it. Throws a SettingsError while another process holds
+ * the lock.
  *
- * The lock is an abstract Unix socket named after the directory. The kernel releases it when the process ends, so a killed process
- * leaves no stale lock.
+ * The lock is an abstract Unix socket named after the directory. The kernel releases it when the process ends, so a
+ * killed process leaves no stale lock.
  */
 export async function lockDataDir(root: string): Promise<() => Promise<void>> {
   const path = await realpath(root);

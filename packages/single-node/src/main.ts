@@ -46,7 +46,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Hands the first key to the person who started the node: in the terminal, or in a private file if output may be collected. */
+/**
+ * Hands the first key to the person who started the node: in the terminal, or in a private file if output may be
+ * collected.
+ */
 async function showFirstKey({ newApiKey }: SingleNode, { dataDir }: SingleNodeSettings): Promise<KeyPlace> {
   if (newApiKey === null) return { kind: process.env.BOOTSTRAP_API_KEY ? 'given' : 'earlier' };
   if (process.stdout.isTTY) return { kind: 'shown', secret: newApiKey };

@@ -2,8 +2,8 @@ import { open, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Writes a file that only its owner can read, atomically and durably (also after a power cut). An existing file keeps its owner, even
- * if root replaces it.
+ * Writes a file that only its owner can read, atomically and durably (also after a power cut). An existing file keeps its
+ * owner, even if root replaces it.
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const existing = await stat(path).catch(() => undefined);

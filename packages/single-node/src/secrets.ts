@@ -20,8 +20,8 @@ const secretsSchema = z.object({
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * Reads the secrets, or creates them in a new data directory. Throws a SettingsError when they are missing or damaged in one that
- * is in use: new secrets could not decrypt the stored videos.
+ * Reads the secrets, or creates them in a new data directory. Throws a SettingsError when they are missing or damaged in
+ * one that is in use: new secrets could not decrypt the stored videos.
  */
 export async function readOrCreateSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<Secrets> {
   const text = await read(dataDir.secrets);

@@ -48,8 +48,8 @@ type Options = {
 };
 
 /**
- * Starts everything in order, and resolves once the node accepts uploads. When a step fails, it stops what is running and rejects.
- * A SettingsError is one that the person who started the node can solve.
+ * Starts everything in order, and resolves once the node accepts uploads. When a step fails, it stops what is running and
+ * rejects. A SettingsError is one that the person who started the node can solve.
  */
 export async function startSingleNode(options: Options): Promise<SingleNode> {
   const logger = options.loggerFor('single-node');

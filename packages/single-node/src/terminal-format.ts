@@ -14,8 +14,8 @@ const PROGRESS_STEP = 10;
 const NOT_LISTED = new Set(['level', 'message', 'service', 'advice', 'detail', 'error', 'cause']);
 
 /**
- * Formats log events for a person at a terminal: the progress of videos, warnings and errors. All other events are dropped. Links to
- * finished videos start with `baseUrl`.
+ * Formats log events for a person at a terminal: the progress of videos, warnings and errors. All other events are
+ * dropped. Links to finished videos start with `baseUrl`.
  */
 export function terminalFormat(baseUrl: string): LogFormat {
   const videos = new Map<unknown, { title: unknown; step: number }>();

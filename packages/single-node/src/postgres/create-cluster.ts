@@ -10,8 +10,8 @@ const run = promisify(execFile);
 export const SUPERUSER = 'framelane';
 
 /**
- * Creates the cluster if it does not exist. It is created in a temporary directory and renamed when it is complete, so that a
- * crash leaves no incomplete cluster.
+ * Creates the cluster if it does not exist. It is created in a temporary directory and renamed when it is complete, so
+ * that a crash leaves no incomplete cluster.
  */
 export async function createClusterOnce(
   directory: string,

@@ -32,8 +32,8 @@ export type EmbeddedPostgres = {
 };
 
 /**
- * Starts PostgreSQL on the cluster in `directory`, which it creates on the first call. The server runs in a session of its own, so
- * that a Ctrl-C in the terminal does not reach it. Each start writes a new log to `<directory>.log`.
+ * Starts PostgreSQL on the cluster in `directory`, which it creates on the first call. The server runs in a session of
+ * its own, so that a Ctrl-C in the terminal does not reach it. Each start writes a new log to `<directory>.log`.
  *
  * @param options.password of the superuser `framelane`; the same on every start.
  * @param options.durable false only if the data may be lost, as in tests.

