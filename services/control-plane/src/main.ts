@@ -13,6 +13,9 @@ await runService('control-plane', async ({ env, logger, toStop }) => {
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const controlPlane = ControlPlane.create(config, { bus, objects, logger });
   toStop.unshift({ name: 'control plane', limitMs: STOP_LIMIT_MS, run: () => controlPlane.stop() });
+  await controlPlane.migrate();
+  // Without a given key nobody would see the secret of one that is made up: the command line makes it then.
+  if (config.bootstrap.apiKey !== undefined) await controlPlane.bootstrap();
   const ports = await controlPlane.start();
   logger.info('control-plane.started', ports);
 });

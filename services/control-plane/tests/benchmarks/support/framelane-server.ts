@@ -12,6 +12,7 @@ const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
   objects: new FileObjectStore(process.env.OBJECTS ?? ''),
   logger,
 });
-const { port } = await controlPlane.start();
+await controlPlane.migrate();
 await controlPlane.bootstrap();
+const { port } = await controlPlane.start();
 compete(port);
