@@ -1,44 +1,44 @@
 import type { MaxRates } from './plan/ladder.ts';
 
-/** How ffmpeg is kept from the rest of the machine. `auto`: by bubblewrap where it works, else by Landlock. */
+/** How ffmpeg is isolated from the machine. `auto` uses bubblewrap if it works, else Landlock. */
 export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;
 export type Sandbox = (typeof SANDBOXES)[number];
 
-/** What one source may cost. */
+/** Limits for the transcode of one source. */
 export type TranscodeLimits = {
-  /** Longest video accepted. */
+  /** Maximum duration of a video. */
   maxDurationSeconds: number;
-  /** Time the first look at a file may take. */
+  /** Timeout for ffprobe to describe a file. */
   probeSeconds: number;
-  /** Time reading through a file's packets may take. */
+  /** Timeout for ffprobe to scan the packets of a file. */
   scanSeconds: number;
-  /** Time an encode may take: a fixed part and so many seconds for each second of video, up to a maximum. */
+  /** Timeout of an encode: a fixed part plus a number of seconds for each second of video, up to a maximum. */
   encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };
-  /** An encode that writes nothing new for so long is taken for hung. */
+  /** An encode without a new frame for this long counts as hung. */
   stallSeconds: number;
-  /** RAM one ffmpeg may hold. */
+  /** Maximum RAM of one ffmpeg. */
   memoryBytes: number;
-  /** Address space of one ffmpeg. With many threads it reserves several times what it holds. */
+  /** Maximum address space of one ffmpeg. With many threads, it reserves several times the RAM it uses. */
   addressSpaceBytes: number;
-  /** Address space of one ffprobe, which has one thread and holds the index of the file and a few frames. */
+  /** Maximum address space of one ffprobe. It has one thread and holds the index of the file and a few frames. */
   probeMemoryBytes: number;
-  /** CPU time of one ffmpeg. */
+  /** Maximum CPU time of one ffmpeg. */
   cpuSeconds: number;
-  /** Largest single file ffmpeg may write. */
+  /** Maximum size of one file that ffmpeg writes. */
   fileBytes: number;
-  /** Disk that must stay free besides what jobs are expected to need, unless it is that of the objects. */
+  /** Disk space to keep free in the work directory beyond what jobs need, unless the objects are on the same disk. */
   spareDiskBytes: number;
-  /** A video that found no engine with the disk for it for so long fails. */
+  /** A video fails after waiting this long for an engine with enough disk space. */
   noRoomSeconds: number;
 };
 
 export type TranscodeSettings = {
-  /** Videos transcoded at the same time. */
+  /** Number of videos transcoded at the same time. */
   slots: number;
-  /** A directory of this engine alone. What it finds there at its start is left over, and removed. */
+  /** A directory that only this engine uses. The engine empties it when it starts. */
   workDir: string;
   sandbox: Sandbox;
-  /** x264 preset, the same for every rung. */
+  /** The x264 preset of all renditions. */
   preset: string;
   maxRates: MaxRates;
   /** Threads of the decoder, of the filters, and of each encoder. */
@@ -46,7 +46,7 @@ export type TranscodeSettings = {
   limits: TranscodeLimits;
 };
 
-/** Limits that fit every video the service is meant for. */
+/** Limits that suit every video the service is made for. */
 export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   maxDurationSeconds: 12 * 3600,
   probeSeconds: 30,
