@@ -25,14 +25,13 @@ import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { routeOf } from './http/route-of.ts';
-import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
+import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
 import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
-import { DatabaseMetrics } from './metrics/database-metrics.ts';
-import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
 import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
@@ -183,16 +182,16 @@ export class ControlPlane {
 
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-    const once = atMostOnce(idempotency);
-    const databaseMetrics = new DatabaseMetrics(metrics.registry, {
+    const once = idempotent(db, idempotency);
+    const stateMetrics = new StateMetrics(metrics.registry, {
       db,
       pool,
+      bus,
       attempts,
       webhookDeliveries,
       resealing,
       logger,
     });
-    const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
 
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
@@ -222,7 +221,7 @@ export class ControlPlane {
         ...uploadTicketRoutes(tickets, addresses, once),
         ...videoRoutes(videos, config.publicUrl, once),
         ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
-        ...playbackRoutes({ playback, access: playbackAccess, authenticate, atMostOnce: once }),
+        ...playbackRoutes({ playback, access: playbackAccess, authenticate, idempotent: once }),
       }),
     });
 
@@ -252,9 +251,7 @@ export class ControlPlane {
         tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, async () => {
-          await Promise.all([databaseMetrics.refresh(), deadLetterMetrics.refresh()]);
-        }),
+        metrics: metricsEndpoint(metrics.registry, () => stateMetrics.refresh()),
       }),
     );
   }

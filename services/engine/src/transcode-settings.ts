@@ -1,41 +1,41 @@
 import type { MaxRates } from './plan/ladder.ts';
 
-/** How ffmpeg is isolated from the machine. `auto` uses bubblewrap if it works, else Landlock. */
+/** How ffmpeg is isolated. `auto` uses bubblewrap if it works, else Landlock. */
 export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;
 export type Sandbox = (typeof SANDBOXES)[number];
 
-/** Limits for the transcode of one source. */
+/** Limits for one source. */
 export type TranscodeLimits = {
   /** Maximum duration of a video. */
   maxDurationSeconds: number;
-  /** Timeout for ffprobe to describe a file. */
+  /** Time limit for the description of a file by ffprobe. */
   probeSeconds: number;
-  /** Timeout for ffprobe to scan the packets of a file. */
+  /** Time limit for reading all packets of a file. */
   scanSeconds: number;
-  /** Timeout of an encode: a fixed part plus a number of seconds for each second of video, up to a maximum. */
+  /** Time limit for an encode: `fixed` plus `perSecondOfVideo` for each second of video, at most `max`. */
   encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };
-  /** An encode without a new frame for this long counts as hung. */
+  /** An encode without progress for this time is killed. */
   stallSeconds: number;
-  /** Maximum RAM of one ffmpeg. */
+  /** Resident memory of one ffmpeg. */
   memoryBytes: number;
-  /** Maximum address space of one ffmpeg. With many threads, it reserves several times the RAM it uses. */
+  /** Address space of one ffmpeg. With many threads, ffmpeg reserves several times its resident memory. */
   addressSpaceBytes: number;
-  /** Maximum address space of one ffprobe. It has one thread and holds the index of the file and a few frames. */
+  /** Address space of one ffprobe, which has one thread, and holds the index of the file and a few frames. */
   probeMemoryBytes: number;
-  /** Maximum CPU time of one ffmpeg. */
+  /** CPU time of one ffmpeg. */
   cpuSeconds: number;
-  /** Maximum size of one file that ffmpeg writes. */
+  /** Size limit for each file that ffmpeg writes. */
   fileBytes: number;
-  /** Disk space to keep free in the work directory beyond what jobs need, unless the objects are on the same disk. */
-  spareDiskBytes: number;
-  /** A video fails after waiting this long for an engine with enough disk space. */
-  noRoomSeconds: number;
+  /** Disk that must stay free beside the reservations of jobs. Does not apply if jobs share the disk of the objects. */
+  reservedDiskBytes: number;
+  /** A video that no engine has disk space for fails after this time. */
+  diskWaitSeconds: number;
 };
 
 export type TranscodeSettings = {
   /** Number of videos transcoded at the same time. */
   slots: number;
-  /** A directory that only this engine uses. The engine empties it when it starts. */
+  /** A directory for this engine only. At its start the engine removes the content. */
   workDir: string;
   sandbox: Sandbox;
   /** The x264 preset of all renditions. */
@@ -46,7 +46,7 @@ export type TranscodeSettings = {
   limits: TranscodeLimits;
 };
 
-/** Limits that suit every video the service is made for. */
+/** Limits that every accepted video can meet. */
 export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   maxDurationSeconds: 12 * 3600,
   probeSeconds: 30,
@@ -58,6 +58,6 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   probeMemoryBytes: 4 * 1024 ** 3,
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,
-  spareDiskBytes: 1024 ** 3,
-  noRoomSeconds: 24 * 3600,
+  reservedDiskBytes: 1024 ** 3,
+  diskWaitSeconds: 24 * 3600,
 };

@@ -55,7 +55,6 @@ export function createTasks(deps: {
           'expire-tickets': () => tickets.expireUnused(),
           'remove-outdated-videos': () => videos.removeOutdated(),
           'end-silent-attempts': () => attempts.endSilent(),
-          'give-up-deliveries': () => webhookDeliveries.reconcile(),
           'reissue-lost-commands': () => attempts.reissueLost(),
         },
         { logger, metrics },

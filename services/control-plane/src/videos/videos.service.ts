@@ -3,9 +3,8 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
-import type { Database } from '../db/database.ts';
+import type { Commit, Database } from '../db/database.ts';
 import { addJob } from '../db/jobs.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { NewVideo, VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import type { WebhookEventsService } from '../webhooks/events.service.ts';
@@ -98,11 +97,7 @@ export class VideosService {
    * Has a failed video transcoded again from the source that was kept. Throws 404 `video_not_found`, 409
    * `video_not_failed` or `source_not_available`, and 503 while the storage is away.
    */
-  async retry(
-    workspaceId: string,
-    videoId: string,
-    noteOutcome: NoteOutcome<VideoRecord>,
-  ): Promise<VideoRecord> {
+  async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
     const failed = await findVideo(this.#db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
@@ -112,13 +107,11 @@ export class VideosService {
         'The source file of this video is not stored. Upload it with a new ticket.',
       );
     }
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       if (!(await this.#transitions.retry(trx, video))) throw notFailed(video.status);
-      const record = await this.#record(trx, workspaceId, videoId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#record(trx, workspaceId, videoId);
+    };
   }
 
   /**
