@@ -3,7 +3,7 @@ import { h264Level } from '../plan/h264-level.ts';
 import type { Rung } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { toNumber } from '../source/frame-rate.ts';
-import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
 const KEY_FRAME_SECONDS = 2;
@@ -36,7 +36,7 @@ function x264Options(
   // By time and not by a number of frames: at 29.97 frames a second, a number drifts away from the segments.
   const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // Takes effect only if the source's key frames differ from what its packets declare.
-  const longest = plan.videoPassthrough ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
