@@ -27,7 +27,7 @@ test.each([
   expect(tile).toEqual({ width: tileWidth, height: tileHeight });
 });
 
-test('the still picture is looked for after a tenth, and is there if there is one frame', () => {
+test('the poster is taken after a tenth of the video, and exists for a single frame', () => {
   expect(planImages(RUNG, 30, 29.96).posterFrom).toBeCloseTo(3);
   expect(planImages(RUNG, 0.04, 0).posterFrom).toBe(0);
 });
