@@ -88,7 +88,7 @@ function completions() {
 }
 
 /** All stored files of the video's transfers, complete or not. */
-async function leftovers(): Promise<string[]> {
+async function storedTransfers(): Promise<string[]> {
   const sources = sourcePrefix(ticket.workspaceId, ticket.videoId);
   return (await engine.storedFiles()).filter((file) => file.startsWith('.tmp') || file.startsWith(sources));
 }
@@ -100,7 +100,7 @@ async function released(): Promise<void> {
 /** The invariant after every fault: no byte stays stored, and the same token works once the fault is over. */
 async function expectNothingLeft(): Promise<void> {
   await released();
-  expect(await leftovers()).toEqual([]);
+  expect(await storedTransfers()).toEqual([]);
   expect(completions()).toEqual([]);
 }
 
@@ -299,7 +299,7 @@ describe('the lease of a ticket', () => {
       late.send('0\r\n\r\n');
       expect(await late.response()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
       await expectUntouched(successor);
-      expect(await leftovers()).toEqual([successor]);
+      expect(await storedTransfers()).toEqual([successor]);
       expect(completions()).toHaveLength(1);
     });
 
@@ -309,7 +309,7 @@ describe('the lease of a ticket', () => {
       late.send('0\r\n\r\n');
       expect((await late.response()).status).toBe(400);
       await expectUntouched(successor);
-      expect(await leftovers()).toEqual([successor]);
+      expect(await storedTransfers()).toEqual([successor]);
     });
   });
 });
@@ -327,17 +327,20 @@ describe('an object store that', () => {
   test.each([
     ['EIO', 503, 'unavailable'],
     ['ENOSPC', 507, 'insufficient_storage'],
-  ])('fails with %s while the file comes in: the client is told at once', async (code, status, problem) => {
-    storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
-    const client = await beginUpload(FORM.subarray(0, 1_000_000));
-    const response = await client.response();
-    expect(response).toMatchObject({ status, body: { code: problem } });
-    expect(response.headers.has('retry-after')).toBe(status === 503);
-    expect(JSON.stringify(response.body)).not.toContain(code);
-    storageFaults.putStream = engine.objects.putStream.bind(engine.objects);
-    await expectNothingLeft();
-    await expectUsableToken();
-  });
+  ])(
+    'fails with %s during the upload: the client gets the problem at once',
+    async (code, status, problem) => {
+      storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
+      const client = await beginUpload(FORM.subarray(0, 1_000_000));
+      const response = await client.response();
+      expect(response).toMatchObject({ status, body: { code: problem } });
+      expect(response.headers.has('retry-after')).toBe(status === 503);
+      expect(JSON.stringify(response.body)).not.toContain(code);
+      storageFaults.putStream = engine.objects.putStream.bind(engine.objects);
+      await expectNothingLeft();
+      await expectUsableToken();
+    },
+  );
 
   test('refuses at once: the client gets 503', async () => {
     storageFaults.putStream = async () => {

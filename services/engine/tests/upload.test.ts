@@ -310,7 +310,7 @@ describe('a refused form', () => {
     ['multipart/mixed; boundary=x', 415, 'unsupported_media_type'],
     ['multipart/form-data', 400, 'malformed_multipart'],
     ['multipart/form-data; boundary', 400, 'malformed_multipart'],
-  ])('as %s is told so', async (contentType, status, code) => {
+  ])('as %s is refused', async (contentType, status, code) => {
     const response = await upload(formWith(FILE), { contentType });
     expect({ status: response.status, body: await response.json() }).toMatchObject({
       status,

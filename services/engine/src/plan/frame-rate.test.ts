@@ -37,13 +37,7 @@ describe('the delivered frame rate', () => {
     ['that of the grid, though the average is a usual rate by chance', 30, whole(30), whole(60), '60/1'],
     ['that of the grid, however few frames are on it', 3.1, whole(60), whole(60), '60/1'],
     ['its own, when all of its frames are also on a finer grid', 8, whole(8), whole(24), '16/1'],
-    [
-      'that of film, when its frames are shown for two and three fields in turn',
-      23.976,
-      NTSC,
-      FIELDS,
-      '24000/1001',
-    ],
+    ['that of film, when its frames last two and three fields in turn', 23.976, NTSC, FIELDS, '24000/1001'],
     ['its own, when its grid is that of a usual rate', 29.97, NTSC, NTSC, '30000/1001'],
   ])('for frames on a grid is %s', (_, average, declared, grid, expected) => {
     expect(toFraction(deliveryFrameRate({ average, declared, grid }))).toBe(expected);
@@ -57,7 +51,7 @@ describe('the field rate', () => {
     ['a recorder', whole(30), whole(60)],
     ['film with repeated fields', { numerator: 24000, denominator: 1001 }, null],
     ['more than can be delivered', whole(50), null],
-  ])('of %s', (_, pictures, fields) => {
-    expect(fieldRate(pictures)).toEqual(fields);
+  ])('of %s', (_, frames, fields) => {
+    expect(fieldRate(frames)).toEqual(fields);
   });
 });

@@ -22,7 +22,7 @@ test.each([
   [4096, 2, 160, 2],
   [48, 2000, 12, 480],
   [16, 8192, 2, 480],
-])('its pictures have the shape of the video, %s x %s', (width, height, tileWidth, tileHeight) => {
+])('its images have the aspect ratio of the video, %s x %s', (width, height, tileWidth, tileHeight) => {
   const { tile } = planImages({ width, height }, 10, 9.96).storyboard;
   expect(tile).toEqual({ width: tileWidth, height: tileHeight });
 });

@@ -61,7 +61,7 @@ describe('video passthrough', () => {
     ['segments', { gops: groups([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 2]) }],
     // Frame 151 is missing in renditions of half the frame rate.
     ['segments', { gops: groups([6.04, ...Array(5).fill(4.792)]), frameStep: 2 }],
-  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
+  ] as const)('is refused because of %s', (obstacle, changes) => {
     expect(checkVideoPassthrough({ ...facts, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 
@@ -130,7 +130,7 @@ describe('audio passthrough', () => {
     ['start', { lead: 0.02 }],
     ['length', { frames: { ...compatible.frames, frames: 1300 } }],
     ['bit_rate', { frames: { ...compatible.frames, bytes: 700_000 } }],
-  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
+  ] as const)('is refused because of %s', (obstacle, changes) => {
     expect(checkAudioPassthrough({ ...compatible, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 });
