@@ -23,7 +23,6 @@ const dataSchemas = {
   transcode: z.object({
     videoId: z.string(),
     workspaceId: z.string(),
-    sourceKey: z.string(),
     /** Size of the source: an engine without the disk for it leaves the command to others. */
     sourceBytes: z.int().positive(),
     /** Since when the video waits for this attempt; a command that is sent again says the same. */

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { sql } from 'kysely';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { Database } from '../src/db/database.ts';
-import { addJob } from '../src/db/jobs.ts';
 import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -108,7 +107,7 @@ describe('events', () => {
       .set({ expires_at: new Date() })
       .where('video_id', '=', videoId)
       .execute();
-    await addJob(plane.db, 'reconcile', {});
+    await plane.maintain('expire-tickets');
     await until(async () => receiver.received.length === 1);
     expect(JSON.parse(receiver.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
   });
@@ -521,7 +520,7 @@ describe('transactions that write events', () => {
       expect((await webhooks.call('patch', `/${id}`).send({ enabled: false })).status).toBe(200);
     });
     // Written for an endpoint that is disabled by now, it is given up.
-    await addJob(plane.db, 'reconcile', {});
+    await plane.maintain('give-up-deliveries');
     const held = await until(async () => {
       const deliveries = await webhooks.deliveries(id);
       return deliveries.find(
@@ -596,7 +595,7 @@ describe('crashes', () => {
       .where('id', '=', broken.id)
       .execute();
 
-    await addJob(plane.db, 'reconcile', {});
+    await plane.maintain('give-up-deliveries');
 
     expect(await webhooks.settled(broken.id)).toMatchObject({ error: { code: 'webhook_disabled' } });
     expect((await webhooks.deliveries(whole.id))[0]?.nextAttemptAt).not.toBeNull();
@@ -701,7 +700,7 @@ describe('old events', () => {
     await sql`update webhook_events set created_at = ${age(31).created_at} where id in (${waiting?.eventId}, ${done?.eventId})`.execute(
       plane.db,
     );
-    await addJob(plane.db, 'prune-webhook-events', {});
+    await plane.maintain('prune-webhook-events');
     const left = await until(async () => {
       const deliveries = await webhooks.deliveries(id);
       return deliveries.length === 2 && deliveries;

@@ -2,17 +2,19 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { Database } from '../db/database.ts';
-import { findJobBacklog } from '../jobs/job-backlog.ts';
+import type { TranscodeCommands } from '../attempts/commands.service.ts';
+import type { Maintenance } from '../background/maintenance.ts';
+import type { Backlog } from '../db/due-rows.ts';
 import type { ResealingService } from '../sealed-values/resealing.service.ts';
+import type { ObjectPurges } from '../videos/object-purges.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
 import { inTime } from './in-time.ts';
 import { QueueGauges } from './queue-gauges.ts';
 
 type Sources = {
-  db: Database;
   pool: pg.Pool;
   attempts: AttemptsService;
+  background: readonly (TranscodeCommands | ObjectPurges | Maintenance)[];
   webhookDeliveries: WebhookDeliveriesService;
   resealing: ResealingService;
   logger: Logger;
@@ -26,7 +28,7 @@ export class DatabaseMetrics {
   readonly #sources: Sources;
   readonly #up: Gauge;
   readonly #videos: QueueGauges<'state'>;
-  readonly #jobs: QueueGauges<'task' | 'state'>;
+  readonly #background: QueueGauges<'work'>;
   readonly #deliveries: QueueGauges<'state'>;
   readonly #toReseal: Gauge<'kind'>;
   #looking: Promise<void> | undefined;
@@ -43,10 +45,10 @@ export class DatabaseMetrics {
       help: 'Videos waiting for an engine, or worked on by one',
       labelNames: ['state'],
     });
-    this.#jobs = new QueueGauges(registry, {
-      name: 'framelane_jobs',
-      help: 'Background jobs that are due, taken by a worker, between two tries, or given up after their last one',
-      labelNames: ['task', 'state'],
+    this.#background = new QueueGauges(registry, {
+      name: 'framelane_background_work',
+      help: 'Background work that is due and not done',
+      labelNames: ['work'],
     });
     this.#deliveries = new QueueGauges(registry, {
       name: 'framelane_webhook_deliveries_open',
@@ -76,11 +78,12 @@ export class DatabaseMetrics {
   }
 
   async #look(): Promise<void> {
-    const { db, attempts, webhookDeliveries, resealing } = this.#sources;
+    const { attempts, background, webhookDeliveries, resealing } = this.#sources;
     // One after the other: they are quick, and connections are for those who wait for answers.
     const videos = await attempts.backlog();
     const deliveries = await webhookDeliveries.backlog();
-    const jobs = await findJobBacklog(db);
+    const due: [string, Backlog][] = [];
+    for (const work of background) due.push([work.name, await work.backlog()]);
     const toReseal = await resealing.pending();
     this.#forget();
     this.#up.set(1);
@@ -90,7 +93,7 @@ export class DatabaseMetrics {
     this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
     this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
     this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
-    for (const { task, state, ...backlog } of jobs) this.#jobs.set({ task, state }, backlog);
+    for (const [work, backlog] of due) this.#background.set({ work }, backlog);
   }
 
   /** What was true at the last look need not be any more. */
@@ -98,7 +101,7 @@ export class DatabaseMetrics {
     this.#up.set(0);
     this.#videos.reset();
     this.#deliveries.reset();
-    this.#jobs.reset();
+    this.#background.reset();
     this.#toReseal.reset();
   }
 }

@@ -1,8 +1,9 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { Backlog } from '../db/backlog.ts';
+import type { DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds } from '../db/due-rows.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import {
@@ -12,7 +13,6 @@ import {
   findBacklog,
   findUnsettledEndpoints,
   giveUpDeliveries,
-  inSeconds,
   insertAttempt,
   isAnyDue,
   lockClaimed,
@@ -29,14 +29,18 @@ const ATTEMPTS_PER_ENDPOINT = 10;
 /** What a claim lasts beyond the time limit of its attempt. */
 const CLAIM_MARGIN_SECONDS = 15;
 
-/** Endpoints, and events, handled in one go by `reconcile` and `prune`. */
+/** Endpoints, and events, handled in one statement by `giveUpUnwanted` and `prune`. */
 const BATCH = 1000;
 
 /** How long events are kept, to be looked at and sent again. */
 const RETENTION_DAYS = 30;
 
 /** Claims deliveries that are due, attempts them and records the outcome (ADR 21). */
-export class WebhookDeliveriesService {
+export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
+  readonly name = 'webhook-deliveries';
+  readonly pollMs = 250;
+  // Attempts do little but wait for endpoints.
+  readonly concurrency = 200;
   readonly #db: Database;
   readonly #sender: DeliverySender;
   readonly #logger: Logger;
@@ -78,7 +82,7 @@ export class WebhookDeliveriesService {
    * Attempts a claimed delivery. Never rejects: a delivery that cannot be signed, or whose outcome cannot be recorded, is
    * attempted again when its claim has expired.
    */
-  async attempt(delivery: ClaimedDelivery): Promise<void> {
+  async perform(delivery: ClaimedDelivery): Promise<void> {
     try {
       const { url, event_id: id, payload: body } = delivery;
       const secrets = await this.#secretsOf(delivery);
@@ -95,8 +99,8 @@ export class WebhookDeliveriesService {
     this.#sender.interrupt();
   }
 
-  /** Gives up what still waits at disabled endpoints. Safe on several instances. */
-  async reconcile(): Promise<void> {
+  /** Gives up the deliveries that are due at disabled endpoints. Safe on several instances. */
+  async giveUpUnwanted(): Promise<void> {
     const unsettled = await findUnsettledEndpoints(this.#db, BATCH);
     await forEachSettled(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
   }

@@ -3,6 +3,7 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { inSeconds } from '../db/due-rows.ts';
 import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
@@ -13,7 +14,6 @@ import {
   findDelivery,
   findLastDeliveries,
   giveUpDeliveries,
-  inSeconds,
   insertDelivery,
   insertEvent,
   listDeliveries,

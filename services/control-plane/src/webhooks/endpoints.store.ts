@@ -65,7 +65,7 @@ export async function listEndpoints(
 
 /**
  * Ids of the enabled endpoints that want this event. None is deleted before the transaction ends. One that is disabled
- * meanwhile has the delivery given up by `reconcile`: events wait for no change of an endpoint, nor does one wait for them.
+ * meanwhile has the delivery given up by maintenance: events wait for no change of an endpoint, nor does one wait for them.
  */
 export async function findSubscribers(
   trx: Database,

@@ -3,7 +3,7 @@ import type { RequestPlan } from './request-plans.ts';
 
 /** What must never leave the service: a stack, a path of its code, words of its database. */
 const INTERNALS =
-  /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|graphile|pg_/;
+  /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|pg_/;
 
 /** Errors that any path may answer with, and their code; the last two to a body that nobody asked for, too. */
 const GENERAL: Record<number, string> = {
