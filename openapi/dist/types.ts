@@ -2295,7 +2295,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not as described here, does not name the workspace, or the address cannot be a receiver. */
+        /** @description The request is not as described here, does not name the workspace, or events may not be sent to the URL. */
         BadWebhook: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2328,7 +2328,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:webhook_not_found",
                  *       "title": "Webhook Not Found",
                  *       "status": 404,
-                 *       "detail": "There is no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n in this workspace.",
+                 *       "detail": "This workspace has no webhook whk_01m7y5g5zrfqetgq3v7f2k8w0n.",
                  *       "instance": "/v1/webhooks/whk_01m7y5g5zrfqetgq3v7f2k8w0n",
                  *       "code": "webhook_not_found",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"

@@ -8,45 +8,44 @@ import {
   UnprocessableMessageError,
 } from './message-bus.ts';
 
-/** A message no consumer could handle. */
+/** A message that could not be handled. */
 export type DeadLetter = { message: Message; deliveries: number; error: unknown; at: Date };
 
-/** The newest dead letters of a queue, oldest first, and how many there ever were. */
+/** The latest dead letters of a queue, oldest first, and the number of all that there were. */
 export type DeadLetters = { total: number; latest: readonly DeadLetter[] };
 
-/** Dead letters kept for a look at them; older ones stay in the log only. */
+/** Dead letters kept in memory. Older ones are only in the log. */
 const DEAD_LETTERS_KEPT = 100;
 
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
-/** A message under way. It travels as text, so that sender and receivers share nothing. */
+/** A message on its way to a consumer. It is kept as text, so that publisher and consumer share no objects. */
 type Delivery = {
   id: string;
   body: string;
   deliveries: number;
-  /** What the publisher waits for. */
+  /** The promise that the publisher waits for. */
   confirm: PromiseWithResolvers<void>;
 };
 
-/** With a `prefetch` of 0 it takes nothing any more. */
-type Subscription = { handler: MessageHandler; prefetch: number; underWay: Set<Promise<void>> };
+/** A consumer. A `prefetch` of 0 stops it. */
+type Subscription = { handler: MessageHandler; prefetch: number; inProgress: Set<Promise<void>> };
 
 type Queue = {
   name: QueueName;
   waiting: Delivery[];
-  /** Rejected once or more, waiting to be delivered again. */
+  /** Rejected messages that wait for their redelivery. */
   delayed: Map<Delivery, NodeJS.Timeout>;
   subscriptions: Set<Subscription>;
   dead: { total: number; latest: DeadLetter[] };
 };
 
 /**
- * The message bus of a single node: the same contract as a broker, inside one process.
+ * The message bus of a single node: the contract of the message broker within one process.
  *
- * Memory is lost with the process, so a publisher's confirm means something else for each queue. An event is confirmed
- * once it has been *handled*: the control plane has committed what it says. It is refused when it was dead-lettered or
- * the bus closed first, and the sender has to act on that. A command is confirmed as soon as it is queued: the database
- * knows that it is due, and the control plane issues it again after a restart.
+ * Its messages are lost with the process, so `publish` resolves at a different time for each queue. For an event it resolves once
+ * the control plane has handled it, and rejects when it is dead-lettered or the bus closes first. For a command it resolves once
+ * it is queued: the database knows that the command is due, and the control plane publishes it again after a restart.
  */
 export class InProcessBus implements MessageBus {
   readonly #logger: Logger;
@@ -54,7 +53,7 @@ export class InProcessBus implements MessageBus {
   readonly #queues: Record<QueueName, Queue>;
   #closed = false;
 
-  /** A rejected message comes again after `redeliveryDelayMs`, and after twice as long each further time. */
+  /** A rejected message is redelivered after `redeliveryDelayMs`; each further delay is twice as long. */
   constructor(options: { logger: Logger; redeliveryDelayMs?: number }) {
     this.#logger = options.logger;
     this.#redeliveryDelayMs = options.redeliveryDelayMs ?? DEFAULT_REDELIVERY_DELAY_MS;
@@ -83,13 +82,13 @@ export class InProcessBus implements MessageBus {
   ): Promise<Consumer> {
     this.#assertOpen();
     const queue = this.#queues[queueName];
-    const subscription: Subscription = { handler, prefetch: options.prefetch, underWay: new Set() };
+    const subscription: Subscription = { handler, prefetch: options.prefetch, inProgress: new Set() };
     queue.subscriptions.add(subscription);
     this.#dispatch(queue);
     return {
       stop: async () => {
         subscription.prefetch = 0;
-        await Promise.all(subscription.underWay);
+        await Promise.all(subscription.inProgress);
         queue.subscriptions.delete(subscription);
       },
     };
@@ -109,22 +108,22 @@ export class InProcessBus implements MessageBus {
   }
 
   /**
-   * Refuses what waits, then lets the handlers under way settle. In this order, because a handler may itself wait for
-   * the confirm of an event that nobody would take any more.
+   * Rejects waiting messages, then waits for the handlers in progress. In this order, because a handler may wait for an event
+   * of its own to be handled.
    */
   async close(): Promise<void> {
     this.#closed = true;
     const queues = Object.values(this.#queues);
     for (const queue of queues) {
       for (const timer of queue.delayed.values()) clearTimeout(timer);
-      for (const delivery of [...queue.waiting, ...queue.delayed.keys()]) refuseAtClose(delivery);
+      for (const delivery of [...queue.waiting, ...queue.delayed.keys()]) rejectAtClose(delivery);
       queue.waiting = [];
       queue.delayed.clear();
     }
-    await Promise.all(queues.flatMap((queue) => [...queue.subscriptions].flatMap((s) => [...s.underWay])));
+    await Promise.all(queues.flatMap((queue) => [...queue.subscriptions].flatMap((s) => [...s.inProgress])));
   }
 
-  /** The messages of a queue that could not be handled. */
+  /** The dead letters of a queue. */
   deadLetters(queue: QueueName): DeadLetters {
     const { total, latest } = this.#queues[queue].dead;
     return { total, latest: [...latest] };
@@ -134,23 +133,23 @@ export class InProcessBus implements MessageBus {
     if (this.#closed) throw new Error('The message bus is closed');
   }
 
-  /** Hands out waiting messages while a subscription has room, the least busy one first. */
+  /** Delivers waiting messages to subscriptions below their prefetch, the least busy one first. */
   #dispatch(queue: Queue): void {
     while (!this.#closed) {
       const [subscription] = [...queue.subscriptions]
-        .filter(({ underWay, prefetch }) => underWay.size < prefetch)
-        .sort((a, b) => a.underWay.size - b.underWay.size);
+        .filter(({ inProgress, prefetch }) => inProgress.size < prefetch)
+        .sort((a, b) => a.inProgress.size - b.inProgress.size);
       if (!subscription) return;
       const delivery = queue.waiting.shift();
       if (!delivery) return;
-      // In a later turn: a handler must not run inside the publisher's call.
+      // In a microtask, so that the handler does not run inside the call of `publish`.
       const work = Promise.resolve()
         .then(() => this.#deliver(queue, delivery, subscription.handler))
         .finally(() => {
-          subscription.underWay.delete(work);
+          subscription.inProgress.delete(work);
           this.#dispatch(queue);
         });
-      subscription.underWay.add(work);
+      subscription.inProgress.add(work);
     }
   }
 
@@ -163,7 +162,7 @@ export class InProcessBus implements MessageBus {
       delivery.confirm.resolve();
     } catch (error) {
       const final = error instanceof UnprocessableMessageError || delivery.deliveries >= DELIVERY_LIMIT;
-      if (final) this.#bury(queue, delivery, message, error);
+      if (final) this.#deadLetter(queue, delivery, message, error);
       else this.#deliverLater(queue, delivery, message, error);
     }
   }
@@ -173,7 +172,7 @@ export class InProcessBus implements MessageBus {
     const { deliveries } = delivery;
     this.#logger.warn('message.rejected', { queue: queue.name, messageId: id, type, deliveries, error });
     if (this.#closed) {
-      refuseAtClose(delivery);
+      rejectAtClose(delivery);
       return;
     }
     const redeliver = () => {
@@ -185,7 +184,7 @@ export class InProcessBus implements MessageBus {
     queue.delayed.set(delivery, setTimeout(redeliver, delayMs));
   }
 
-  #bury(queue: Queue, delivery: Delivery, message: Message, error: unknown): void {
+  #deadLetter(queue: Queue, delivery: Delivery, message: Message, error: unknown): void {
     const { id, type } = message;
     const { deliveries } = delivery;
     queue.dead.total += 1;
@@ -212,6 +211,6 @@ function emptyQueue(name: QueueName): Queue {
   };
 }
 
-function refuseAtClose({ id, confirm }: Delivery): void {
+function rejectAtClose({ id, confirm }: Delivery): void {
   confirm.reject(new Error(`The message bus closed before message ${id} was handled`));
 }

@@ -1,47 +1,45 @@
 import type { Message } from '@framelane/contracts/messages';
 import type { QueueName } from '@framelane/contracts/topology';
 
-/** Throw it from a handler: this message can never be handled. It goes to the dead-letter queue at once. */
+/** Thrown by a handler when a message can never be handled. The message is dead-lettered without a redelivery. */
 export class UnprocessableMessageError extends Error {
   override name = 'UnprocessableMessageError';
 }
 
-/** A message was sent, but nobody said that it is safe: it may be handled all the same. */
+/** A message was sent but not confirmed. It may still be handled. */
 export class UnconfirmedMessageError extends Error {
   override name = 'UnconfirmedMessageError';
 }
 
 export type MessageHandler = (message: Message, delivery: { redelivered: boolean }) => Promise<void>;
 
-/** A running subscription. */
+/** A subscription to a queue. */
 export interface Consumer {
-  /** Takes no new messages and resolves when the handlers under way have settled. */
+  /** Takes no more messages, and resolves when the handlers in progress have settled. */
   stop(): Promise<void>;
 }
 
 /**
- * The queue between the services. At-least-once: a handler may see a message again, and must not mind.
- * Every adapter passes tests/message-bus.contract.ts.
+ * The queues between the services. Delivery is at least once, so handlers are idempotent. Every adapter passes
+ * tests/message-bus.contract.ts.
  */
 export interface MessageBus {
   /**
-   * Resolves once the message is safe: it will be handled even if this process dies now. Rejects with an
-   * UnconfirmedMessageError when that cannot be told, and with any other error when it will not be handled.
+   * Resolves once the message is safe: it will be handled even if this process is killed. Rejects with an
+   * UnconfirmedMessageError when that is unknown, and with another error when it will not be handled.
    */
   publish(message: Message): Promise<void>;
   /**
-   * Hands messages of a queue to `handler`, at most `prefetch` at a time. Its message is done when the handler
-   * resolves; when it rejects the message comes again, at most DELIVERY_LIMIT times in all, then it is dead-lettered.
+   * Delivers messages of a queue to `handler`, at most `prefetch` at a time. A message is acknowledged when the handler resolves.
+   * When the handler rejects, the message is redelivered; after DELIVERY_LIMIT deliveries it is dead-lettered.
    */
   consume(queue: QueueName, options: { prefetch: number }, handler: MessageHandler): Promise<Consumer>;
-  /** How many messages of a queue no consumer has been given. Rejects while there is no broker to ask. */
+  /** The number of undelivered messages in a queue. Rejects while the broker is unreachable. */
   countWaiting(queue: QueueName): Promise<number>;
-  /**
-   * How many messages of a queue were put away because nobody could handle them. Rejects while there is no broker to ask.
-   */
+  /** The number of dead letters of a queue. Rejects while the broker is unreachable. */
   countDeadLetters(queue: QueueName): Promise<number>;
   /** Rejects while messages cannot be published. */
   check(): Promise<void>;
-  /** Stops all consumers and lets go of the broker. Messages not done are delivered again to somebody else. */
+  /** Stops all consumers and disconnects. Messages that are not acknowledged are redelivered to other consumers. */
   close(): Promise<void>;
 }

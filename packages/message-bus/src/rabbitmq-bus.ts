@@ -3,6 +3,7 @@ import { type Message, parseMessage } from '@framelane/contracts/messages';
 import { deadLetterQueue, type QueueName } from '@framelane/contracts/topology';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { Channel, ChannelModel } from 'amqplib';
+import pTimeout from 'p-timeout';
 import {
   type Consumer,
   type MessageBus,
@@ -17,30 +18,30 @@ import { checkTopology, declareTopology } from './rabbitmq-topology.ts';
 const DEFAULT_PUBLISH_LIMIT_MS = 20_000;
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
-/** How long the broker may take for a message that goes nowhere. Who asks for readiness waits for three seconds. */
+/** Time limit of the probe message in `check`. It is shorter than the time limit of readiness checks. */
 const CHECK_LIMIT_MS = 2_000;
 
-/** Wait before a message that was not confirmed is sent again. */
+/** Delay before an unconfirmed message is sent again. */
 const REPUBLISH_DELAY_MS = 200;
 
 type Options = {
-  /** `amqp://` or `amqps://`, with user, password and virtual host. */
+  /** `amqp://` or `amqps://` URL with user, password and virtual host. */
   url: string;
   logger: Logger;
-  /** How long a message may wait for its confirm, through lost connections and a broker that takes nothing. */
+  /** How long `publish` waits for the confirm, including reconnects and times when the broker accepts no messages. */
   publishLimitMs?: number;
-  /** Wait before a rejected message comes again; doubles with each delivery. */
+  /** Delay before a rejected message is redelivered; it doubles with each delivery. */
   redeliveryDelayMs?: number;
-  /** Whether it declares the exchange and the queues, or waits until another service has. True unless set. */
+  /** Whether to declare the exchange and the queues, or to wait until another service has declared them. Default: true. */
   declares?: boolean;
 };
 
 /**
- * The message bus over RabbitMQ. A broker that is lost is connected to again and everything declared anew: consumers
- * go on, and messages that were not confirmed are sent again until their time is over.
+ * The message bus on RabbitMQ. When the connection is lost, it reconnects and declares everything again. Consumers continue, and
+ * unconfirmed messages are sent again until their time limit.
  *
- * It holds two connections. A broker short of memory or disk reads no more from one that publishes, and has to hear the
- * acknowledgements on the other all the same, because they are what makes room.
+ * It holds two connections. A broker short of memory or disk space stops reading from connections that publish. It must still
+ * receive acknowledgements, because they free memory, so consumers have a connection of their own.
  */
 export class RabbitMqBus implements MessageBus {
   readonly #options: Required<Options>;
@@ -50,7 +51,7 @@ export class RabbitMqBus implements MessageBus {
   readonly #closing = new AbortController();
   #publisher = Promise.withResolvers<RabbitMqPublisher>();
 
-  /** Begins to connect; `check` tells when the broker is there. Throws when `url` is no address. */
+  /** Starts to connect; `check` resolves once it is connected. Throws when `url` is not a URL. */
   constructor(options: Options) {
     this.#options = {
       publishLimitMs: DEFAULT_PUBLISH_LIMIT_MS,
@@ -70,7 +71,7 @@ export class RabbitMqBus implements MessageBus {
       onLost: () => {
         const lost = this.#publisher;
         this.#publisher = Promise.withResolvers();
-        // Lost before there was one: those who wait for it get the next.
+        // Callers that still wait for the lost publisher get the next one.
         lost.resolve(this.#publisher.promise);
       },
     });
@@ -82,7 +83,7 @@ export class RabbitMqBus implements MessageBus {
       onConnected: (connection) => {
         for (const subscription of this.#subscriptions) void this.#openSubscription(subscription, connection);
       },
-      // Each consumer's channel ends with it.
+      // The channels of the consumers close with it.
       onLost: () => {},
     });
   }
@@ -93,20 +94,22 @@ export class RabbitMqBus implements MessageBus {
     const { id, type } = parseMessage(JSON.parse(body));
     const limit = AbortSignal.timeout(this.#options.publishLimitMs);
     const signal = AbortSignal.any([limit, this.#closing.signal]);
+    const untilAborted = { milliseconds: Number.POSITIVE_INFINITY, signal };
     let sent = false;
     let cause: unknown = new Error('There is no connection to the message broker');
     while (!signal.aborted) {
       try {
-        const publisher = await unlessAborted(this.#publisher.promise, signal);
+        const publisher = await pTimeout(this.#publisher.promise, untilAborted);
         sent = true;
-        await unlessAborted(publisher.publish({ id, type, body }), signal);
+        await pTimeout(publisher.publish({ id, type, body }), untilAborted);
         return;
       } catch (error) {
         if (!signal.aborted) cause = error;
         await delay(REPUBLISH_DELAY_MS, undefined, { signal }).catch(() => {});
       }
     }
-    if (sent) throw new UnconfirmedMessageError(`Message ${id} was not confirmed in time`, { cause });
+    if (sent)
+      throw new UnconfirmedMessageError(`Message ${id} was not confirmed within the time limit`, { cause });
     throw new Error(`Message ${id} was not sent`, { cause });
   }
 
@@ -143,13 +146,12 @@ export class RabbitMqBus implements MessageBus {
     this.#assertOpen();
     this.#publishing.assertUsable();
     this.#consuming.assertUsable();
-    // That it is short of memory or disk the broker tells only those who publish, and takes no more from them.
-    const signal = AbortSignal.timeout(CHECK_LIMIT_MS);
+    // A broker short of memory or disk space reports that only to connections that publish.
     try {
-      const publisher = await unlessAborted(this.#publisher.promise, signal);
-      await unlessAborted(publisher.probe(), signal);
+      const probing = this.#publisher.promise.then((publisher) => publisher.probe());
+      await pTimeout(probing, { milliseconds: CHECK_LIMIT_MS });
     } catch (cause) {
-      throw new Error('The message broker takes no messages', { cause });
+      throw new Error('The message broker accepts no messages', { cause });
     }
   }
 
@@ -161,7 +163,7 @@ export class RabbitMqBus implements MessageBus {
 
   async #count(queue: string): Promise<number> {
     this.#assertOpen();
-    // A broker short of memory answers here alone.
+    // A broker short of memory does not respond on the publishing connection.
     const connection = this.#consuming.current;
     if (connection === undefined) throw new Error('There is no connection to the message broker');
     const channel = await openChannel(connection);
@@ -183,7 +185,7 @@ export class RabbitMqBus implements MessageBus {
     }
   }
 
-  /** One that cannot be opened now is opened with the next connection. */
+  /** If it fails, the subscription is opened on the next connection. */
   async #openSubscription(subscription: RabbitMqSubscription, connection: ChannelModel): Promise<void> {
     await subscription.open(connection).catch(() => this.#consuming.renew());
   }
@@ -198,22 +200,9 @@ async function setUpTopology(
   await channel.close();
 }
 
-/** A channel for a question or two. One that is refused ends, which is heard where it was asked. */
+/** A channel for a few requests. A refused request closes the channel and rejects, so the error event needs no handling. */
 async function openChannel(connection: ChannelModel): Promise<Channel> {
   const channel = await connection.createChannel();
   channel.on('error', () => {});
   return channel;
-}
-
-/** As `work`, but rejects with the signal's reason when that comes first. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.throwIfAborted();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -1,29 +1,29 @@
 import type { Logger } from '@framelane/service-kit/logger';
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 
-/** How long a TCP connection and its handshake may take. */
+/** Time limit for the TCP connection and the AMQP handshake. */
 const CONNECT_LIMIT_MS = 10_000;
 
-/** A peer that sends nothing for two of these is gone. */
+/** A connection without traffic for two heartbeats is lost. */
 const HEARTBEAT_SECONDS = 10;
 
-/** Waits between tries to connect again. */
+/** Delays between attempts to connect, in milliseconds. */
 const RECONNECT = { initialDelay: 200, maxDelay: 2_000 };
 
 type Options = {
   url: string;
-  /** What the connection is for; the log and the broker show it. */
+  /** The purpose of the connection, for the log and the broker's list of connections. */
   purpose: string;
   logger: Logger;
-  /** Makes each new connection ready. When it throws, the connection is given up and the next one tried. */
+  /** Prepares each new connection. When it throws, the connection is closed and the next one attempted. */
   setUp: (connection: ChannelModel) => Promise<void>;
-  /** A new connection is ready. */
+  /** Called when a new connection is ready. */
   onConnected: (connection: ChannelModel) => void;
-  /** It is gone; the next one is being tried for. */
+  /** Called when the connection is lost. It reconnects by itself. */
   onLost: () => void;
 };
 
-/** A connection to the broker that comes back by itself until it is closed. It begins to connect at once. */
+/** A connection to the broker. It connects at once and reconnects until it is closed. */
 export class RabbitMqConnection {
   readonly #recovering: Promise<RecoveringChannelModel>;
   #current: ChannelModel | undefined;
@@ -37,7 +37,7 @@ export class RabbitMqConnection {
         ...RECONNECT,
         waitForConnect: false,
         setup: async (connection: ChannelModel) => {
-          // Nobody else listens yet, and without a listener an error would end the process.
+          // Without a listener an error event would crash the process.
           connection.on('error', () => {});
           await options.setUp(connection);
         },
@@ -46,22 +46,22 @@ export class RabbitMqConnection {
     this.#recovering.then((recovering) => this.#listen(recovering, options));
   }
 
-  /** The connection as it is now; undefined while there is none. */
+  /** The current connection; undefined while disconnected. */
   get current(): ChannelModel | undefined {
     return this.#current;
   }
 
-  /** Throws while the broker is away or, short of memory or disk, takes no messages. */
+  /** Throws while the broker is unreachable, or accepts no messages because it is short of memory or disk space. */
   assertUsable(): void {
     if (this.#current === undefined) throw new Error('There is no connection to the message broker');
     if (this.#blockedBecause !== undefined) {
-      throw new Error(`The message broker takes no messages: ${this.#blockedBecause}`);
+      throw new Error(`The message broker accepts no messages: ${this.#blockedBecause}`);
     }
   }
 
-  /** Gives the present connection up; the next one is set up from scratch. */
+  /** Closes the current connection; the next one is prepared from scratch. */
   renew(): void {
-    // One that is going down anyway refuses to be closed.
+    // A connection that is already closing rejects.
     this.#current?.close().catch(() => {});
   }
 
@@ -72,17 +72,17 @@ export class RabbitMqConnection {
 
   #listen(recovering: RecoveringChannelModel, { url, purpose, logger, onConnected, onLost }: Options): void {
     const facts = { purpose, host: new URL(url).host };
-    let away = false;
+    let unreachable = false;
     recovering.on('connect', (connection: ChannelModel) => {
-      away = false;
+      unreachable = false;
       this.#current = connection;
       logger.info('broker.connected', facts);
       onConnected(connection);
     });
     recovering.on('connect-failed', (error: Error) => {
-      // It is tried every few seconds; the log needs to know once.
-      logger.log(away ? 'debug' : 'warn', 'broker.away', { ...facts, error });
-      away = true;
+      // It is attempted every few seconds; one warning is enough.
+      logger.log(unreachable ? 'debug' : 'warn', 'broker.unreachable', { ...facts, error });
+      unreachable = true;
     });
     recovering.on('disconnect', (error: Error) => {
       this.#current = undefined;
@@ -98,12 +98,12 @@ export class RabbitMqConnection {
       this.#blockedBecause = undefined;
       logger.info('broker.unblocked', facts);
     });
-    // Whatever it is, "disconnect" follows.
+    // A "disconnect" event follows.
     recovering.on('error', (error: Error) => logger.debug('broker.error', { ...facts, error }));
   }
 }
 
-/** amqplib reads the heartbeat from the address only. */
+/** amqplib reads the heartbeat from the URL only. */
 function withHeartbeat(address: string): string {
   const url = new URL(address);
   if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));

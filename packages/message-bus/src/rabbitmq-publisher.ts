@@ -1,16 +1,16 @@
 import { EXCHANGE } from '@framelane/contracts/topology';
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 
-/** A routing key that no queue is bound with. */
+/** A routing key without a queue. */
 const PROBE = 'probe';
 
-/** Publishes on one channel, each message persistent, mandatory and confirmed. */
+/** Publishes on one channel. Messages are persistent, mandatory and confirmed. */
 export class RabbitMqPublisher {
   readonly #channel: ConfirmChannel;
-  /** Messages that came back because no queue takes them; their confirm follows. */
+  /** Ids of messages that the broker returned because no queue is bound for them. Their confirm follows. */
   readonly #returned = new Set<string>();
 
-  /** `onBroken` is called when the channel ended, or the queues are not as they were declared. */
+  /** `onBroken` is called when the channel closes or a queue is missing. */
   static async open(connection: ChannelModel, onBroken: () => void): Promise<RabbitMqPublisher> {
     const publisher = new RabbitMqPublisher(await connection.createConfirmChannel());
     publisher.#channel.on('close', onBroken);
@@ -21,11 +21,11 @@ export class RabbitMqPublisher {
   private constructor(channel: ConfirmChannel) {
     this.#channel = channel;
     channel.on('return', ({ properties }) => void this.#returned.add(properties.messageId));
-    // "close" follows.
+    // A "close" event follows.
     channel.on('error', () => {});
   }
 
-  /** Sends a message to nobody. Resolves once the broker confirms that it took it. */
+  /** Publishes a message that no queue receives. Resolves once the broker confirms it. */
   async probe(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onConfirm = (error: unknown) => (error ? reject(error) : resolve());
@@ -33,12 +33,12 @@ export class RabbitMqPublisher {
     await promise;
   }
 
-  /** Resolves once the queue has it safe. Rejects when it was refused, or the channel ended before it was confirmed. */
+  /** Resolves once the broker confirms the message. Rejects when it is refused, or the channel closes before the confirm. */
   async publish({ id, type, body }: { id: string; type: string; body: string }): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onConfirm = (error: unknown) => {
       if (error) reject(error);
-      else if (this.#returned.delete(id)) reject(new Error(`No queue takes messages of type ${type}`));
+      else if (this.#returned.delete(id)) reject(new Error(`No queue receives messages of type ${type}`));
       else resolve();
     };
     this.#channel.publish(

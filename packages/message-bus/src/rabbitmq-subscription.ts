@@ -10,16 +10,16 @@ type Options = {
   prefetch: number;
   handler: MessageHandler;
   logger: Logger;
-  /** Wait before a rejected message goes back; doubles with each delivery. */
+  /** Delay before a rejected message is requeued; it doubles with each delivery. */
   redeliveryDelayMs: number;
-  /** The channel ended, or the queue went away: a new connection is needed. */
+  /** Called when the channel closes or the queue is deleted: a new connection is needed. */
   onBroken: () => void;
 };
 
-/** A consumer of one queue, through as many connections as it takes. */
+/** A consumer of one queue, on one connection after another. */
 export class RabbitMqSubscription {
   readonly #options: Options;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inProgress = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #open: { channel: Channel; consumerTag: string } | undefined;
 
@@ -27,7 +27,7 @@ export class RabbitMqSubscription {
     this.#options = options;
   }
 
-  /** Begins to take messages from this connection, unless it was stopped before that. */
+  /** Starts to consume from this connection, unless it is stopped. */
   async open(connection: ChannelModel): Promise<void> {
     const { signal } = this.#stopping;
     if (signal.aborted) return;
@@ -35,19 +35,19 @@ export class RabbitMqSubscription {
     channel.on('error', () => {});
     if (!signal.aborted) await this.#consume(channel);
     if (!signal.aborted) return;
-    // What came meanwhile and was not taken goes back with the channel.
-    await Promise.all(this.#underWay);
+    // Stopped meanwhile: closing the channel requeues what was delivered to it.
+    await Promise.all(this.#inProgress);
     await channel.close().catch(() => {});
   }
 
-  /** Takes no more, and resolves when the handlers under way have settled. */
+  /** Takes no more messages, and resolves when the handlers in progress have settled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     const open = this.#open;
     this.#open = undefined;
-    // A connection that breaks now ends the consumer, too.
+    // If the connection breaks now, that ends the consumer, too.
     await open?.channel.cancel(open.consumerTag).catch(() => {});
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inProgress);
     await open?.channel.close().catch(() => {});
   }
 
@@ -60,7 +60,7 @@ export class RabbitMqSubscription {
     });
     await channel.prefetch(prefetch);
     const { consumerTag } = await channel.consume(queue, (delivery) => {
-      // Without a delivery it is the broker's word that the queue is no longer there.
+      // The broker cancels the consumer with null when the queue is deleted.
       if (delivery === null) onBroken();
       else this.#take(channel, delivery);
     });
@@ -68,10 +68,10 @@ export class RabbitMqSubscription {
   }
 
   #take(channel: Channel, delivery: ConsumeMessage): void {
-    // Came while the consumer was being cancelled: it goes back when the channel closes.
+    // Delivered while the consumer was being cancelled: closing the channel requeues it.
     if (this.#stopping.signal.aborted) return;
-    const work = this.#handle(channel, delivery).finally(() => this.#underWay.delete(work));
-    this.#underWay.add(work);
+    const work = this.#handle(channel, delivery).finally(() => this.#inProgress.delete(work));
+    this.#inProgress.add(work);
   }
 
   /** One delivery. Never rejects. */
@@ -101,7 +101,7 @@ export class RabbitMqSubscription {
     }
   }
 
-  /** The wait is kept with the message in hand, so that a consumer in trouble slows down. */
+  /** Delays before it requeues the message. Meanwhile the message counts for the prefetch, so a failing consumer slows down. */
   async #reject(
     channel: Channel,
     delivery: ConsumeMessage,
@@ -115,23 +115,23 @@ export class RabbitMqSubscription {
       logger.error('message.dead_lettered', { queue: deadLetterQueue(queue), ...facts });
     } else {
       logger.warn('message.rejected', { queue, ...facts });
-      const waitMs = redeliveryDelayMs * 2 ** (deliveries - 1);
-      await delay(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      const delayMs = redeliveryDelayMs * 2 ** (deliveries - 1);
+      await delay(delayMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
     settle(() => channel.nack(delivery, false, !final));
   }
 }
 
-/** How often this message was delivered, this time included; the broker counts those that came back. */
+/** The number of deliveries of this message, including this one. The broker counts the earlier ones. */
 function deliveriesOf({ properties, fields }: ConsumeMessage): number {
   const returns = properties.headers?.['x-delivery-count'];
   return typeof returns === 'number' ? returns + 1 : fields.redelivered ? 2 : 1;
 }
 
-/** On a channel that has ended nothing can be said; its messages are delivered again anyway. */
-function settle(say: () => void): void {
+/** Acks or nacks. On a closed channel that has no effect, and its messages are redelivered. */
+function settle(acknowledge: () => void): void {
   try {
-    say();
+    acknowledge();
   } catch {
     // amqplib's IllegalOperationError: the channel is closed.
   }

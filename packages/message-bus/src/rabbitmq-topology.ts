@@ -7,12 +7,12 @@ import {
 } from '@framelane/contracts/topology';
 import type { Channel } from 'amqplib';
 
-/** Quorum queues keep their messages on a majority of the brokers and count how often each was delivered. */
+/** Quorum queues replicate their messages to a majority of the brokers and count deliveries. */
 const QUORUM = { 'x-queue-type': 'quorum' };
 
 /**
- * Declares the exchange, the queues with their bindings, and the queues of dead letters. Harmless when they are there;
- * fails when one is there with other properties, because then somebody else's messages would be lost.
+ * Declares the exchange, the queues with their bindings, and the dead-letter queues. Idempotent. Fails when one of them exists
+ * with other properties.
  */
 export async function declareTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(EXCHANGE, 'topic', { durable: true });
@@ -26,7 +26,7 @@ export async function declareTopology(channel: Channel): Promise<void> {
         'x-delivery-limit': DELIVERY_LIMIT,
         'x-dead-letter-exchange': '',
         'x-dead-letter-routing-key': dead,
-        // A dead letter leaves its queue only once the other one has it; RabbitMQ asks for this overflow with it.
+        // A dead letter leaves its queue only once the dead-letter queue has confirmed it. This requires `reject-publish`.
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
       },
@@ -36,8 +36,8 @@ export async function declareTopology(channel: Channel): Promise<void> {
 }
 
 /**
- * Checks that the exchange and the queues are there, and declares none: for a service whose broker user may not. Fails
- * until a service that declares them has done so.
+ * Checks that the exchange and the queues exist: for services whose broker user may not declare them. Fails until another
+ * service has declared them.
  */
 export async function checkTopology(channel: Channel): Promise<void> {
   await channel.checkExchange(EXCHANGE);

@@ -36,7 +36,7 @@ afterEach(async () => {
   jest.restoreAllMocks();
 });
 
-test('confirms an event only when it has been handled', async () => {
+test('resolves publish only when an event was handled', async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   let deliveries = 0;
   await bus.consume(EVENTS, { prefetch: 1 }, async () => {
@@ -55,8 +55,8 @@ test('confirms an event only when it has been handled', async () => {
   await publishing;
 });
 
-test('refuses an event that was dead-lettered, with the cause', async () => {
-  const cause = new UnprocessableMessageError('makes no sense');
+test('rejects publish with the cause when an event is dead-lettered', async () => {
+  const cause = new UnprocessableMessageError('invalid');
   await bus.consume(EVENTS, { prefetch: 1 }, async () => {
     throw cause;
   });
@@ -69,7 +69,7 @@ test('refuses an event that was dead-lettered, with the cause', async () => {
   expect((refusal as Error).cause).toBe(cause);
 });
 
-test('refuses the events that wait when it closes', async () => {
+test('rejects waiting events when it closes', async () => {
   const slow = new InProcessBus({ logger, redeliveryDelayMs: 60_000 });
   let deliveries = 0;
   await slow.consume(EVENTS, { prefetch: 1 }, async () => {
@@ -88,7 +88,7 @@ test('refuses the events that wait when it closes', async () => {
   await refusals;
 });
 
-test('closes even while a handler waits for a confirm that will not come', async () => {
+test('closes while a handler waits for an event of its own', async () => {
   let outcome = 'none';
   let started = false;
   await bus.consume(COMMANDS, { prefetch: 1 }, async () => {
@@ -105,7 +105,7 @@ test('closes even while a handler waits for a confirm that will not come', async
   expect(outcome).toBe('refused');
 });
 
-test('waits longer before each further delivery', async () => {
+test('doubles the delay before each redelivery', async () => {
   const patient = new InProcessBus({ logger, redeliveryDelayMs: 10 });
   const times: number[] = [];
   await patient.consume(COMMANDS, { prefetch: 1 }, async () => {
@@ -125,7 +125,7 @@ test('waits longer before each further delivery', async () => {
   });
 });
 
-test('other messages pass one that waits for its redelivery', async () => {
+test('delivers other messages while one waits for its redelivery', async () => {
   const slow = new InProcessBus({ logger, redeliveryDelayMs: 60_000 });
   const handled: string[] = [];
   await slow.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => {
@@ -141,10 +141,10 @@ test('other messages pass one that waits for its redelivery', async () => {
   await slow.close();
 });
 
-test('logs dead letters and keeps the newest hundred', async () => {
+test('logs dead letters and keeps the latest hundred', async () => {
   const errors = jest.spyOn(logger, 'error');
   await bus.consume(COMMANDS, { prefetch: 10 }, async () => {
-    throw new UnprocessableMessageError('makes no sense');
+    throw new UnprocessableMessageError('invalid');
   });
   const sent = Array.from({ length: 103 }, (_, index) => command(`v${index}`));
 

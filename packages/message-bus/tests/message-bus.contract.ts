@@ -4,7 +4,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type MessageBus, UnprocessableMessageError } from '../src/message-bus.ts';
 
-/** A bus with empty queues, and a look at what no port shows. It redelivers fast enough for a test. */
+/** A bus with empty queues and short redelivery delays, and access to its dead letters. */
 export type BusUnderTest = {
   bus: MessageBus;
   deadLetters(queue: QueueName): Promise<Message[]>;
@@ -27,7 +27,7 @@ export function event(videoId: string): Message {
   return createMessage('upload.progress', { videoId, transferId: 'xfr', bytes: 1 });
 }
 
-/** What every message bus does. */
+/** The tests that every message bus passes. */
 export function messageBusContract(name: string, create: () => Promise<BusUnderTest>): void {
   describe(`${name} as a message bus`, () => {
     let subject: BusUnderTest;
@@ -40,7 +40,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
 
     afterEach(() => subject.dispose());
 
-    test('hands a message to the consumer of its queue and to no other', async () => {
+    test('delivers a message to the consumer of its queue and to no other', async () => {
       const commands: Message[] = [];
       const events: Message[] = [];
       await bus.consume(COMMANDS, { prefetch: 1 }, async (message) => void commands.push(message));
@@ -55,7 +55,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(commands[0]).not.toBe(sent.command);
     });
 
-    test('keeps messages until somebody consumes them', async () => {
+    test('keeps messages until a consumer starts', async () => {
       const sent = [command('a'), command('b'), command('c')];
       for (const message of sent) await bus.publish(message);
       expect([await bus.countWaiting(COMMANDS), await bus.countWaiting(EVENTS)]).toEqual([3, 0]);
@@ -68,12 +68,12 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(await bus.countWaiting(COMMANDS)).toBe(0);
     });
 
-    test('refuses to publish what does not fit the schema', async () => {
+    test('rejects messages that do not match the schema', async () => {
       const broken = { ...command('a'), data: { videoId: 'a' } } as Message;
       await expect(bus.publish(broken)).rejects.toThrow('workspaceId');
     });
 
-    test('gives a consumer at most `prefetch` messages at a time', async () => {
+    test('delivers at most `prefetch` messages at a time to a consumer', async () => {
       const running: (() => void)[] = [];
       let most = 0;
       let done = 0;
@@ -113,7 +113,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(taken.map(({ videoId }) => videoId).sort()).toEqual(['a', 'b']);
     });
 
-    test('delivers a rejected message again and says so', async () => {
+    test('redelivers a rejected message and marks it as redelivered', async () => {
       const deliveries: { id: string; redelivered: boolean }[] = [];
       await bus.consume(COMMANDS, { prefetch: 1 }, async ({ id }, { redelivered }) => {
         deliveries.push({ id, redelivered });
@@ -131,7 +131,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       ]);
     });
 
-    test('dead-letters a message after its last delivery and goes on with the next', async () => {
+    test('dead-letters a message after its last delivery and continues with the next', async () => {
       const deliveries = new Map<string, number>();
       await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => {
         deliveries.set(data.videoId, (deliveries.get(data.videoId) ?? 0) + 1);
@@ -148,7 +148,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       await until(() => deliveries.get('fine') === 1);
     });
 
-    test('dead-letters an unprocessable message at once', async () => {
+    test('dead-letters an unprocessable message after its first delivery', async () => {
       let deliveries = 0;
       await bus.consume(COMMANDS, { prefetch: 1 }, async () => {
         deliveries += 1;
@@ -164,7 +164,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(deliveries).toBe(1);
     });
 
-    test('a consumer that stops finishes what it has and takes no more', async () => {
+    test('a stopping consumer finishes its messages and takes no more', async () => {
       const handled: string[] = [];
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
       let started = false;
@@ -173,7 +173,7 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
         await gate;
         handled.push(data.videoId);
       });
-      await bus.publish(command('under way'));
+      await bus.publish(command('in progress'));
       await bus.publish(command('waiting'));
       await until(() => started);
       expect(await bus.countWaiting(COMMANDS)).toBe(1);
@@ -186,14 +186,14 @@ export function messageBusContract(name: string, create: () => Promise<BusUnderT
       expect(stopped).toBe(false);
       open();
       await stopping;
-      expect(handled).toEqual(['under way']);
+      expect(handled).toEqual(['in progress']);
 
       await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
       await until(() => handled.length === 3);
-      expect(handled.sort()).toEqual(['late', 'under way', 'waiting']);
+      expect(handled.sort()).toEqual(['in progress', 'late', 'waiting']);
     });
 
-    test('closes once the handlers under way have settled, and works no more', async () => {
+    test('closes once the handlers in progress have settled; later calls reject', async () => {
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
       let state: 'idle' | 'busy' | 'done' = 'idle';
       await bus.consume(COMMANDS, { prefetch: 1 }, async () => {

@@ -15,7 +15,7 @@ import { command, event, messageBusContract } from './message-bus.contract.ts';
 const COMMANDS = 'engine.commands';
 const EVENTS = 'control-plane.events';
 
-/** The numbers of the AMQP method confirm.select. */
+/** Class and method id of AMQP's confirm.select. */
 const CONFIRM_SELECT = Buffer.from([0, 85, 0, 10]);
 
 const logger = createLogger({ service: 'test' });
@@ -35,28 +35,28 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  // Gone already when a test that hurts the broker failed in the middle.
+  // Already closed if a test that kills the broker has failed.
   await admin?.close().catch(() => {});
   await node?.remove();
 });
 
-/** A connection that may be lost with its broker. */
+/** A connection that may be lost together with its broker. */
 async function openAdmin(): Promise<ChannelModel> {
   const connection = await connect(url);
   return connection.on('error', () => {});
 }
 
-/** These tests delete the queues that the services have, too. */
+/** Refuses a broker in use: these tests delete the queues of the services. */
 async function refuseBrokerInUse(): Promise<void> {
   for (const queue of queues) {
     const channel = (await admin.createChannel()).on('error', () => {});
-    // A queue that is not there closes the channel.
+    // A missing queue closes the channel.
     const found = await channel.checkQueue(queue).catch(() => undefined);
     if (found === undefined) continue;
     await channel.close();
     if (found.consumerCount + found.messageCount > 0) {
       throw new Error(
-        `The broker of AMQP_URL is in use: ${queue} is. Name another, or a virtual host of its own.`,
+        `The broker of AMQP_URL is in use (queue ${queue}). Use another broker or another virtual host.`,
       );
     }
   }
@@ -86,7 +86,7 @@ function isUsable(bus: RabbitMqBus): Promise<boolean> {
   );
 }
 
-/** The dead letters of a queue, which are taken out by it. */
+/** Removes the dead letters of a queue and returns them. */
 async function takeDeadLetters(queue: QueueName): Promise<Message[]> {
   const channel = await admin.createChannel();
   const messages: Message[] = [];
@@ -115,7 +115,7 @@ messageBusContract('RabbitMqBus', async () => {
   };
 });
 
-/** A test with a bus of its own that leaves no queues behind. */
+/** Runs a test with a bus of its own and deletes the queues. */
 async function withBus(work: (bus: RabbitMqBus) => Promise<void>, options = {}): Promise<void> {
   const bus = await connected(options);
   try {
@@ -127,7 +127,7 @@ async function withBus(work: (bus: RabbitMqBus) => Promise<void>, options = {}):
 }
 
 describe('RabbitMqBus', () => {
-  test('goes on when its queue was deleted: declared and consumed again', () =>
+  test('declares and consumes its queue again after it was deleted', () =>
     withBus(async (bus) => {
       const handled: string[] = [];
       await bus.consume(COMMANDS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
@@ -139,7 +139,7 @@ describe('RabbitMqBus', () => {
       expect(handled).toEqual(['after']);
     }));
 
-  test('puts what nobody can read among the dead letters', () =>
+  test('dead-letters unreadable messages', () =>
     withBus(async (bus) => {
       await bus.consume(EVENTS, { prefetch: 1 }, async () => {});
       const channel = await admin.createChannel();
@@ -151,9 +151,9 @@ describe('RabbitMqBus', () => {
       await channel.close();
     }));
 
-  test('sends what waits for a connection with the next one, when the first is lost before it is of use', async () => {
-    // The first of the requests that make a channel one for confirms ends its connection.
-    const door = createServer((client) => {
+  test('sends waiting messages on the next connection when the first one is lost during set-up', async () => {
+    // Closes the connection at the first confirm.select.
+    const proxy = createServer((client) => {
       const { hostname, port } = new URL(url);
       const broker = connectTcp(Number(port), hostname);
       for (const socket of [client, broker]) socket.on('error', () => {});
@@ -166,20 +166,20 @@ describe('RabbitMqBus', () => {
       client.on('close', () => broker.destroy());
     });
     let lost = false;
-    await once(door.listen(0, '127.0.0.1'), 'listening');
-    const throughDoor = new URL(url);
-    throughDoor.host = `127.0.0.1:${(door.address() as AddressInfo).port}`;
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const throughProxy = new URL(url);
+    throughProxy.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
-    const bus = new RabbitMqBus({ url: throughDoor.href, logger, publishLimitMs: 10_000 });
-    await bus.publish(event('patient'));
+    const bus = new RabbitMqBus({ url: throughProxy.href, logger, publishLimitMs: 10_000 });
+    await bus.publish(event('waiting'));
 
     expect(lost).toBe(true);
     await bus.close();
-    door.close();
+    proxy.close();
     await deleteQueues();
   });
 
-  test.each(['createChannel', 'consume'] as const)('a consumer stopped during %s takes nothing', (step) =>
+  test.each(['createChannel', 'consume'] as const)('a consumer stopped during %s takes no messages', (step) =>
     withBus(async (bus) => {
       await bus.publish(event('for others'));
       const taken: string[] = [];
@@ -208,7 +208,7 @@ describe('RabbitMqBus', () => {
     }),
   );
 
-  test('rejects a message that could not be sent in time as not sent', async () => {
+  test('reports a message as not sent when there was no connection within the time limit', async () => {
     const bus = new RabbitMqBus({ url: 'amqp://127.0.0.1:1', logger, publishLimitMs: 50 });
 
     const refusal = await bus.publish(event('a')).catch((error: unknown) => error);
@@ -219,12 +219,12 @@ describe('RabbitMqBus', () => {
     await bus.close();
   });
 
-  test('refuses an address that is none', () => {
+  test('rejects an invalid URL', () => {
     expect(() => new RabbitMqBus({ url: 'nowhere', logger })).toThrow('Invalid URL');
   });
 });
 
-// These need a broker that may be hurt.
+// These tests kill or block the broker.
 const ownBroker = process.env.AMQP_URL ? describe.skip : describe;
 
 ownBroker('RabbitMqBus with the users of the services', () => {
@@ -270,7 +270,7 @@ ownBroker('RabbitMqBus with the users of the services', () => {
     }),
   );
 
-  test('an engine may send each event, and a control plane is no administrator', async () => {
+  test('an engine may send every event, and a control plane is not an administrator', async () => {
     const listed = await node?.control('list_topic_permissions', '--formatter=json');
     const [{ write }] = JSON.parse(listed ?? '[]');
     expect(QUEUES[EVENTS].filter((type) => !new RegExp(write).test(type))).toEqual([]);
@@ -286,25 +286,25 @@ ownBroker('RabbitMqBus with the users of the services', () => {
   });
 });
 
-/** Publishing has no reply of its own: what is refused ends the channel. */
+/** Publishing has no response: a refused message closes the channel. */
 async function refusedPublish(channel: Channel, exchange: string, key: string): Promise<void> {
   const refused = once(channel, 'error');
   channel.publish(exchange, key, Buffer.from('{}'));
   throw (await refused)[0];
 }
 
-ownBroker('RabbitMqBus with a broker in trouble', () => {
-  test('holds messages back while the broker is short of memory, and goes on consuming', () =>
+ownBroker('RabbitMqBus with a failing broker', () => {
+  test('waits to publish while the broker is short of memory, and continues to consume', () =>
     withBus(async (bus) => {
       const handled: string[] = [];
       await bus.publish(event('before'));
       await node?.control('set_vm_memory_high_watermark', '0.00001');
       let confirmed = false;
-      const publishing = bus.publish(event('held back')).then(() => {
+      const publishing = bus.publish(event('waiting')).then(() => {
         confirmed = true;
       });
       await until(async () => !(await isUsable(bus)));
-      await expect(bus.check()).rejects.toThrow('takes no messages');
+      await expect(bus.check()).rejects.toThrow('accepts no messages');
       await bus.consume(EVENTS, { prefetch: 1 }, async ({ data }) => void handled.push(data.videoId));
       await until(() => handled.length === 1);
       expect(confirmed).toBe(false);
@@ -314,10 +314,10 @@ ownBroker('RabbitMqBus with a broker in trouble', () => {
       await publishing;
       await until(() => handled.length === 2);
       await until(() => isUsable(bus));
-      expect(handled).toEqual(['before', 'held back']);
+      expect(handled).toEqual(['before', 'waiting']);
     }));
 
-  test('sees that the broker is short of memory without a message to send', () =>
+  test('check fails while the broker is short of memory', () =>
     withBus(async (bus) => {
       await node?.control('set_vm_memory_high_watermark', '0.00001');
       await until(async () => !(await isUsable(bus)));
@@ -325,7 +325,7 @@ ownBroker('RabbitMqBus with a broker in trouble', () => {
       await until(() => isUsable(bus));
     }));
 
-  test('says of a message without a confirm that it may be handled yet', () =>
+  test('reports a message without a confirm as unconfirmed', () =>
     withBus(
       async (bus) => {
         await node?.control('set_vm_memory_high_watermark', '0.00001');
@@ -339,7 +339,7 @@ ownBroker('RabbitMqBus with a broker in trouble', () => {
       { publishLimitMs: 100 },
     ));
 
-  test('a killed broker loses nothing: confirmed messages come, the others are sent again', () =>
+  test('loses no message when the broker is killed: sends unconfirmed ones again', () =>
     withBus(
       async (bus) => {
         await node?.flush();

@@ -3,6 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
   type DiskRoom,
@@ -12,19 +13,18 @@ import {
   type ObjectStore,
   type StoredObject,
 } from './object-store.ts';
-import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
 
-/** Where objects are written before they get their place; no key begins with a dot. */
+/** Folder of unfinished objects. No key starts with a dot. */
 const TEMPORARY = '.tmp';
 
-/** A link or a FIFO in the place of an object is neither followed nor waited for. */
+/** Does not follow a symbolic link, and does not block on a FIFO. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Times a new object makes its folder again when a removal of emptied folders took it away. */
-const FOLDER_TRIES = 20;
+/** How often to create the folder of a new object while `deletePrefix` removes empty folders. */
+const FOLDER_ATTEMPTS = 20;
 
-/** Objects as plain files below a folder, each under its key. Content types are not kept. */
+/** Objects as plain files below a folder. The key is the path. Content types are not stored. */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #temporary: string;
@@ -78,7 +78,7 @@ export class FileObjectStore implements ObjectStore {
     return stats?.isFile() ? infoOf(stats) : null;
   }
 
-  /** A hard link where the file system can, so that it costs nothing: the file must only be read, then. */
+  /** Makes a hard link where the file system allows it, and a copy elsewhere. */
   async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     try {
@@ -91,7 +91,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async fetchesAsLinks(folder: string): Promise<boolean> {
-    // Only an attempt shows it: two mounts of one device count as two file systems.
+    // Tries it, because even two mounts of the same device cannot share hard links.
     const from = this.#temporaryPath();
     const to = join(folder, basename(from));
     await writeNewFile(Readable.from([]), from, {});
@@ -164,7 +164,7 @@ export class FileObjectStore implements ObjectStore {
 }
 
 function infoOf(stats: BigIntStats): ObjectInfo {
-  // The inode tells two objects apart that were written within one tick of the file system's clock.
+  // The inode distinguishes two objects that were written within one tick of the file system's clock.
   const etag = [stats.ino, stats.size, stats.mtimeNs].map((part) => part.toString(16)).join('-');
   return { bytes: Number(stats.size), etag: `"${etag}"`, modifiedAt: stats.mtime };
 }
@@ -173,17 +173,17 @@ function isCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Null instead of an error where nothing exists under a path. */
-async function orMissing<T>(looking: Promise<T>): Promise<T | null> {
+/** Resolves with null when the path does not exist. */
+async function orMissing<T>(access: Promise<T>): Promise<T | null> {
   try {
-    return await looking;
+    return await access;
   } catch (error) {
     if (isCode(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
   }
 }
 
-/** Whether the folder is gone now. */
+/** Resolves with whether the folder no longer exists. */
 async function removeIfEmpty(folder: string): Promise<boolean> {
   try {
     await orMissing(rmdir(folder));
@@ -194,33 +194,33 @@ async function removeIfEmpty(folder: string): Promise<boolean> {
   }
 }
 
-/** Renames a file into a folder that is made where needed, and returns when a power cut cannot undo it. */
+/** Moves a file, creating folders where needed. When it resolves, the move survives a power cut. */
 async function moveDurably(from: string, to: string): Promise<void> {
   const folder = dirname(to);
-  const firstMade = await moveIntoFolder(from, to, folder);
-  const top = firstMade === undefined ? folder : dirname(firstMade);
+  const firstCreated = await moveIntoFolder(from, to, folder);
+  const top = firstCreated === undefined ? folder : dirname(firstCreated);
   for (let at = folder; ; at = dirname(at)) {
     await syncFolder(at);
     if (at === top) return;
   }
 }
 
-/** Resolves with the topmost folder that had to be made, if any. */
+/** Resolves with the topmost folder that was created, if any. */
 async function moveIntoFolder(from: string, to: string, folder: string): Promise<string | undefined> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      const firstMade = await mkdir(folder, { recursive: true });
+      const firstCreated = await mkdir(folder, { recursive: true });
       await rename(from, to);
-      return firstMade;
+      return firstCreated;
     } catch (error) {
-      // ENOTDIR is what a recursive mkdir may say of a folder that vanishes under it.
-      if (!isCode(error, 'ENOENT', 'ENOTDIR') || tries === FOLDER_TRIES) throw error;
+      // A recursive mkdir may fail with ENOTDIR when a parent folder is removed meanwhile.
+      if (!isCode(error, 'ENOENT', 'ENOTDIR') || attempt === FOLDER_ATTEMPTS) throw error;
     }
   }
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // A folder removed meanwhile takes its objects along; there is nothing left to keep.
+  // A folder that was removed meanwhile had its objects deleted.
   const handle = await orMissing(open(folder));
   try {
     await handle?.sync();

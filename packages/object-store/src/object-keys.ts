@@ -1,34 +1,34 @@
 /**
- * Builds and reads every storage key. Only ids and names made by Framelane go in; nothing a user typed is part of a key.
+ * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has entered.
  */
 
-/** The uploaded file, byte for byte. Each transfer has its own place: one that was given up cannot touch another's. */
+/** The uploaded file, byte for byte. Each transfer has a key of its own, so that an abandoned one cannot affect another. */
 export function sourceKey(workspaceId: string, videoId: string, transferId: string): string {
   return `${transferPrefix(workspaceId, videoId, transferId)}original`;
 }
 
-/** Whose a key of a source is; null for any other key. */
+/** The video and the transfer that a source key belongs to; null for any other key. */
 export function transferOf(key: string): { videoId: string; transferId: string } | null {
   const [, videoId, transferId] = /^sources\/[^/]+\/([^/]+)\/([^/]+)\/original$/.exec(key) ?? [];
   return videoId === undefined || transferId === undefined ? null : { videoId, transferId };
 }
 
-/** Everything one transfer stored. */
+/** Everything that one transfer has stored. */
 export function transferPrefix(workspaceId: string, videoId: string, transferId: string): string {
   return `${sourcePrefix(workspaceId, videoId)}${transferId}/`;
 }
 
-/** Everything uploaded for a video. */
+/** Everything that was uploaded for a video. */
 export function sourcePrefix(workspaceId: string, videoId: string): string {
   return `sources/${workspaceId}/${videoId}/`;
 }
 
-/** Everything made for a video, by all attempts. */
+/** The output of all transcode attempts of a video. */
 export function hlsPrefix(workspaceId: string, videoId: string): string {
   return `hls/${workspaceId}/${videoId}/`;
 }
 
-/** Everything one attempt made. */
+/** The output of one transcode attempt. */
 export function attemptPrefix(workspaceId: string, videoId: string, attempt: number): string {
   return `${hlsPrefix(workspaceId, videoId)}a${attempt}/`;
 }
@@ -42,13 +42,28 @@ export function segmentKey(
   return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${rendition}/${sequence}.ts`;
 }
 
-/** The pictures stored beside the segments of an attempt. */
+/** The images stored with the segments of an attempt. */
 export type ImageName = 'poster.jpg' | 'storyboard.jpg';
 
-/** A picture of a video, as it is. */
+/** An image of a video, not encrypted. */
 export function imageKey(
   video: { workspaceId: string; videoId: string; attempt: number },
   name: ImageName,
 ): string {
   return `${attemptPrefix(video.workspaceId, video.videoId, video.attempt)}${name}`;
+}
+
+/** Names without a leading dot, joined by single slashes: safe as a relative path and in a URL. */
+const KEY = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/;
+
+/** Throws a TypeError unless `key` is a valid object key. */
+export function assertKey(key: string): void {
+  if (!KEY.test(key)) throw new TypeError(`Not an object key: ${JSON.stringify(key)}`);
+}
+
+/** Throws a TypeError unless `prefix` is a key and a slash: without the slash, `…/vid_1` would include `…/vid_10`. */
+export function assertPrefix(prefix: string): void {
+  if (!prefix.endsWith('/') || !KEY.test(prefix.slice(0, -1))) {
+    throw new TypeError(`Not an object key prefix: ${JSON.stringify(prefix)}`);
+  }
 }

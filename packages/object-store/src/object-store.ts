@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What is known of a stored object without reading it. */
+/** Metadata of a stored object. */
 export type ObjectInfo = {
   bytes: number;
   /** Strong entity tag, with its quotes. */
@@ -8,16 +8,16 @@ export type ObjectInfo = {
   modifiedAt: Date;
 };
 
-/** An object being read. The caller consumes `body` or destroys it. */
+/** An open object. The caller consumes `body` or destroys it. */
 export type StoredObject = ObjectInfo & { body: Readable };
 
 /** Inclusive byte positions, as in an HTTP Range. */
 export type ByteRange = { start: number; end: number };
 
-/** The disk that a store keeps its objects on, in bytes. */
+/** Space on the disk that holds the objects, in bytes. */
 export type DiskRoom = { freeBytes: number; totalBytes: number };
 
-/** The object named does not exist. Every other failure of a store is some other error and may pass. */
+/** The object does not exist. Stores throw other errors for all other failures, which may be temporary. */
 export class ObjectNotFoundError extends Error {
   override name = 'ObjectNotFoundError';
   constructor(key: string) {
@@ -25,27 +25,28 @@ export class ObjectNotFoundError extends Error {
   }
 }
 
-/** There is an object under this key already, from somebody else. */
+/** Another writer has already stored an object under this key. */
 export class ObjectExistsError extends Error {
   override name = 'ObjectExistsError';
   constructor(key: string) {
-    super(`There is an object at ${key} already`);
+    super(`An object already exists at ${key}`);
   }
 }
 
 /**
- * Where sources and segments rest. An object is there whole or not at all: no reader ever sees half of one.
- * Keys are those of object-keys.ts; any other is a TypeError. Every adapter passes tests/object-store.contract.ts.
+ * Stores sources, segments and images. Writes are atomic: a reader sees a whole object or none. Keys are those of
+ * object-keys.ts; any other key is a TypeError. Every adapter passes tests/object-store.contract.ts.
  */
 export interface ObjectStore {
-  /** Stores a small object whole. */
+  /** Stores a small object. */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /**
-   * Stores a stream of unknown length with bounded memory and resolves with its size once it is durable. When the
-   * stream fails or `signal` aborts, nothing is stored, nothing is left behind, and the promise rejects. An abort after
-   * the last byte has been read may come too late: when the promise resolves, the object is there. `body` is used up
-   * or destroyed in every case. With `ifAbsent` it replaces nothing: it throws ObjectExistsError where there is an object
-   * already, as far as the store can tell; of two writers at once, some stores let the later one win.
+   * Stores a stream of unknown length with bounded memory. Resolves with its size once it is durable. When the stream fails or
+   * `signal` aborts, it rejects and stores nothing. An abort after the last byte was read may come too late: if the promise
+   * resolves, the object exists. `body` is always consumed or destroyed.
+   *
+   * With `ifAbsent` it throws ObjectExistsError instead of replacing an object. Not every store can guarantee that: of two
+   * concurrent writers, the later one may win.
    */
   putStream(
     key: string,
@@ -53,41 +54,37 @@ export interface ObjectStore {
     options: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }>;
   /**
-   * Opens an object, or a range of it; the facts are those of the whole object, and a range may end beyond it. Throws
-   * ObjectNotFoundError, and a RangeError when the range begins beyond the end.
+   * Opens an object or a range of it. The metadata is that of the whole object. A range may end beyond the object. Throws
+   * ObjectNotFoundError, and a RangeError when the range starts beyond the end.
    */
   get(key: string, range?: ByteRange): Promise<StoredObject>;
   /**
-   * An address at which anybody can read an object until it expires; absent where a store has no addresses of its own.
-   * Whether there is an object is not looked at.
+   * A URL at which anyone can read an object until it expires. It does not check that the object exists. Absent where a store has
+   * no URLs.
    */
   presign?(key: string, expiresInSeconds: number): Promise<string>;
-  /** Facts of an object, or null when there is none. */
+  /** Metadata of an object, or null if it does not exist. */
   head(key: string): Promise<ObjectInfo | null>;
   /**
-   * Puts an object's bytes into a local file, which must not exist yet and must only be read afterwards. Throws
+   * Copies an object to a local file. The file must not exist before, and must only be read afterwards. Throws
    * ObjectNotFoundError.
    */
   fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
-  /** Whether `fetchToFile` into a folder takes no disk, because it makes hard links; absent where it never does. */
+  /** Whether `fetchToFile` into a folder takes no disk space, because it makes hard links. Absent where it never does. */
   fetchesAsLinks?(folder: string): Promise<boolean>;
-  /** Keys below a prefix, which ends with a slash, in no promised order. */
+  /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
-  /** Removes all objects below a prefix, which ends with a slash; missing ones are no error. */
+  /** Deletes all objects below a prefix, which ends with a slash. Succeeds if there are none. */
   deletePrefix(prefix: string): Promise<void>;
-  /**
-   * Removes what unfinished `putStream`s of keys below a prefix left behind, and breaks off those under way. Absent where
-   * what is unfinished has no key yet.
-   */
+  /** Aborts unfinished `putStream`s below a prefix and removes their parts. Absent where unfinished objects have no key. */
   abortUploads?(prefix: string): Promise<void>;
   /**
-   * Removes what unfinished `putStream`s begun before this time left behind, but for those whose key `isLive` says is still
-   * being written to; where what is unfinished has no key yet, the time of the last write counts instead. Resolves with
-   * how many there were.
+   * Removes the parts of `putStream`s that started before a time, except for keys that `isLive` says are still being written.
+   * Where unfinished objects have no key, the time of the last write decides. Resolves with how many it removed.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
-  /** The disk that the objects are on; absent where a store has no disk of its own. */
+  /** Space on the disk with the objects. Absent where a store has no disk of its own. */
   room?(): Promise<DiskRoom>;
-  /** Rejects while the store cannot take objects. */
+  /** Rejects while the store cannot store objects. */
   check(): Promise<void>;
 }

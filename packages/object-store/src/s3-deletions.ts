@@ -7,49 +7,50 @@ import {
 } from '@aws-sdk/client-s3';
 
 /**
- * How the objects of a page are deleted: in one request with the checksum that the SDK makes (CRC32), in one with
- * Content-MD5, which older servers demand (aws-sdk-js-v3 issues 6819 and 6920), or in a request each.
+ * How a page of objects is deleted: one request with the SDK's checksum (CRC32), one request with Content-MD5, which older
+ * servers require (aws-sdk-js-v3 issues 6819 and 6920), or one request per object.
  */
-const WAYS = ['crc32', 'md5', 'single'] as const;
+const METHODS = ['crc32', 'md5', 'single'] as const;
 
-/** What servers refuse a request with whose checksum or kind they do not know; 400 may have a reason that passes, too. */
-const UNKNOWN_STATUSES = [400, 405, 411, 501];
-/** The codes that come with 400 when it has not. */
-const UNKNOWN_CODES = ['InvalidRequest', 'MissingContentMD5', 'InvalidDigest', 'NotImplemented'];
+/** Statuses with which servers refuse an unknown checksum or operation. A 400 can also be temporary. */
+const UNSUPPORTED_STATUSES = [400, 405, 411, 501];
+/** Error codes of a 400 that is not temporary. */
+const UNSUPPORTED_CODES = ['InvalidRequest', 'MissingContentMD5', 'InvalidDigest', 'NotImplemented'];
 
-const AT_ONCE = 16;
+/** Parallel requests when each object takes one. */
+const CONCURRENCY = 16;
 
-/** Deletes objects in the first way that the server takes, and remembers those that it does not know. */
+/** Deletes objects with the first method that the server supports, and remembers which one that is. */
 export class S3Deletions {
   readonly #client: S3Client;
   readonly #bucket: string;
-  #way = 0;
+  #method = 0;
 
   constructor(client: S3Client, bucket: string) {
     this.#client = client;
     this.#bucket = bucket;
   }
 
-  /** Deletes at most 1000 objects; missing ones are no error. Throws when some could not be deleted. */
+  /** Deletes at most 1000 objects. Missing ones are not an error. Throws when an object could not be deleted. */
   async delete(keys: readonly string[]): Promise<void> {
-    let mayPass = false;
-    for (let way = this.#way; ; way += 1) {
+    let mayBeTemporary = false;
+    for (let index = this.#method; ; index += 1) {
       try {
-        await this.#deleteIn(WAYS[way] ?? 'single', keys);
-        if (!mayPass) this.#way = way;
+        await this.#deleteWith(METHODS[index] ?? 'single', keys);
+        if (!mayBeTemporary) this.#method = index;
         return;
       } catch (error) {
-        if (way >= WAYS.length - 1 || !isUnknown(error)) throw error;
-        mayPass ||= error.$metadata.httpStatusCode === 400 && !UNKNOWN_CODES.includes(error.name);
+        if (index >= METHODS.length - 1 || !isUnsupported(error)) throw error;
+        mayBeTemporary ||= error.$metadata.httpStatusCode === 400 && !UNSUPPORTED_CODES.includes(error.name);
       }
     }
   }
 
-  async #deleteIn(way: (typeof WAYS)[number], keys: readonly string[]): Promise<void> {
-    if (way === 'single') return this.#deleteSingly(keys);
+  async #deleteWith(method: (typeof METHODS)[number], keys: readonly string[]): Promise<void> {
+    if (method === 'single') return this.#deleteSingly(keys);
     const Objects = keys.map((Key) => ({ Key }));
     const command = new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } });
-    if (way === 'md5') useContentMd5(command);
+    if (method === 'md5') useContentMd5(command);
     const { Errors = [] } = await this.#client.send(command);
     const [first] = Errors;
     if (!first) return;
@@ -60,23 +61,23 @@ export class S3Deletions {
   }
 
   async #deleteSingly(keys: readonly string[]): Promise<void> {
-    for (let at = 0; at < keys.length; at += AT_ONCE) {
+    for (let at = 0; at < keys.length; at += CONCURRENCY) {
       await Promise.all(
         keys
-          .slice(at, at + AT_ONCE)
+          .slice(at, at + CONCURRENCY)
           .map((Key) => this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }))),
       );
     }
   }
 }
 
-function isUnknown(error: unknown): error is S3ServiceException {
+function isUnsupported(error: unknown): error is S3ServiceException {
   return (
-    error instanceof S3ServiceException && UNKNOWN_STATUSES.includes(error.$metadata.httpStatusCode ?? 0)
+    error instanceof S3ServiceException && UNSUPPORTED_STATUSES.includes(error.$metadata.httpStatusCode ?? 0)
   );
 }
 
-/** Puts Content-MD5 in the place of the checksum headers, before the request is signed. */
+/** Replaces the checksum headers with Content-MD5, before the request is signed. */
 function useContentMd5(command: DeleteObjectsCommand): void {
   command.middlewareStack.add(
     (next) => async (args) => {

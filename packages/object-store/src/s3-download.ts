@@ -1,19 +1,13 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredObject } from './object-store.ts';
-
-/** A connection that brings less than this is as good as one that fails. */
-const PROGRESS_BYTES = 1024 ** 2;
-/** So many of those in a row are the end. */
-const MOST_FAILURES = 3;
-const RETRY_DELAY_MS = 500;
+import { DOWNLOAD_RETRIES } from './s3-retries.ts';
 
 /**
- * The bytes of an object that was opened. A connection that breaks is followed by one that goes on from there (`reopen` with
- * the first byte missing); it has to find the same object. The stream fails when several connections in a row bring next to
- * nothing, or when the end is not where it should be.
+ * Reads an open object to its end. When the connection breaks, `reopen` continues from the first missing byte; it must reject if
+ * the object has changed. DOWNLOAD_RETRIES limits that. It fails when it ends with the wrong length.
  */
-export function readThrough(
+export function readContinuously(
   first: StoredObject,
   reopen: (start: number) => Promise<StoredObject>,
   signal: AbortSignal,
@@ -26,6 +20,7 @@ async function* pieces(
   reopen: (start: number) => Promise<StoredObject>,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
+  const { failuresInARow, progressBytes, delayMs } = DOWNLOAD_RETRIES;
   let read = 0;
   let failures = 0;
   let open = async () => first;
@@ -41,15 +36,15 @@ async function* pieces(
       throw new Error(`The connection ended after ${read} of ${first.bytes} bytes`);
     } catch (error) {
       signal.throwIfAborted();
-      failures = read - start < PROGRESS_BYTES ? failures + 1 : 0;
-      if (failures >= MOST_FAILURES || read >= first.bytes || isChanged(error)) throw error;
-      await delay(RETRY_DELAY_MS, undefined, { signal });
+      failures = read - start < progressBytes ? failures + 1 : 0;
+      if (failures >= failuresInARow || read >= first.bytes || isChanged(error)) throw error;
+      await delay(delayMs, undefined, { signal });
       open = () => reopen(read);
     }
   }
 }
 
-/** The object is another one by now, or gone. */
+/** The object was replaced or deleted. */
 function isChanged(error: unknown): boolean {
   return error instanceof Error && ['PreconditionFailed', 'ObjectNotFoundError'].includes(error.name);
 }

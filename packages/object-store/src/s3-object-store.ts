@@ -12,6 +12,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
   ObjectExistsError,
@@ -21,39 +22,38 @@ import {
   type StoredObject,
 } from './object-store.ts';
 import { S3Deletions } from './s3-deletions.ts';
-import { readThrough } from './s3-download.ts';
-import { IndependentRetries } from './s3-retries.ts';
+import { readContinuously } from './s3-download.ts';
+import { S3Retries } from './s3-retries.ts';
 import { S3Upload, SharedBuffers } from './s3-upload.ts';
-import { assertKey, assertPrefix } from './valid-key.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 export type S3Options = {
   /** Base address of the server; unset for AWS itself. */
   endpoint?: string;
-  /** The same server as clients reach it, where that differs: presigned addresses begin with it. */
+  /** Base address of presigned URLs, if clients reach the server at another address. */
   publicEndpoint?: string;
   region: string;
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Bucket name in the path rather than in the host name: what most servers other than AWS need. */
+  /** Puts the bucket name into the path instead of the host name. Most servers other than AWS need it. */
   forcePathStyle: boolean;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection on which nothing moves for this long is dead. */
+/** A connection without any traffic for this long is dead. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_CONNECTIONS = 256;
-/** A server that has not answered a check by then is away; checks come often, and must not pile up. */
+/** Time limit of `check`. Checks run often and must not pile up. */
 const CHECK_LIMIT_MS = 5_000;
 
-/** Metadata that tells which `putStream` an object is from. */
+/** Metadata field with the id of the `putStream` that stored an object. */
 const WRITE_ID = 'write-id';
 
-/** Objects in one bucket of AWS S3 or a server that speaks its language. The bucket must exist. */
+/** Objects in one bucket of AWS S3 or a compatible server. The bucket must exist. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
-  /** Signs addresses for others and sends nothing. */
+  /** Signs URLs for clients; sends no requests. */
   readonly #presigner: S3Client;
   readonly #bucket: string;
   readonly #buffers = new SharedBuffers();
@@ -71,12 +71,12 @@ export class S3ObjectStore implements ObjectStore {
     this.#client = new S3Client({
       ...common,
       ...(endpoint !== undefined && { endpoint }),
-      // Checksums that not every server knows.
+      // Not every server supports these checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // With it, every part would open a connection of its own.
+      // With it, the SDK would open a new connection for every part.
       expectContinueHeader: false,
-      retryStrategy: new IndependentRetries(),
+      retryStrategy: new S3Retries(),
       requestHandler: {
         connectionTimeout: CONNECT_TIMEOUT_MS,
         socketTimeout: IDLE_TIMEOUT_MS,
@@ -93,8 +93,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /**
-   * An abort ends the stream. Too late to abort is when the last byte has been read; the promise then tells what became
-   * of the object. `ifAbsent` is a condition of the write itself, for servers that know such: the others write all the same.
+   * An abort destroys the stream, so it has no effect after the last byte was read. `ifAbsent` is a conditional write; a server
+   * without conditional writes replaces the object.
    */
   async putStream(
     key: string,
@@ -106,7 +106,7 @@ export class S3ObjectStore implements ObjectStore {
     }: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
     assertKey(key);
-    // Until somebody reads it, a failing stream would be an uncaught exception; reading it reports the error.
+    // Until somebody reads the stream, its error would be an uncaught exception. Reading reports it.
     body.once('error', () => {});
     addAbortSignal(signal, body);
     const writeId = randomUUID();
@@ -120,8 +120,8 @@ export class S3ObjectStore implements ObjectStore {
     try {
       await upload.run(body);
     } catch (error) {
-      const onlyTheAnswerWasLost = body.readableEnded && (await this.#isFrom(writeId, key));
-      if (!onlyTheAnswerWasLost)
+      const onlyTheResponseWasLost = body.readableEnded && (await this.#isFrom(writeId, key));
+      if (!onlyTheResponseWasLost)
         throw isError(error, 'PreconditionFailed') ? new ObjectExistsError(key) : error;
     } finally {
       body.destroy();
@@ -156,9 +156,9 @@ export class S3ObjectStore implements ObjectStore {
     const reopen = (start: number) =>
       this.#open(key, { range: { start, end: first.bytes - 1 }, etag: first.etag, signal });
     try {
-      await writeNewFile(readThrough(first, reopen, signal), path, { signal });
+      await writeNewFile(readContinuously(first, reopen, signal), path, { signal });
     } catch (error) {
-      // The signal cuts the connection, too, which may be noticed first.
+      // The signal also aborts the connection. That error may come first.
       signal.throwIfAborted();
       throw error;
     } finally {
@@ -177,7 +177,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Asks for all there are, which are never many: MinIO takes the prefix of this one list for a whole key. */
+  /** Lists all unfinished uploads, which are never many. MinIO matches the prefix of this list with whole keys only. */
   async abortUploads(prefix: string): Promise<void> {
     assertPrefix(prefix);
     for await (const { key, id } of this.#unfinishedUploads()) {
@@ -200,7 +200,7 @@ export class S3ObjectStore implements ObjectStore {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
   }
 
-  /** Lets go of the connections. The store is of no use afterwards. */
+  /** Closes the connections. The store cannot be used afterwards. */
   close(): void {
     this.#client.destroy();
     this.#presigner.destroy();
@@ -210,7 +210,7 @@ export class S3ObjectStore implements ObjectStore {
     return { Bucket: this.#bucket, Key: key };
   }
 
-  /** With `etag` only the object that had it is read. */
+  /** With `etag` it rejects when the object has another one. */
   async #open(
     key: string,
     { range, etag, signal }: { range?: ByteRange; etag?: string; signal?: AbortSignal },
@@ -242,7 +242,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** The objects below a prefix, as many at a time as the server lists and deletes at once. */
+  /** The objects below a prefix, in pages of at most 1000. */
   async *#pages(prefix: string) {
     assertPrefix(prefix);
     const pages = paginateListObjectsV2({ client: this.#client }, { Bucket: this.#bucket, Prefix: prefix });
@@ -275,7 +275,7 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  /** Whether the object under a key was stored by this write. Unknown counts as no. */
+  /** Whether this write stored the object. False when that is unknown. */
   async #isFrom(writeId: string, key: string): Promise<boolean> {
     try {
       const { Metadata } = await this.#client.send(new HeadObjectCommand(this.#at(key)));
@@ -292,7 +292,7 @@ function infoOf(
   bytes: number | undefined,
 ): ObjectInfo {
   if (ETag === undefined || LastModified === undefined || bytes === undefined) {
-    throw new Error(`The server's answer about ${key} lacks its size, date or entity tag`);
+    throw new Error(`The server's response for ${key} lacks the size, the date or the entity tag`);
   }
   return { bytes, etag: ETag, modifiedAt: LastModified };
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
@@ -11,42 +10,38 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 
-/** A stream is sent in parts of this many bytes, a few at a time: this times five is what one takes in memory. */
+/** The size of a part. A stream takes up to five parts of memory: four in transfer and one being filled. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** What a stream may have: S3 takes 10,000 parts. */
+/** The largest stream: S3 accepts 10,000 parts. */
 export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
 
-const PARTS_AT_ONCE = 4;
-/** Buffers of all streams of a store beyond the first of each: what many slow streams take in memory and connections. */
-const MOST_SHARED_BUFFERS = 32;
+/** Parts of one stream in transfer at the same time. */
+const PARALLEL_PARTS = 4;
+/** Buffers that all streams of a store may have beyond the first of each. It limits the memory and the connections they use. */
+const MAX_SHARED_BUFFERS = 32;
 
-/** How long parts under way may take to settle once the upload has failed. */
+/** How long parts in transfer may take to settle after the upload has failed. */
 const SETTLE_MS = 5_000;
 
-/** A write that conflicts with another is tried so often, with this long between. */
-const CONFLICT_TRIES = 4;
-const CONFLICT_DELAY_MS = 500;
-
-/** Buffers kept for the next stream when no other is under way. */
-const IDLE_AT_REST = 10;
+/** Buffers kept for later streams when there are no streams. */
+const MIN_IDLE_BUFFERS = 10;
 
 /**
- * What the streams of one store share: buffers of one part each, used again and again. With new ones for each part, a third
- * of the time an upload takes goes into collecting garbage. Every stream may have one; those it has beyond that, to be
- * filled while others are on their way, are counted, and there are only so many. Parts that hang can therefore slow other
- * streams down, and not stop them.
+ * A pool of buffers, one part each, for all streams of a store. Reusing them saves a third of an upload's time, which new buffers
+ * would spend on garbage collection. Every stream may always have one buffer. Further buffers, which it fills while parts are in
+ * transfer, come from a shared budget. So parts that hang can slow other streams down, but never stop them.
  */
 export class SharedBuffers {
   readonly #idle: Buffer[] = [];
-  /** How to tell streams that wait for a buffer that they may ask again. */
+  /** Callbacks of streams that wait for a buffer. */
   readonly #waiting = new Set<() => void>();
   #shared = 0;
   #held = 0;
 
-  /** A buffer for a stream that has so many already; undefined when it has to wait until it is told of one. */
-  take(held: number, tell: () => void): Buffer | undefined {
-    if (held > 0 && this.#shared >= MOST_SHARED_BUFFERS) {
-      this.#waiting.add(tell);
+  /** A buffer for a stream that holds `held` others. Returns undefined when the budget is used up; then calls `retry` once, later. */
+  take(held: number, retry: () => void): Buffer | undefined {
+    if (held > 0 && this.#shared >= MAX_SHARED_BUFFERS) {
+      this.#waiting.add(retry);
       return undefined;
     }
     if (held > 0) this.#shared += 1;
@@ -54,18 +49,18 @@ export class SharedBuffers {
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
   }
 
-  /** A stream that had so many lets go of one; `reusable` says that nobody looks at it any more. */
+  /** Takes a buffer back from a stream that holds `held`. `reusable` if no request reads from it any more. */
   giveBack(buffer: Buffer, held: number, reusable: boolean): void {
     this.#held -= 1;
     if (reusable) this.#idle.push(buffer);
-    // Those of many streams that go on side by side come back together, and are wanted again at once.
-    const kept = Math.max(IDLE_AT_REST, this.#held);
+    // Parallel streams return their buffers at about the same time and soon take new ones.
+    const kept = Math.max(MIN_IDLE_BUFFERS, this.#held);
     if (this.#idle.length > kept) this.#idle.length = kept;
     if (held <= 1) return;
     this.#shared -= 1;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const tell of waiting) tell();
+    for (const retry of waiting) retry();
   }
 }
 
@@ -76,19 +71,19 @@ type S3UploadOptions = {
   place: { Bucket: string; Key: string };
   facts: { ContentType: string; Metadata: Record<string, string> };
   shared: SharedBuffers;
-  /** Whether the object must be a new one. */
+  /** Fail when an object exists under the key. */
   ifAbsent: boolean;
 };
 
-/** Stores one stream of unknown length: whole if it fits into one part, else as a multipart upload. */
+/** Stores one stream of unknown length: in one request if it fits into one part, else as a multipart upload. */
 export class S3Upload {
   readonly #options: S3UploadOptions;
   #uploadId: string | undefined;
-  /** The buffer being filled, and those of parts on their way. */
+  /** The buffer being filled and those of parts in transfer. */
   readonly #held = new Set<Buffer>();
-  /** Parts on their way; they settle, but never reject. */
+  /** Parts in transfer; they never reject. */
   readonly #running = new Set<Promise<void>>();
-  /** Resolves at the next event that somebody may wait for. */
+  /** Resolves when a part settles, a buffer becomes available or the stream fails. */
   #event = Promise.withResolvers<void>();
   readonly #wake = () => {
     this.#event.resolve();
@@ -98,7 +93,7 @@ export class S3Upload {
   #parts = 0;
   #bytes = 0;
   #failure: Error | undefined;
-  readonly #givenUp = new AbortController();
+  readonly #abandoned = new AbortController();
 
   constructor(options: S3UploadOptions) {
     this.#options = options;
@@ -110,8 +105,8 @@ export class S3Upload {
   }
 
   /**
-   * Resolves when the server has confirmed the object. When the stream or the server fails, the parts under way come to
-   * an end first, in a few seconds, and the multipart upload is removed.
+   * Resolves when the server has confirmed the object. When the stream or the server fails, it waits up to `SETTLE_MS` for the
+   * parts in transfer, removes the multipart upload and rejects.
    */
   async run(body: Readable): Promise<void> {
     body.once('error', this.#wake);
@@ -143,7 +138,7 @@ export class S3Upload {
     }
   }
 
-  /** A part to be filled, once there is a buffer for it. */
+  /** An empty part. Waits for a buffer. */
   async #nextPart(body: Readable): Promise<Part> {
     const { shared } = this.#options;
     for (;;) {
@@ -161,15 +156,15 @@ export class S3Upload {
     this.#held.delete(buffer);
   }
 
-  /** Waits until a part has settled or a buffer may be had. Throws when the stream has ended before its time. */
+  /** Waits for the next event. Throws when the stream or a part has failed. */
   async #nextEvent(body: Readable): Promise<void> {
     await this.#event.promise;
-    this.#assertGoingOn(body);
+    this.#assertNotFailed(body);
   }
 
-  #assertGoingOn(body: Readable): void {
-    const end = this.#failure ?? body.errored;
-    if (end) throw end;
+  #assertNotFailed(body: Readable): void {
+    const failure = this.#failure ?? body.errored;
+    if (failure) throw failure;
   }
 
   async #storeWhole({ buffer, filled }: Part): Promise<void> {
@@ -182,21 +177,21 @@ export class S3Upload {
     this.#giveBack(buffer, { reusable: true });
   }
 
-  /** Sends a part once there are not too many under way. A failure ends the stream. */
+  /** Starts to send a part, once fewer than `PARALLEL_PARTS` are in transfer. If it fails, the stream is destroyed. */
   async #send({ buffer, filled }: Part, body: Readable): Promise<void> {
     const { client, place, facts } = this.#options;
     if (this.#uploadId === undefined) {
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...place, ...facts }));
-      if (UploadId === undefined) throw new Error(`The server began no upload of ${place.Key}`);
+      if (UploadId === undefined) throw new Error(`The server returned no upload id for ${place.Key}`);
       this.#uploadId = UploadId;
     }
-    while (this.#running.size >= PARTS_AT_ONCE) await this.#nextEvent(body);
-    this.#assertGoingOn(body);
+    while (this.#running.size >= PARALLEL_PARTS) await this.#nextEvent(body);
+    this.#assertNotFailed(body);
     this.#parts += 1;
     const [PartNumber, UploadId] = [this.#parts, this.#uploadId];
     const sending = client
       .send(new UploadPartCommand({ ...place, UploadId, PartNumber, Body: buffer.subarray(0, filled) }), {
-        abortSignal: this.#givenUp.signal,
+        abortSignal: this.#abandoned.signal,
       })
       .then(({ ETag }) => {
         this.#assertConfirmed(ETag);
@@ -228,35 +223,31 @@ export class S3Upload {
     this.#assertConfirmed(ETag);
   }
 
-  /** Makes the object appear, on condition that it is new where that is wanted and the server knows how (RFC 9110 §13.1.2). */
+  /** Runs the request that creates the object. With `ifAbsent` it is conditional (RFC 9110 §13.1.2), if the server supports that. */
   async #conditionally<T>(write: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
     if (!this.#options.ifAbsent) return write({});
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await write({ IfNoneMatch: '*' });
-      } catch (error) {
-        const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined;
-        if (status === 501) return write({});
-        // Another write is not decided yet, be it an earlier try of this one whose answer was lost.
-        if (status !== 409 || tries === CONFLICT_TRIES) throw error;
-        await delay(CONFLICT_DELAY_MS);
-      }
+    try {
+      return await write({ IfNoneMatch: '*' });
+    } catch (error) {
+      const isUnsupported = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501;
+      if (isUnsupported) return write({});
+      throw error;
     }
   }
 
-  /** What cannot be removed now is left to `abortStaleUploads`. */
+  /** Removes the multipart upload. If that fails, `abortStaleUploads` removes it later. */
   async #remove(): Promise<void> {
     const { client, place } = this.#options;
-    // A part that the server takes after the upload was removed would stay there: they had better come to an end.
-    const giveUp = setTimeout(() => this.#givenUp.abort(), SETTLE_MS);
+    // A part that the server stores after the upload was removed would stay forever, so the parts settle first.
+    const abandon = setTimeout(() => this.#abandoned.abort(), SETTLE_MS);
     await Promise.all(this.#running);
-    clearTimeout(giveUp);
+    clearTimeout(abandon);
     if (this.#uploadId === undefined) return;
     const UploadId = this.#uploadId;
     await client.send(new AbortMultipartUploadCommand({ ...place, UploadId })).catch(() => {});
   }
 
-  /** A server may answer 200 and tell of a failure in the body. */
+  /** A server may respond with 200 and report a failure in the body. */
   #assertConfirmed(etag: string | undefined): void {
     if (etag === undefined) {
       throw new Error(`The server did not confirm that ${this.#options.place.Key} is stored`);

@@ -4,16 +4,15 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes a stream into a file that must not exist yet, making its folder where needed; `flush` waits until the bytes
- * are on disk. When the stream fails or `signal` aborts, the file is removed again and the promise rejects. `body` is
- * used up or destroyed in every case.
+ * Writes a stream to a file that must not exist, and creates its folder where needed. With `flush` it waits until the bytes are
+ * on disk. When the stream fails or `signal` aborts, it removes the file and rejects. `body` is always consumed or destroyed.
  */
 export async function writeNewFile(
   body: Readable,
   path: string,
   options: { signal?: AbortSignal; flush?: boolean },
 ): Promise<void> {
-  // Until pipeline listens, a failing stream would be an uncaught exception; pipeline reports it later.
+  // Until pipeline listens, an error of the stream would be an uncaught exception. Pipeline reports it later.
   body.once('error', () => {});
   try {
     await mkdir(dirname(path), { recursive: true });

@@ -30,7 +30,7 @@ test('an object is a plain file under its key', async () => {
   expect(await readFile(join(root, 'objects/a/b/c.ts'), 'utf8')).toBe('content');
 });
 
-test('fetches by a hard link where it can, and the entity tag stays', async () => {
+test('fetches by a hard link where possible, and keeps the entity tag', async () => {
   await put('a/b');
   const before = await store.head('a/b');
   await store.fetchToFile('a/b', join(root, 'source'), never);
@@ -39,7 +39,7 @@ test('fetches by a hard link where it can, and the entity tag stays', async () =
   expect(await store.head('a/b')).toEqual(before);
 });
 
-test('reads neither a link nor a FIFO in the place of an object', async () => {
+test('reads neither a symbolic link nor a FIFO', async () => {
   await put('a/b');
   await symlink('b', join(root, 'objects/a/link'));
   execFileSync('mkfifo', [join(root, 'objects/a/fifo')]);
@@ -47,7 +47,7 @@ test('reads neither a link nor a FIFO in the place of an object', async () => {
 });
 
 const otherFileSystem = '/dev/shm';
-(existsSync(otherFileSystem) ? test : test.skip)('copies to another file system', async () => {
+(existsSync(otherFileSystem) ? test : test.skip)('fetches a copy to another file system', async () => {
   const folder = await mkdtemp(join(otherFileSystem, 'file-store-'));
   try {
     await put('a/b', 'content');
@@ -61,7 +61,7 @@ const otherFileSystem = '/dev/shm';
   }
 });
 
-test('removes folders that deletions emptied, and no others', async () => {
+test('removes folders that are empty after a deletion, and no others', async () => {
   await put('a/b/c/1');
   await put('a/d/1');
   await store.deletePrefix('a/b/c/');
@@ -70,7 +70,7 @@ test('removes folders that deletions emptied, and no others', async () => {
   expect(await readdir(join(root, 'objects'))).toEqual(['.tmp']);
 });
 
-test('objects can be stored while their still empty folders are being removed', async () => {
+test('stores objects while their empty folders are being removed', async () => {
   let done = false;
   const removeEmptyFolders = async () => {
     while (!done) await store.deletePrefix('a/b/c/d/none/');
@@ -89,7 +89,7 @@ test('objects can be stored while their still empty folders are being removed', 
   }
 });
 
-test('removes what a crash left, by its age', async () => {
+test('removes old unfinished objects after a crash', async () => {
   await store.check();
   const yesterday = new Date(Date.now() - 86_400_000);
   await writeFile(join(root, 'objects/.tmp/old'), 'half');
@@ -101,7 +101,7 @@ test('removes what a crash left, by its age', async () => {
   expect(await readdir(join(root, 'objects/.tmp'))).toEqual(['new']);
 });
 
-test('knows the disk it is on, also before its first object', async () => {
+test('reports disk space, also before the first object', async () => {
   const { blocks, bsize } = await statfs(root);
   const { freeBytes, totalBytes } = await store.room();
   expect(totalBytes).toBe(blocks * bsize);
@@ -109,7 +109,7 @@ test('knows the disk it is on, also before its first object', async () => {
   expect(freeBytes).toBeLessThan(totalBytes);
 });
 
-test('is not well where it cannot write', async () => {
+test('check rejects where it cannot write', async () => {
   await writeFile(join(root, 'file'), '');
   await expect(new FileObjectStore(join(root, 'file')).check()).rejects.toThrow('ENOTDIR');
 });

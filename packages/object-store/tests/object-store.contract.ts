@@ -7,14 +7,13 @@ import { buffer } from 'node:stream/consumers';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ObjectExistsError, ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
-import { collect } from './support/collect.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
-const noneLives = async () => false;
-const toCome = () => new Date(Date.now() + 3_600_000);
+const noneIsLive = async () => false;
+const inAnHour = () => new Date(Date.now() + 3_600_000);
 
-/** What every object store does. `create` opens the store again when it is called twice within one test. */
+/** The tests that every object store passes. A second call of `create` within a test opens the same store again. */
 export function objectStoreContract(
   name: string,
   lifecycle: { create(): Promise<ObjectStore>; dispose(): Promise<void> },
@@ -39,11 +38,11 @@ export function objectStoreContract(
     const read = async (key: string, range?: { start: number; end: number }) =>
       buffer((await store.get(key, range)).body);
     const keysBelow = async (prefix: string) =>
-      (await collect(store.list(prefix))).map(({ key }) => key).sort();
-    /** Neither an object nor a part of one. */
+      (await Array.fromAsync(store.list(prefix))).map(({ key }) => key).sort();
+    /** Expects neither an object nor parts of one. */
     const expectNothingAt = async (key: string) => {
       expect(await store.head(key)).toBeNull();
-      expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
+      expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
     };
 
     test('can be written to', async () => {
@@ -51,7 +50,7 @@ export function objectStoreContract(
     });
 
     describe('whole objects', () => {
-      test('come back as they were put, with their facts', async () => {
+      test('are read as they were stored, with their metadata', async () => {
         const content = randomBytes(100_000);
         await store.put('a/b/c.ts', content, 'video/mp2t');
 
@@ -63,12 +62,12 @@ export function objectStoreContract(
         expectNow(info.modifiedAt);
       });
 
-      test('can be read at a presigned address, where the store gives any', async () => {
+      test('can be read at a presigned URL, if the store has them', async () => {
         await put('a/b', 'content');
-        const address = await store.presign?.('a/b', 60);
-        if (address === undefined) return;
-        const answer = await fetch(address, { headers: { range: 'bytes=3-5' } });
-        expect([answer.status, await answer.text()]).toEqual([206, 'ten']);
+        const url = await store.presign?.('a/b', 60);
+        if (url === undefined) return;
+        const response = await fetch(url, { headers: { range: 'bytes=3-5' } });
+        expect([response.status, await response.text()]).toEqual([206, 'ten']);
       });
 
       test('may be empty', async () => {
@@ -77,7 +76,7 @@ export function objectStoreContract(
         expect(await store.head('a/empty')).toMatchObject({ bytes: 0 });
       });
 
-      test('are replaced by a later one under the same key', async () => {
+      test('are replaced by later ones under the same key', async () => {
         await put('a/b', 'one');
         const first = await store.head('a/b');
         await put('a/b', 'two');
@@ -92,7 +91,7 @@ export function objectStoreContract(
         expect(await again.head('a/b')).toEqual(before);
       });
 
-      test('that are missing are told from failures', async () => {
+      test('have errors of their own when they are missing', async () => {
         await put('a/b', 'content');
         for (const key of ['none', 'a/none', 'a', 'a/b/c']) {
           expect(await store.head(key)).toBeNull();
@@ -115,7 +114,7 @@ export function objectStoreContract(
         'a b',
         'a\\b',
         'ä',
-      ])('are refused under the key %j', async (key) => {
+      ])('are rejected under the key %j', async (key) => {
         await expect(put(key, 'x')).rejects.toThrow(TypeError);
         await expect(putStream(key, Readable.from([Buffer.from('x')]))).rejects.toThrow(TypeError);
         await expect(store.get(key)).rejects.toThrow(TypeError);
@@ -138,12 +137,12 @@ export function objectStoreContract(
         expect(bytes).toBe(10);
       });
 
-      test('beyond the end are an error', async () => {
+      test('beyond the end throw a RangeError', async () => {
         await expect(store.get('a/digits', { start: 10, end: 12 })).rejects.toThrow(RangeError);
       });
     });
 
-    test('readers may leave early', async () => {
+    test('readers may stop early', async () => {
       await store.put('a/large', Buffer.alloc(4 * MIB), 'video/mp4');
       for (let readers = 0; readers < 300; readers += 1) (await store.get('a/large')).body.destroy();
       expect(await read('a/large', { start: 0, end: 3 })).toHaveLength(4);
@@ -151,17 +150,17 @@ export function objectStoreContract(
 
     describe('streams', () => {
       test.each([0, 1, 8 * MIB, 8 * MIB + 1, 21 * MIB])(
-        'of %d bytes come back as they were',
+        'of %d bytes are read as they were stored',
         async (size) => {
           const content = randomBytes(size);
           expect(await putStream('a/b', Readable.from(slices(content)))).toEqual({ bytes: size });
           expect((await read('a/b')).equals(content)).toBe(true);
           expect(await store.head('a/b')).toMatchObject({ bytes: size });
-          expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
+          expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
         },
       );
 
-      test('are not there before they are complete', async () => {
+      test('do not exist before they are complete', async () => {
         const body = new PassThrough();
         const storing = putStream('a/b', body);
         await write(body, 20 * MIB);
@@ -172,24 +171,24 @@ export function objectStoreContract(
         expect(await keysBelow('a/')).toEqual(['a/b']);
       });
 
-      test.each([0, 1, 20 * MIB])('that fail after %d bytes leave nothing', async (size) => {
+      test.each([0, 1, 20 * MIB])('that fail after %d bytes store nothing', async (size) => {
         const body = new PassThrough();
-        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client is gone');
+        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client disconnected');
         await write(body, size);
-        body.destroy(new Error('the client is gone'));
+        body.destroy(new Error('the client disconnected'));
         await storing;
         await expectNothingAt('a/b');
       });
 
-      test('that had failed before leave nothing', async () => {
+      test('that failed before store nothing', async () => {
         const body = new PassThrough();
-        body.on('error', () => {}).destroy(new Error('the client is gone'));
+        body.on('error', () => {}).destroy(new Error('the client disconnected'));
         await until(() => body.closed);
         await expect(putStream('a/b', body)).rejects.toThrow();
         await expectNothingAt('a/b');
       });
 
-      test.each([0, 20 * MIB])('that close before their end, after %d bytes, leave nothing', async (size) => {
+      test.each([0, 20 * MIB])('that close before their end, after %d bytes, store nothing', async (size) => {
         const body = new PassThrough();
         const storing = expect(putStream('a/b', body)).rejects.toThrow();
         await write(body, size);
@@ -198,7 +197,7 @@ export function objectStoreContract(
         await expectNothingAt('a/b');
       });
 
-      test.each([0, 1, 20 * MIB])('aborted when stalled after %d bytes leave nothing', async (size) => {
+      test.each([0, 1, 20 * MIB])('that stall after %d bytes and are aborted store nothing', async (size) => {
         const body = new PassThrough();
         const controller = new AbortController();
         const storing = expect(putStream('a/b', body, controller.signal)).rejects.toThrow(
@@ -211,7 +210,7 @@ export function objectStoreContract(
         await expectNothingAt('a/b');
       });
 
-      test('aborted from the start leave nothing', async () => {
+      test('that are aborted from the start store nothing', async () => {
         const body = Readable.from([Buffer.from('content')]);
         await expect(putStream('a/b', body, AbortSignal.abort())).rejects.toThrow(
           expect.objectContaining({ name: 'AbortError' }),
@@ -220,17 +219,17 @@ export function objectStoreContract(
         await expectNothingAt('a/b');
       });
 
-      test('that fail leave the object that was there', async () => {
+      test('that fail do not change the existing object', async () => {
         await put('a/b', 'before');
         const body = new PassThrough();
-        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client is gone');
+        const storing = expect(putStream('a/b', body)).rejects.toThrow('the client disconnected');
         await write(body, 9 * MIB);
-        body.destroy(new Error('the client is gone'));
+        body.destroy(new Error('the client disconnected'));
         await storing;
         expect(String(await read('a/b'))).toBe('before');
       });
 
-      test.each([1, 9 * MIB])('of %d bytes that must be new replace nothing', async (size) => {
+      test.each([1, 9 * MIB])('of %d bytes with ifAbsent replace nothing', async (size) => {
         const storeNew = () =>
           store.putStream('a/b', Readable.from(slices(randomBytes(size))), {
             contentType: 'video/mp4',
@@ -243,15 +242,15 @@ export function objectStoreContract(
         await expect(storeNew()).rejects.toThrow(ObjectExistsError);
 
         expect(await store.head('a/b')).toEqual(first);
-        expect(await store.abortStaleUploads(toCome(), noneLives)).toBe(0);
+        expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
       });
 
-      test('begun too long ago are aborted, younger ones are left alone', async () => {
+      test('that started too long ago are aborted, later ones are not', async () => {
         const body = new PassThrough();
         const storing = expect(putStream('a/b', body)).rejects.toThrow();
         await write(body, 9 * MIB);
-        // Nothing is left to abort until the first bytes have reached the store.
-        await until(async () => (await store.abortStaleUploads(toCome(), noneLives)) === 1);
+        // There is nothing to abort until the first bytes have reached the store.
+        await until(async () => (await store.abortStaleUploads(inAnHour(), noneIsLive)) === 1);
         body.end();
         await storing;
         await expectNothingAt('a/b');
@@ -259,12 +258,12 @@ export function objectStoreContract(
         const younger = new PassThrough();
         const kept = putStream('a/c', younger);
         await write(younger, 9 * MIB);
-        expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000), noneLives)).toBe(0);
+        expect(await store.abortStaleUploads(new Date(Date.now() - 3_600_000), noneIsLive)).toBe(0);
         younger.end();
         expect(await kept).toEqual({ bytes: 9 * MIB });
       });
 
-      test('take no more memory the longer they are', async () => {
+      test('take the same memory however long they are', async () => {
         const chunk = randomBytes(MIB);
         const send = async (key: string, size: number) => {
           const hash = createHash('sha256');
@@ -296,17 +295,17 @@ export function objectStoreContract(
           await put(key, key);
       });
 
-      test('list what is below them and nothing else', async () => {
+      test('list the objects below them and no others', async () => {
         expect(await keysBelow('v/vid_1/')).toEqual(['v/vid_1/a/0', 'v/vid_1/a/1', 'v/vid_1/b']);
         expect(await keysBelow('v/')).toEqual(['v/vid_1/a/0', 'v/vid_1/a/1', 'v/vid_1/b', 'v/vid_10/a']);
         expect(await keysBelow('none/')).toEqual([]);
         expect(await keysBelow('w/x/')).toEqual([]);
-        const [entry] = await collect(store.list('w/'));
+        const [entry] = await Array.fromAsync(store.list('w/'));
         expect(entry).toMatchObject({ key: 'w/x', bytes: 3 });
         expectNow(entry?.modifiedAt);
       });
 
-      test('remove what is below them and nothing else', async () => {
+      test('delete the objects below them and no others', async () => {
         await store.deletePrefix('v/vid_1/');
         await store.deletePrefix('v/vid_1/');
         await store.deletePrefix('w/x/');
@@ -316,9 +315,9 @@ export function objectStoreContract(
         expect(await keysBelow('v/vid_1/')).toEqual(['v/vid_1/b']);
       });
 
-      test.each(['', '/', 'v', 'v/vid_1', '../', 'v/../', '.tmp/'])('%j is none', async (prefix) => {
+      test.each(['', '/', 'v', 'v/vid_1', '../', 'v/../', '.tmp/'])('%j is not a prefix', async (prefix) => {
         await expect(store.deletePrefix(prefix)).rejects.toThrow(TypeError);
-        await expect(collect(store.list(prefix))).rejects.toThrow(TypeError);
+        await expect(Array.fromAsync(store.list(prefix))).rejects.toThrow(TypeError);
       });
     });
 
@@ -330,7 +329,7 @@ export function objectStoreContract(
         expect((await readFile(join(folder, 'source'))).equals(content)).toBe(true);
       });
 
-      test('does not touch a file that exists', async () => {
+      test('does not change an existing file', async () => {
         await put('a/b', 'object');
         await writeFile(join(folder, 'source'), 'precious');
         await expect(store.fetchToFile('a/b', join(folder, 'source'), never)).rejects.toThrow('EEXIST');
@@ -351,18 +350,18 @@ function expectNow(time: Date | undefined): void {
   expect(Math.abs(Number(time) - Date.now())).toBeLessThan(10_000);
 }
 
-/** A buffer in pieces of the size that sockets deliver. */
+/** Cuts a buffer into chunks of the size that sockets deliver. */
 function* slices(content: Buffer): Generator<Buffer> {
   for (let at = 0; at < content.byteLength; at += 65_536) yield content.subarray(at, at + 65_536);
 }
 
-/** Writes `size` bytes and resolves once somebody has taken them. */
+/** Writes `size` bytes and resolves once they have been read. */
 async function write(body: PassThrough, size: number): Promise<void> {
   for (const slice of slices(Buffer.alloc(size))) body.write(slice);
   await until(() => body.readableLength + body.writableLength === 0);
 }
 
-/** Watches how far the resident memory of this process rises above what it is now. */
+/** Measures how far the resident memory of this process rises above its current value. */
 function watchMemory(): { stop(): number } {
   const before = process.memoryUsage.rss();
   let peak = before;

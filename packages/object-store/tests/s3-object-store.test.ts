@@ -11,12 +11,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { ObjectNotFoundError } from '../src/object-store.ts';
 import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
-import { collect } from './support/collect.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
-const noneLives = async () => false;
-const toCome = () => new Date(Date.now() + 3_600_000);
+const noneIsLive = async () => false;
+const inAnHour = () => new Date(Date.now() + 3_600_000);
 
 let fake: FakeS3;
 
@@ -63,7 +62,7 @@ if (S3_TEST_ENDPOINT) {
   });
 }
 
-/** The contract in a bucket of its own on the server that the environment names. */
+/** Runs the contract in a new bucket on the server that the environment names. */
 function realServerContract(options: S3Options): void {
   const { endpoint, region, bucket, forcePathStyle, ...credentials } = options;
   const admin = new S3Client({ endpoint: endpoint ?? '', region, forcePathStyle, credentials });
@@ -79,24 +78,24 @@ function realServerContract(options: S3Options): void {
   objectStoreContract(`S3ObjectStore at ${endpoint}`, {
     create: async () => store,
     dispose: async () => {
-      await store.abortStaleUploads(toCome(), noneLives);
+      await store.abortStaleUploads(inAnHour(), noneIsLive);
       for (const prefix of ['a/', 'v/', 'w/']) await store.deletePrefix(prefix);
     },
   });
 }
 
-test('presigned addresses lead to where clients reach the server, for a while', async () => {
+test('presigned URLs have the public endpoint and expire', async () => {
   const store = new S3ObjectStore({ ...fakeOptions(), publicEndpoint: 'https://media.example' });
-  const address = new URL(await store.presign('a/b', 60));
-  expect(address.origin).toBe('https://media.example');
-  expect(address.pathname).toBe(`/${fake.bucket}/a/b`);
-  expect(address.searchParams.get('X-Amz-Expires')).toBe('60');
-  expect(address.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
-  expect(address.href).not.toContain('secret');
+  const url = new URL(await store.presign('a/b', 60));
+  expect(url.origin).toBe('https://media.example');
+  expect(url.pathname).toBe(`/${fake.bucket}/a/b`);
+  expect(url.searchParams.get('X-Amz-Expires')).toBe('60');
+  expect(url.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
+  expect(url.href).not.toContain('secret');
   store.close();
 });
 
-describe('S3ObjectStore on a server that fails', () => {
+describe('S3ObjectStore with a failing server', () => {
   let store: S3ObjectStore;
 
   beforeAll(() => {
@@ -116,7 +115,7 @@ describe('S3ObjectStore on a server that fails', () => {
     ['PutObject', 'error'],
     ['PutObject', 'cut'],
     ['PutObject', 'cut-after'],
-  ])('stores a short stream although %s meets with one %s', async (operation, fault) => {
+  ])('stores a short stream although %s fails once with %s', async (operation, fault) => {
     fake.inject(operation, fault, 1);
     expect(await putStream(100)).toEqual({ bytes: 100 });
     expect(await store.head('a/b')).toMatchObject({ bytes: 100 });
@@ -131,7 +130,7 @@ describe('S3ObjectStore on a server that fails', () => {
     ['CompleteUpload', 'error-in-200'],
     ['CompleteUpload', 'cut'],
     ['CompleteUpload', 'cut-after'],
-  ])('stores a long stream although %s meets with one %s', async (operation, fault) => {
+  ])('stores a long stream although %s fails once with %s', async (operation, fault) => {
     fake.inject(operation, fault, 1);
     expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
     expect(await store.head('a/b')).toMatchObject({ bytes: 20 * MIB });
@@ -148,14 +147,14 @@ describe('S3ObjectStore on a server that fails', () => {
     ['CompleteUpload', 'error-in-200'],
     ['CompleteUpload', 'quiet-error-in-200'],
     ['CompleteUpload', 'cut'],
-  ])('leaves nothing of a long stream when %s keeps meeting with %s', async (operation, fault) => {
+  ])('stores nothing of a long stream when %s keeps failing with %s', async (operation, fault) => {
     fake.inject(operation, fault);
     await expect(putStream(40 * MIB)).rejects.toThrow();
     expect(fake.objects.size).toBe(0);
     expect(fake.uploads.size).toBe(0);
   });
 
-  test('tries each of many streams again when all connections are cut at once', async () => {
+  test('retries each of many streams when all connections break at once', async () => {
     const keys = Array.from({ length: 100 }, (_, index) => `many/${index}`);
     fake.inject('PutObject', 'cut', keys.length);
     const put = (key: string) =>
@@ -167,7 +166,7 @@ describe('S3ObjectStore on a server that fails', () => {
     expect([...fake.objects.keys()].sort()).toEqual(keys.sort());
   });
 
-  test('takes no more of a stream whose parts are refused', async () => {
+  test('stops reading a stream whose parts are refused', async () => {
     fake.inject('UploadPart', 'forbidden');
     let taken = 0;
     async function* endless() {
@@ -183,7 +182,7 @@ describe('S3ObjectStore on a server that fails', () => {
     expect(taken).toBeLessThan(128);
   });
 
-  test('streams whose parts hang keep no other from being stored', async () => {
+  test('stores a stream while the parts of others hang', async () => {
     fake.inject('UploadPart', 'hang');
     const leaving = new AbortController();
     const content = Buffer.alloc(MIB, 7);
@@ -206,7 +205,7 @@ describe('S3ObjectStore on a server that fails', () => {
   });
 
   test.each([100, 20 * MIB])(
-    'stores %d bytes that must be new though every answer but the last was lost',
+    'stores %d bytes with ifAbsent although the first response was lost',
     async (size) => {
       for (const operation of ['PutObject', 'CompleteUpload'] as const)
         fake.inject(operation, 'cut-after', 1);
@@ -214,31 +213,31 @@ describe('S3ObjectStore on a server that fails', () => {
     },
   );
 
-  test.each([100, 20 * MIB])('stores %d bytes that must be new after a conflict', async (size) => {
+  test.each([100, 20 * MIB])('stores %d bytes with ifAbsent after a conflict', async (size) => {
     for (const operation of ['PutObject', 'CompleteUpload'] as const) fake.inject(operation, 'conflict', 1);
     expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
   });
 
   test.each([100, 20 * MIB])(
-    'stores %d bytes that must be new where the server knows no conditions',
+    'stores %d bytes with ifAbsent where the server has no conditional writes',
     async (size) => {
       fake.knowsConditions = false;
       expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
     },
   );
 
-  test('knows its own object when every answer to a completion was lost', async () => {
+  test('recognises its own object when every response to the completion was lost', async () => {
     fake.inject('CompleteUpload', 'cut-after');
     expect(await putStream(20 * MIB)).toEqual({ bytes: 20 * MIB });
   });
 
-  test('does not take an older object for its own', async () => {
+  test('does not mistake an older object for its own', async () => {
     await putStream(20 * MIB);
     fake.inject('CompleteUpload', 'cut');
     await expect(putStream(20 * MIB)).rejects.toThrow();
   });
 
-  test('an abort has removed the multipart upload by the time it rejects', async () => {
+  test('an abort removes the multipart upload before it rejects', async () => {
     const body = new PassThrough();
     const controller = new AbortController();
     const storing = store.putStream('a/b', body, { contentType: 'video/mp4', signal: controller.signal });
@@ -251,7 +250,7 @@ describe('S3ObjectStore on a server that fails', () => {
     expect(fake.objects.size).toBe(0);
   });
 
-  test('does not take a refusal or a missing bucket for a missing object', async () => {
+  test('does not mistake a refusal or a missing bucket for a missing object', async () => {
     fake.inject('HeadObject', 'forbidden');
     fake.inject('GetObject', 'forbidden');
     await expect(store.head('a/b')).rejects.toThrow();
@@ -266,7 +265,7 @@ describe('S3ObjectStore on a server that fails', () => {
     elsewhere.close();
   });
 
-  test('a fetch that breaks goes on from there', async () => {
+  test('continues a broken fetch from the first missing byte', async () => {
     const content = randomBytes(8 * MIB);
     await store.put('a/b', content, 'video/mp4');
     fake.inject('GetObject', 'cut-halfway', 2);
@@ -274,7 +273,7 @@ describe('S3ObjectStore on a server that fails', () => {
     try {
       await store.fetchToFile('a/b', join(folder, 'source'), never);
       expect((await readFile(join(folder, 'source'))).equals(content)).toBe(true);
-      // Half, a quarter, and the rest.
+      // One half, one quarter and the rest.
       expect(fake.log.filter((operation) => operation === 'GetObject')).toHaveLength(3);
       expect(fake.bytesSent).toBeLessThan(1.5 * content.byteLength);
     } finally {
@@ -282,7 +281,7 @@ describe('S3ObjectStore on a server that fails', () => {
     }
   });
 
-  test('a fetch that breaks does not go on with another object', async () => {
+  test('does not continue a broken fetch with another object', async () => {
     await store.put('a/b', Buffer.alloc(8 * MIB, 1), 'video/mp4');
     fake.inject('GetObject', 'cut-halfway', 1);
     const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
@@ -304,7 +303,7 @@ describe('S3ObjectStore on a server that fails', () => {
     ['md5', ['DeleteObjects', 'DeleteObjects', 'DeleteObjects']],
     ['none', ['DeleteObjects', 'DeleteObjects', 'DeleteObject', 'DeleteObject']],
   ] as const)(
-    'deletes from a server that takes %s as proof, and remembers how',
+    'deletes from a server that supports %s, and remembers the method',
     async (deletions, operations) => {
       fake.deletions = deletions;
       const fresh = new S3ObjectStore(fakeOptions());
@@ -318,7 +317,7 @@ describe('S3ObjectStore on a server that fails', () => {
     },
   );
 
-  test('goes on to delete in the best way after refusals that may pass', async () => {
+  test('returns to the first method of deletion after temporary refusals', async () => {
     const fresh = new S3ObjectStore(fakeOptions());
     fake.inject('DeleteObjects', 'bad-request', 2);
     for (const prefix of ['a', 'b']) {
@@ -331,7 +330,7 @@ describe('S3ObjectStore on a server that fails', () => {
     fresh.close();
   });
 
-  test('a read that breaks halfway is an error, and leaves no file', async () => {
+  test('a read that breaks halfway rejects and leaves no file', async () => {
     await putStream(4 * MIB);
     fake.inject('GetObject', 'cut-halfway');
     const folder = await mkdtemp(join(tmpdir(), 's3-store-'));
@@ -345,7 +344,7 @@ describe('S3ObjectStore on a server that fails', () => {
   });
 
   test.each<Fault>(['hang', 'hang-halfway'])(
-    'an aborted read does not wait for a server with a %s',
+    'an aborted read does not wait for a server with the fault %s',
     async (fault) => {
       await putStream(4 * MIB);
       fake.inject('GetObject', fault);
@@ -372,7 +371,7 @@ describe('S3ObjectStore on a server that fails', () => {
     if (!object) throw new Error('not stored');
     for (let index = 0; index < 2_500; index += 1) fake.objects.set(`p/${index}`, object);
 
-    expect(await collect(store.list('p/'))).toHaveLength(2_500);
+    expect(await Array.fromAsync(store.list('p/'))).toHaveLength(2_500);
     await store.deletePrefix('p/');
 
     expect([...fake.objects.keys()]).toEqual(['a/b']);
@@ -384,11 +383,11 @@ describe('S3ObjectStore on a server that fails', () => {
       fake.uploads.set(id, { id, key: 'a/b', headers: {}, parts: new Map(), startedAt });
     }
     fake.pageSize = 2;
-    expect(await store.abortStaleUploads(new Date(1), noneLives)).toBe(5);
+    expect(await store.abortStaleUploads(new Date(1), noneIsLive)).toBe(5);
     expect(fake.uploads.size).toBe(0);
   });
 
-  test('leaves stale uploads alone that are still being written to', async () => {
+  test('does not abort stale uploads that are still being written', async () => {
     for (const key of ['a/b', 'a/c']) {
       fake.uploads.set(key, { id: key, key, headers: {}, parts: new Map(), startedAt: new Date(0) });
     }
@@ -396,7 +395,7 @@ describe('S3ObjectStore on a server that fails', () => {
     expect([...fake.uploads.keys()]).toEqual(['a/c']);
   });
 
-  test('aborts the unfinished uploads below a prefix alone', async () => {
+  test('aborts only the unfinished uploads below a prefix', async () => {
     for (const key of ['a/b', 'a/c', 'ab/c']) {
       fake.uploads.set(key, { id: key, key, headers: {}, parts: new Map(), startedAt: new Date() });
     }
@@ -404,7 +403,7 @@ describe('S3ObjectStore on a server that fails', () => {
     expect([...fake.uploads.keys()]).toEqual(['ab/c']);
   });
 
-  test('tells of objects that could not be deleted', async () => {
+  test('names an object that could not be deleted', async () => {
     await putStream(1);
     fake.undeletable.add('a/b');
     await expect(store.deletePrefix('a/')).rejects.toThrow('1 of 1 objects were not deleted, the first a/b');

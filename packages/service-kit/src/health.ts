@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import pTimeout from 'p-timeout';
 import { type ThreadPoolProbe, threadPool } from './thread-pool.ts';
 
 /** Time limit of the checks. The probes of infra/kubernetes wait for at least five seconds. */
@@ -42,11 +43,8 @@ export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestH
 
 /** The names of the checks that reject or exceed the time limit. Never rejects. */
 async function failedChecks(checks: ReadinessChecks, limitMs: number): Promise<string[]> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(reject, limitMs);
   const results = await Promise.allSettled(
-    Object.values(checks).map((check) => Promise.race([check(), late])),
+    Object.values(checks).map((check) => pTimeout(check(), { milliseconds: limitMs })),
   );
-  clearTimeout(timer);
   return Object.keys(checks).filter((_, index) => results[index]?.status === 'rejected');
 }

@@ -1,3 +1,4 @@
+import pTimeout from 'p-timeout';
 import type { Logger } from './logger.ts';
 import { exitProcess } from './thread-pool.ts';
 
@@ -7,14 +8,10 @@ export type StopPhase = { name: string; limitMs: number; run: () => Promise<void
 /** Runs the phases one after another. No phase can keep the later ones from running. */
 export async function stopInOrder(phases: readonly StopPhase[], logger: Logger): Promise<void> {
   for (const phase of phases) {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`not done after ${phase.limitMs} ms`)), phase.limitMs);
     try {
-      await Promise.race([phase.run(), late]);
+      await pTimeout(phase.run(), { milliseconds: phase.limitMs });
     } catch (error) {
       logger.error('shutdown.phase_failed', { phase: phase.name, error });
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

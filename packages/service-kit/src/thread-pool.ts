@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import pTimeout from 'p-timeout';
 
 /**
  * Checks whether libuv's thread pool still works. A few calls that never return, such as opening a FIFO without a writer, block
@@ -24,13 +25,10 @@ export class ThreadPoolProbe {
       .finally(() => {
         this.#pending = undefined;
       });
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(resolve, limitMs, false);
-    try {
-      return await Promise.race([this.#pending.then(() => true), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return pTimeout(
+      this.#pending.then(() => true),
+      { milliseconds: limitMs, fallback: () => false },
+    );
   }
 }
 

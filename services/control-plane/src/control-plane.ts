@@ -28,8 +28,8 @@ import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
 import { requestValidation } from './http/request-validation.ts';
 import { routeOf } from './http/route-of.ts';
-import { atMostOnce } from './idempotency/at-most-once.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
+import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { DatabaseMetrics } from './metrics/database-metrics.ts';
 import { DeadLetterMetrics } from './metrics/dead-letters.ts';
@@ -176,7 +176,7 @@ export class ControlPlane {
 
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-    const once = atMostOnce(idempotency);
+    const once = idempotent(db, idempotency);
     const maintenance = new Maintenance({
       db,
       logger,
@@ -231,7 +231,7 @@ export class ControlPlane {
         ...uploadTicketRoutes(tickets, addresses, once),
         ...videoRoutes(videos, config.publicUrl, once),
         ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
-        ...playbackRoutes({ playback, access: playbackAccess, authenticate, atMostOnce: once }),
+        ...playbackRoutes({ playback, access: playbackAccess, authenticate, idempotent: once }),
       }),
     });
 

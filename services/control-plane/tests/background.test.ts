@@ -13,7 +13,6 @@ const STEPS: MaintenanceStep[] = [
   'expire-tickets',
   'remove-outdated-videos',
   'end-silent-attempts',
-  'give-up-deliveries',
   'reissue-lost-commands',
 ];
 

@@ -519,8 +519,7 @@ describe('transactions that write events', () => {
       expect((await webhooks.get(id)).deliveryStatus).toBe('failing');
       expect((await webhooks.call('patch', `/${id}`).send({ enabled: false })).status).toBe(200);
     });
-    // Written for an endpoint that is disabled by now, it is given up.
-    await plane.maintain('give-up-deliveries');
+    // The endpoint is disabled by now.
     const held = await until(async () => {
       const deliveries = await webhooks.deliveries(id);
       return deliveries.find(
@@ -578,7 +577,7 @@ describe('crashes', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('what waits at a webhook whose disabling was broken off is given up, and nothing elsewhere', async () => {
+  test('open deliveries of an endpoint whose disabling was interrupted are given up when they are due', async () => {
     const later: Respond = (res) => res.writeHead(429, { 'Retry-After': '3600' }).end();
     const [broken, whole] = [await register(later), await register(later)];
     for (const { id } of [broken, whole]) {
@@ -586,19 +585,29 @@ describe('crashes', () => {
       await webhooks.settled(id);
     }
     await plane.db
-      .updateTable('webhook_deliveries')
-      .set({ status: 'retrying', next_attempt_at: new Date(Date.now() + 3_600_000) })
-      .execute();
-    await plane.db
       .updateTable('webhook_endpoints')
       .set({ enabled: false, disabled_reason: 'manual' })
       .where('id', '=', broken.id)
       .execute();
+    await plane.db.transaction().execute(async (trx) => {
+      for (const [id, seconds] of [
+        [broken.id, 0],
+        [whole.id, 3600],
+      ] as const) {
+        await trx
+          .updateTable('webhook_deliveries')
+          .set({ status: 'retrying', next_attempt_at: sql`now() + make_interval(secs => ${seconds})` })
+          .where('endpoint_id', '=', id)
+          .execute();
+      }
+    });
 
-    await plane.maintain('give-up-deliveries');
-
-    expect(await webhooks.settled(broken.id)).toMatchObject({ error: { code: 'webhook_disabled' } });
+    expect(await webhooks.settled(broken.id)).toMatchObject({
+      attempts: 1,
+      error: { code: 'webhook_disabled' },
+    });
     expect((await webhooks.deliveries(whole.id))[0]?.nextAttemptAt).not.toBeNull();
+    expect(broken.receiver.received).toHaveLength(1);
   });
 
   test('an attempt that was made twice counts once', async () => {

@@ -2,7 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, readCursor } from '../http/pagination.ts';
-import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
 
 /** Query parameters of the list, after the contract has checked them and filled in defaults. */
@@ -11,11 +11,11 @@ type ListQuery = { limit: number; cursor?: string };
 export function apiKeyRoutes(
   keys: ApiKeysService,
   publicUrl: string,
-  atMostOnce: AtMostOnce,
+  idempotent: Idempotent,
 ): Record<'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
   return {
-    createApiKey: atMostOnce<CreatedApiKey>({
-      perform: (req, noteOutcome) => {
+    createApiKey: idempotent<CreatedApiKey>({
+      prepare: async (req) => {
         const body: components['schemas']['ApiKeyRequest'] = req.body;
         const wanted = {
           name: body.name,
@@ -23,9 +23,10 @@ export function apiKeyRoutes(
           permissions: body.permissions,
           expiresAt: typeof body.expiresAt === 'string' ? new Date(body.expiresAt) : body.expiresAt,
         };
-        return keys.createAs(apiKeyOf(req), wanted, noteOutcome);
+        return keys.createAs(apiKeyOf(req), wanted);
       },
-      answer: (created) => ({ status: 201, body: created }),
+      response: (created) => ({ status: 201, body: created }),
+      committed: (created, req) => keys.logCreated(created, apiKeyOf(req).workspace_id),
       oneTime: ['secret'],
     }),
 

@@ -3,8 +3,7 @@ import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import { PERMISSIONS } from '../auth/permissions.ts';
-import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { Commit, Database } from '../db/database.ts';
 import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
@@ -87,11 +86,7 @@ export class ApiKeysService {
    * Makes a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission the
    * caller lacks, or expire later than the caller. The environment is a label that opens nothing, so a caller of either kind may make both.
    */
-  async createAs(
-    caller: VerifiedKey,
-    request: ApiKeyRequest,
-    noteOutcome: NoteOutcome<CreatedApiKey>,
-  ): Promise<CreatedApiKey> {
+  async createAs(caller: VerifiedKey, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
     const permissions = request.permissions ?? caller.permissions;
     const excess = permissions.filter((permission) => !caller.permissions.includes(permission));
     if (excess.length > 0) {
@@ -107,38 +102,26 @@ export class ApiKeysService {
         `A key cannot create one that expires later than itself. This one expires at ${caller.expires_at?.toISOString()}.`,
       );
     }
-    return this.create(
-      {
-        workspaceId: caller.workspace_id,
-        name: request.name,
-        environment: request.environment ?? caller.environment,
-        permissions,
-        createdBy: caller.id,
-        expiresAt,
-      },
-      noteOutcome,
-    );
+    return prepareKey({
+      workspaceId: caller.workspace_id,
+      name: request.name,
+      environment: request.environment ?? caller.environment,
+      permissions,
+      createdBy: caller.id,
+      expiresAt,
+    });
   }
 
-  /** Makes a key. Throws 400 `validation_failed` for an expiry that is over or cannot be written as in RFC 3339. */
-  async create(key: NewApiKey, noteOutcome?: NoteOutcome<CreatedApiKey>): Promise<CreatedApiKey> {
-    if (key.expiresAt !== null && key.expiresAt > LATEST) throw expiryOutOfRange();
-    const secret = newApiKeySecret(key.environment);
-    const created = await this.#db.transaction().execute(async (trx) => {
-      const row = await storeKey(trx, { ...key, secret });
-      if (row === undefined) throw new Error('A new secret is in use already');
-      if (row.is_expired) throw expiryOutOfRange();
-      const outcome = { ...toApiKeyRecord(row), secret };
-      await noteOutcome?.(trx, outcome);
-      return outcome;
-    });
-    this.#logger.info('api_key.created', {
-      keyId: created.id,
-      workspaceId: key.workspaceId,
-      createdBy: created.createdBy,
-      permissions: created.permissions,
-    });
+  /** Creates a key. Throws 400 `validation_failed` when it has expired already, or expires after the year 9999. */
+  async create(key: NewApiKey): Promise<CreatedApiKey> {
+    const created = await this.#db.transaction().execute(prepareKey(key));
+    this.logCreated(created, key.workspaceId);
     return created;
+  }
+
+  /** Logs a key once it is committed. */
+  logCreated({ id, createdBy, permissions }: CreatedApiKey, workspaceId: string): void {
+    this.#logger.info('api_key.created', { keyId: id, workspaceId, createdBy, permissions });
   }
 
   /** One page of the workspace's keys, newest first, revoked and expired ones among them. */
@@ -225,6 +208,18 @@ async function storeKey(
     created_by: key.createdBy,
     expires_at: key.expiresAt,
   });
+}
+
+/** Throws 400 `validation_failed` when the key has expired already, or expires after the year 9999; so does its commit. */
+function prepareKey(key: NewApiKey): Commit<CreatedApiKey> {
+  if (key.expiresAt !== null && key.expiresAt > LATEST) throw expiryOutOfRange();
+  const secret = newApiKeySecret(key.environment);
+  return async (trx) => {
+    const row = await storeKey(trx, { ...key, secret });
+    if (row === undefined) throw new Error('A new secret is in use already');
+    if (row.is_expired) throw expiryOutOfRange();
+    return { ...toApiKeyRecord(row), secret };
+  };
 }
 
 /** Whether a key works at least until then; null: for ever. */

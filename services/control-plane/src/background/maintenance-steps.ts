@@ -33,7 +33,6 @@ export function maintenanceSteps(deps: {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
     'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },
-    'give-up-deliveries': { everySeconds: often, run: () => webhookDeliveries.giveUpUnwanted() },
     'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
     'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },

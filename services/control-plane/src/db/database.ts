@@ -8,6 +8,9 @@ import { nameOfStatement } from './statement-names.ts';
 /** A connection or a transaction: every store function takes either. */
 export type Database = Kysely<Schema>;
 
+/** An effect that has been prepared: what remains to be done in a transaction. `T` is its outcome. */
+export type Commit<T> = (trx: Database) => Promise<T>;
+
 /** Reads bigint as number (sizes and counts stay far below 2^53); everything else as pg does. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>

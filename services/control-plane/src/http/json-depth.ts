@@ -9,7 +9,7 @@ export const refuseDeepJson: RequestHandler = (req, _res, next) => {
   if (isDeeperThan(MAX_DEPTH, req.body)) {
     throw new Problem(
       'json_too_deep',
-      `The JSON body is nested deeper than ${MAX_DEPTH} levels. Send a flatter one. Send a flatter one.`,
+      `The JSON body is nested deeper than ${MAX_DEPTH} levels. Send a flatter one.`,
     );
   }
   next();

@@ -10,6 +10,9 @@ import { invalidInput } from './problems.ts';
 /** Largest JSON body taken. */
 const BODY_LIMIT = '256kb';
 
+/** A body as handlers get it: absent members that have a default are filled in. */
+export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<Body, Names>>;
+
 /** Checks the key, the workspace and the permissions an operation asks for; throws a Problem. */
 export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
 

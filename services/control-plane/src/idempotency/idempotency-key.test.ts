@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { hashKey, hashPayload, isKept, withoutMembers } from './idempotency-key.ts';
+import { hashKey, hashPayload, isStored, withoutMembers } from './idempotency-key.ts';
 
 const hex = (hash: Buffer) => hash.toString('hex');
 
@@ -32,8 +32,8 @@ test('a payload is the same however its members are ordered, at every depth, and
 });
 
 test('what says how things were is kept', () => {
-  expect([404, 409, 413].filter(isKept)).toEqual([404, 409, 413]);
-  expect([400, 401, 403, 429, 500, 503].filter(isKept)).toEqual([]);
+  expect([404, 409, 413].filter(isStored)).toEqual([404, 409, 413]);
+  expect([400, 401, 403, 429, 500, 503].filter(isStored)).toEqual([]);
 });
 
 test('what is told once is left out', () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What stands for a key in the database: good for one path, told by its route and the parameters in it, so that it does
- * not matter how they are escaped.
+ * The hash of a key that the database stores. A key belongs to one path: its route and parameters, which do not depend on
+ * how the URL is escaped.
  */
 export function hashKey(
   path: { route: string; params: Readonly<Record<string, string>> },
@@ -11,20 +11,20 @@ export function hashKey(
   return hash([path.route, path.params, key]);
 }
 
-/** What stands for the body of a request; the order of members does not matter, nor do spaces. */
+/** The hash of a parsed body: independent of white space and of the order of members. */
 export function hashPayload(body: unknown): Buffer {
   return hash(body);
 }
 
-/** What is wrong with a request, with who sends it, or with when: put right, it may be sent again under the same key. */
-const NOT_KEPT = [400, 401, 403, 429];
+/** Statuses the client can correct and then retry with the same key. */
+const NOT_STORED = [400, 401, 403, 429];
 
-/** Whether a refusal is kept as the answer: it is when it says how things were. What failed on our side is not. */
-export function isKept(status: number): boolean {
-  return status < 500 && !NOT_KEPT.includes(status);
+/** Whether a refusal is stored as the response: only when the state of things caused it, neither the request nor a failure. */
+export function isStored(status: number): boolean {
+  return status < 500 && !NOT_STORED.includes(status);
 }
 
-/** A body without the members that are told once only. */
+/** A body without these members. */
 export function withoutMembers(
   body: Readonly<Record<string, unknown>>,
   names: readonly string[],

@@ -1,17 +1,19 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { IdempotencyKeyRow } from '../db/schema.ts';
-import type { Answer } from './answer.ts';
+
+/** The response to a request: JSON, or problem+json from status 400. */
+export type StoredResponse = { status: number; location?: string; body: Readonly<Record<string, unknown>> };
 
 /** A key in its workspace, with the payload it came with. */
 export type KeyUse = { workspaceId: string; keyHash: Buffer; payloadHash: Buffer };
 
-/** A key that one request holds. The end of the lease is also its token. */
+/** A key that one request has leased. The end of the lease is its fencing token. */
 export type Claim = KeyUse & { leasedUntil: Date };
 
 /**
- * Leases a key that was not used in the last `keptHours`, or whose holder fell silent. One statement: of ten requests at
- * once, one gets it. Resolves with nothing when the key is held or answered.
+ * Leases a key that was not used in the last `keptHours`, or whose lease has expired. One statement: of ten concurrent
+ * requests, one gets it. Resolves with undefined while the key is leased or has a response.
  */
 export async function claimKey(
   db: Database,
@@ -51,15 +53,15 @@ export async function findKey(db: Database, use: KeyUse): Promise<IdempotencyKey
     .executeTakeFirst();
 }
 
-/** Stores the answer. Resolves with false when the claim is no longer held: another request may have done the work. */
-export async function answerKey(db: Database, claim: Claim, answer: Answer): Promise<boolean> {
+/** Stores the response. Resolves with false when the lease expired and another request took the key. */
+export async function storeResponse(db: Database, claim: Claim, response: StoredResponse): Promise<boolean> {
   const result = await db
     .updateTable('idempotency_keys')
     .set({
       leased_until: null,
-      status: answer.status,
-      location: answer.location ?? null,
-      body: JSON.stringify(answer.body),
+      status: response.status,
+      location: response.location ?? null,
+      body: JSON.stringify(response.body),
     })
     .where('workspace_id', '=', claim.workspaceId)
     .where('key_hash', '=', claim.keyHash)
@@ -68,7 +70,7 @@ export async function answerKey(db: Database, claim: Claim, answer: Answer): Pro
   return result.numUpdatedRows === 1n;
 }
 
-/** Forgets a key whose request came to nothing. One that was answered, or is another's by now, stays. */
+/** Deletes a key whose request failed. A key with a response, or leased by another request, stays. */
 export async function releaseKey(db: Database, claim: Claim): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')
@@ -78,7 +80,7 @@ export async function releaseKey(db: Database, claim: Claim): Promise<void> {
     .execute();
 }
 
-/** Deletes up to `limit` keys of that age. Resolves with how many there were. */
+/** Deletes up to `limit` keys first used at least `keptHours` ago. Resolves with their number. */
 export async function deleteOldKeys(db: Database, keptHours: number, limit: number): Promise<number> {
   const result = await db
     .deleteFrom('idempotency_keys')

@@ -2,33 +2,33 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { IdempotencyKeyRow } from '../db/schema.ts';
-import type { Answer } from './answer.ts';
-import { isKept } from './idempotency-key.ts';
+import { isStored } from './idempotency-key.ts';
 import {
-  answerKey,
   type Claim,
   claimKey,
   deleteOldKeys,
   findKey,
   type KeyUse,
   releaseKey,
+  type StoredResponse,
+  storeResponse,
 } from './idempotency-keys.store.ts';
 
-/** How long a key is known after its first use. */
+/** How long a key is remembered after its first use. */
 const KEPT_HOURS = 24;
 
-/** A request that has not come to its end by then died with its process, and its key is free again. */
+/** A request that takes longer has died with its process; its key is free again. */
 const LEASE_SECONDS = 60;
 
-/** When to ask again for the answer of a request that is under way: it takes milliseconds, mostly. */
-const ASK_AGAIN_SECONDS = 1;
+/** When to retry while the first request is in progress: it takes milliseconds, mostly. */
+const RETRY_AFTER_SECONDS = 1;
 
-/** Keys deleted in one go by `prune`. */
+/** Keys that one statement of `prune` deletes. */
 const BATCH = 1000;
 
 /**
- * Sees to it that of all requests with the same Idempotency-Key one is carried out (ADR 10). A request leases the key; its
- * answer is stored in the transaction of its effect, and only while the lease is its own.
+ * Of all requests with the same Idempotency-Key, one has an effect (ADR 10). A request leases the key; its response is
+ * stored in the transaction of its effect, and only if the request still holds the lease.
  */
 export class IdempotencyService {
   readonly #db: Database;
@@ -40,36 +40,36 @@ export class IdempotencyService {
   }
 
   /**
-   * Takes a key for a request, or resolves with the answer it had before. Throws 422 `idempotency_key_reused` when that
-   * was another request, and 409 `idempotency_key_in_use` while it is under way.
+   * Leases a key for a request, or resolves with the stored response. Throws 422 `idempotency_key_reused` when the key
+   * came with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
    */
-  async begin(use: KeyUse): Promise<{ claim: Claim } | { told: Answer }> {
+  async begin(use: KeyUse): Promise<{ claim: Claim } | { stored: StoredResponse }> {
     const claim = await claimKey(this.#db, use, { leaseSeconds: LEASE_SECONDS, keptHours: KEPT_HOURS });
     if (claim !== undefined) return { claim };
     const known = await findKey(this.#db, use);
     if (known !== undefined && !known.payload_hash.equals(use.payloadHash)) throw reused();
-    const told = known && answerOf(known);
-    // Without a row it was released just now, and the next attempt will get it.
-    if (told === undefined) throw inUse();
-    return { told };
+    const stored = known && responseOf(known);
+    // Without a row the key was released just now; a retry gets it.
+    if (stored === undefined) throw inUse();
+    return { stored };
   }
 
-  /** Stores the answer in the transaction of the effect. Throws when another request has the key by now. */
-  async note(trx: Database, claim: Claim, answer: Answer): Promise<void> {
-    if (!(await answerKey(trx, claim, answer))) throw inUse();
+  /** Stores the response in the transaction of the effect. Throws when another request holds the key now. */
+  async store(trx: Database, claim: Claim, response: StoredResponse): Promise<void> {
+    if (!(await storeResponse(trx, claim, response))) throw inUse();
   }
 
-  /** Stores a refusal that is kept and releases the key after any other. Does not throw: the lease ends it as well. */
-  async refuse(claim: Claim, refusal: Answer): Promise<void> {
+  /** Stores the refusal or releases the key (`isStored`). Does not throw: the lease expires anyway. */
+  async fail(claim: Claim, refusal: StoredResponse): Promise<void> {
     try {
-      if (isKept(refusal.status)) await answerKey(this.#db, claim, refusal);
+      if (isStored(refusal.status)) await storeResponse(this.#db, claim, refusal);
       else await releaseKey(this.#db, claim);
     } catch (error) {
       this.#logger.warn('idempotency_key.not_released', { workspaceId: claim.workspaceId, error });
     }
   }
 
-  /** Forgets the keys whose time is over. */
+  /** Deletes the keys that are no longer remembered. */
   async prune(): Promise<void> {
     let removed: number;
     do removed = await deleteOldKeys(this.#db, KEPT_HOURS, BATCH);
@@ -77,8 +77,8 @@ export class IdempotencyService {
   }
 }
 
-/** The stored answer; undefined while there is none. */
-function answerOf({ status, location, body }: IdempotencyKeyRow): Answer | undefined {
+/** The stored response; undefined while there is none. */
+function responseOf({ status, location, body }: IdempotencyKeyRow): StoredResponse | undefined {
   if (status === null || body === null) return undefined;
   return { status, body, ...(location !== null && { location }) };
 }
@@ -94,6 +94,6 @@ function inUse(): Problem {
   return new Problem(
     'idempotency_key_in_use',
     'A request with this Idempotency-Key is in progress. Retry in a second to get its response.',
-    { headers: { 'Retry-After': String(ASK_AGAIN_SECONDS) } },
+    { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } },
   );
 }

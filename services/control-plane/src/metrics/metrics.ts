@@ -12,7 +12,6 @@ const MAINTENANCE_STEPS = [
   'expire-tickets',
   'remove-outdated-videos',
   'end-silent-attempts',
-  'give-up-deliveries',
   'reissue-lost-commands',
   'abort-stale-uploads',
   'prune-idempotency-keys',

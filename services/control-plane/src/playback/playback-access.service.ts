@@ -1,7 +1,6 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
 import type { PlaybackPolicy } from '../db/schema.ts';
 import { masterPlaylistUrl } from '../videos/video-record.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -39,20 +38,12 @@ export class PlaybackAccessService {
   }
 
   /** A token for a video in any state, and the address of its playlist with it. Throws 404 `video_not_found`. */
-  async issueToken(
-    workspaceId: string,
-    videoId: string,
-    expiresInSeconds: number,
-    noteOutcome: NoteOutcome<IssuedToken>,
-  ): Promise<IssuedToken> {
+  async issueToken(workspaceId: string, videoId: string, expiresInSeconds: number): Promise<IssuedToken> {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(Date.now());
     const expiresAt = new Date(issuedAt.getTime() + expiresInSeconds * 1000);
     const token = await signPlaybackToken(this.#tokenKeys[0], { videoId, issuedAt, expiresAt });
-    const issued = { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
-    // A token is not stored, so there is no transaction that this has to be in.
-    await noteOutcome(this.#db, issued);
-    return issued;
+    return { token, url: withToken(masterPlaylistUrl(video, this.#baseUrl), token), expiresAt };
   }
 
   /**

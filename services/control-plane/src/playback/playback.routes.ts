@@ -8,7 +8,7 @@ import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import type { Authenticate } from '../http/request-validation.ts';
-import type { AtMostOnce, Repeatable } from '../idempotency/at-most-once.ts';
+import type { Idempotent } from '../idempotency/idempotent.ts';
 import { type PlaybackService, PRESIGNED_SECONDS, type SegmentSource } from './playback.service.ts';
 import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './playback-access.service.ts';
 
@@ -70,14 +70,14 @@ export function playbackRoutes(deps: {
   playback: PlaybackService;
   access: PlaybackAccessService;
   authenticate: Authenticate;
-  atMostOnce: AtMostOnce;
+  idempotent: Idempotent;
 }): Record<Operation, RequestHandler> {
-  const { playback, access, authenticate, atMostOnce } = deps;
+  const { playback, access, authenticate, idempotent } = deps;
 
-  const issueToken: Repeatable<IssuedToken>['perform'] = (req, noteOutcome) => {
+  const issueToken = (req: Request): Promise<IssuedToken> => {
     const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
       req.body ?? {};
-    return access.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn, noteOutcome);
+    return access.issueToken(apiKeyOf(req).workspace_id, String(req.params.id), expiresIn);
   };
 
   const viewerOf = (req: Request): Viewer => ({
@@ -100,11 +100,14 @@ export function playbackRoutes(deps: {
     };
 
   return {
-    createPlaybackToken: atMostOnce<IssuedToken>({
-      perform: issueToken,
-      answer: (issued) => ({ status: 201, body: toPlaybackToken(issued) }),
+    createPlaybackToken: idempotent<IssuedToken>({
+      prepare: async (req) => {
+        const issued = await issueToken(req);
+        return async () => issued;
+      },
+      response: (issued) => ({ status: 201, body: toPlaybackToken(issued) }),
       oneTime: ['token', 'url', 'expiresAt'],
-      renew: async (req) => toPlaybackToken(await issueToken(req, async () => {})),
+      renew: async (req) => toPlaybackToken(await issueToken(req)),
     }),
 
     getMasterPlaylist: async (req, res) => {

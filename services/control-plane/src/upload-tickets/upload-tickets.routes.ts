@@ -1,18 +1,18 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
-import type { WithDefaults } from '../http/with-defaults.ts';
-import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { WithDefaults } from '../http/request-validation.ts';
+import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { Ticket, UploadTicketsService } from './upload-tickets.service.ts';
 
 export function uploadTicketRoutes(
   tickets: UploadTicketsService,
   addresses: { baseUrl: string; engineUrl: string },
-  atMostOnce: AtMostOnce,
+  idempotent: Idempotent,
 ): Record<'createUploadTicket', RequestHandler> {
   return {
-    createUploadTicket: atMostOnce<Ticket>({
-      perform: (req, noteOutcome) => {
+    createUploadTicket: idempotent<Ticket>({
+      prepare: async (req) => {
         const key = apiKeyOf(req);
         const body: WithDefaults<components['schemas']['UploadTicketRequest'], 'expiresIn'> = req.body;
         const wanted = {
@@ -27,9 +27,9 @@ export function uploadTicketRoutes(
           size: body.size,
           expiresInSeconds: body.expiresIn,
         };
-        return tickets.issue(wanted, noteOutcome);
+        return tickets.issue(wanted);
       },
-      answer: (ticket) => {
+      response: (ticket) => {
         const body: components['schemas']['UploadTicket'] = {
           videoId: ticket.videoId,
           uploadUrl: `${addresses.engineUrl}/upload`,

@@ -5,8 +5,7 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -97,12 +96,12 @@ export class UploadTicketsService {
   }
 
   /** Creates a video and the ticket for its upload. Throws 413 when the size told is over the limit. */
-  async issue(request: TicketRequest, noteOutcome: NoteOutcome<Ticket>): Promise<Ticket> {
+  async issue(request: TicketRequest): Promise<Commit<Ticket>> {
     if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
     const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
-    return this.#db.transaction().execute(async (trx) => {
+    return async (trx) => {
       await this.#videos.create(trx, {
         id: videoId,
         workspaceId: request.workspaceId,
@@ -120,10 +119,8 @@ export class UploadTicketsService {
         tokenHash: hashUploadToken(uploadToken),
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
       });
-      const ticket = { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
-      await noteOutcome(trx, ticket);
-      return ticket;
-    });
+      return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
+    };
   }
 
   /**

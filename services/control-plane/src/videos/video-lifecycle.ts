@@ -43,7 +43,7 @@ export class VideoLifecycle {
   readonly #baseUrl: string;
   readonly #onCommit: () => void;
 
-  /** `onCommit` is called after each `transaction`, which may have made rows due. `baseUrl` ends in `/v1`. */
+  /** `onCommit` is called after each transaction that may have made rows due. `baseUrl` ends in `/v1`. */
   constructor(deps: {
     db: Database;
     logger: Logger;
@@ -61,8 +61,13 @@ export class VideoLifecycle {
   /** Runs `work` in a transaction. What it makes due begins as soon as it is committed. */
   async transaction<T>(work: (trx: Database) => Promise<T>): Promise<T> {
     const result = await this.#db.transaction().execute(work);
-    this.#onCommit();
+    this.committed();
     return result;
+  }
+
+  /** Begins at once what a transaction of the caller has made due. Without the call it begins within a second. */
+  committed(): void {
+    this.#onCommit();
   }
 
   /** The living video, locked until the transaction ends. Every move takes a video that is locked. */

@@ -2,7 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, readCursor } from '../http/pagination.ts';
-import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
@@ -21,7 +21,7 @@ type ListQuery = {
 export function videoRoutes(
   videos: VideosService,
   publicUrl: string,
-  atMostOnce: AtMostOnce,
+  idempotent: Idempotent,
 ): Record<'getVideo' | 'listVideos' | 'updateVideo' | 'deleteVideo' | 'retryVideo', RequestHandler> {
   return {
     getVideo: async (req, res) => {
@@ -61,10 +61,10 @@ export function videoRoutes(
       res.status(204).end();
     },
 
-    retryVideo: atMostOnce<VideoRecord>({
-      perform: (req, noteOutcome) =>
-        videos.retry(apiKeyOf(req).workspace_id, String(req.params.id), noteOutcome),
-      answer: (video) => ({ status: 202, body: video }),
+    retryVideo: idempotent<VideoRecord>({
+      prepare: async (req) => videos.retry(apiKeyOf(req).workspace_id, String(req.params.id)),
+      response: (video) => ({ status: 202, body: video }),
+      committed: () => videos.retryCommitted(),
     }),
   };
 }

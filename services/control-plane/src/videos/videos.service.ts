@@ -1,8 +1,7 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
-import type { Database } from '../db/database.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
+import type { Commit, Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
@@ -75,11 +74,7 @@ export class VideosService {
    * Has a failed video transcoded again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
    * `source_not_available`, and 503 while the storage is unavailable.
    */
-  async retry(
-    workspaceId: string,
-    videoId: string,
-    noteOutcome: NoteOutcome<VideoRecord>,
-  ): Promise<VideoRecord> {
+  async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
     const failed = await findVideo(this.#db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
@@ -89,13 +84,16 @@ export class VideosService {
         'The source file of this video is not stored. Upload it with a new ticket.',
       );
     }
-    return this.#lifecycle.transaction(async (trx) => {
+    return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
-      const record = await this.#record(trx, workspaceId, videoId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#record(trx, workspaceId, videoId);
+    };
+  }
+
+  /** Begins the retry at once, after its transaction was committed. */
+  retryCommitted(): void {
+    this.#lifecycle.committed();
   }
 
   /**

@@ -1,41 +1,35 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
-import { type Backlog, inSeconds } from '../db/due-rows.ts';
-import type { WebhookDeliveryRow, WebhookEndpointRow } from '../db/schema.ts';
+import type { Backlog } from '../db/due-rows.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import {
   type ClaimedDelivery,
   claimDueDeliveries,
   deleteOldEvents,
   findBacklog,
-  findUnsettledEndpoints,
   giveUpDeliveries,
-  insertAttempt,
   isAnyDue,
   lockClaimed,
+  recordAttempt,
   releaseClaim,
-  updateDelivery,
+  type ScheduleChange,
 } from './deliveries.store.ts';
-import { afterAttempt, type Health, healthAfter, type NextStep } from './delivery-policy.ts';
-import type { Attempt, DeliverySender } from './delivery-sender.ts';
-import { disableEndpoint, lockEndpoint, updateEndpoint } from './endpoints.store.ts';
+import { afterAttempt, healthAfter, type NextStep } from './delivery-policy.ts';
+import type { AttemptResult, DeliverySender } from './delivery-sender.ts';
+import { disableEndpoint, lockEndpoint, recordHealth } from './endpoints.store.ts';
 
-/** Requests under way to one endpoint at once, from all control planes together. */
+/** Concurrent requests to one endpoint, from all control planes together. */
 const ATTEMPTS_PER_ENDPOINT = 10;
 
-/** What a claim lasts beyond the time limit of its attempt. */
+/** How much longer a claim lasts than the timeout of its attempt. */
 const CLAIM_MARGIN_SECONDS = 15;
 
-/** Endpoints, and events, handled in one statement by `giveUpUnwanted` and `prune`. */
-const BATCH = 1000;
-
-/** How long events are kept, to be looked at and sent again. */
+/** How long owners can list and redeliver events. */
 const RETENTION_DAYS = 30;
 
-/** Claims deliveries that are due, attempts them and records the outcome (ADR 21). */
+/** Claims due deliveries, attempts them and records the outcomes (ADR 21). */
 export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   readonly name = 'webhook-deliveries';
   readonly pollMs = 250;
@@ -48,8 +42,8 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   readonly #sealingKeys: SealingKeys;
   readonly #schedule: readonly number[];
   readonly #leaseSeconds: number;
-  /** The last outcome of each endpoint that is being recorded. */
-  readonly #recording = new Map<string, Promise<void>>();
+  /** The last task of each endpoint in `#inTurn`. */
+  readonly #turns = new Map<string, Promise<void>>();
 
   constructor(deps: {
     db: Database;
@@ -68,7 +62,7 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     this.#leaseSeconds = deps.settings.timeoutSeconds + CLAIM_MARGIN_SECONDS;
   }
 
-  /** Claims up to `limit` deliveries that are due. Each has to be attempted at once: its claim expires. */
+  /** Claims up to `limit` due deliveries. Attempt each at once: its claim expires. */
   async claim(limit: number): Promise<ClaimedDelivery[]> {
     if (!(await isAnyDue(this.#db))) return [];
     return claimDueDeliveries(this.#db, {
@@ -79,112 +73,103 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
   }
 
   /**
-   * Attempts a claimed delivery. Never rejects: a delivery that cannot be signed, or whose outcome cannot be recorded, is
-   * attempted again when its claim has expired.
+   * Attempts a claimed delivery, or gives it up when its endpoint is disabled. Never rejects: a delivery that cannot be
+   * signed or recorded is attempted again when its claim has expired.
    */
   async perform(delivery: ClaimedDelivery): Promise<void> {
     try {
+      if (!delivery.enabled) {
+        await this.#inTurn(delivery.endpoint_id, () => this.#giveUp(delivery));
+        return;
+      }
       const { url, event_id: id, payload: body } = delivery;
       const secrets = await this.#secretsOf(delivery);
-      const attempt = await this.#sender.send({ url, id, body, secrets });
-      if (attempt === null) await releaseClaim(this.#db, delivery);
-      else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, attempt));
+      const result = await this.#sender.send({ url, id, body, secrets });
+      if (result === null) await releaseClaim(this.#db, delivery);
+      else await this.#inTurn(delivery.endpoint_id, () => this.#record(delivery, result));
     } catch (error) {
       this.#logger.error('webhook.attempt_failed', { deliveryId: delivery.id, error });
     }
   }
 
-  /** Breaks off the attempts under way; they are made again after the next start, or by another control plane. */
+  /** Aborts the current attempts. The next start or another control plane makes them again. */
   interrupt(): void {
     this.#sender.interrupt();
   }
 
-  /** Gives up the deliveries that are due at disabled endpoints. Safe on several instances. */
-  async giveUpUnwanted(): Promise<void> {
-    const unsettled = await findUnsettledEndpoints(this.#db, BATCH);
-    await forEachSettled(unsettled, (endpointId) => giveUpDeliveries(this.#db, endpointId));
-  }
-
-  /** The deliveries that are still to be attempted: those due by now, and how many are due later. */
+  /** Open deliveries: those that are due, and the number of those scheduled for later. */
   backlog(): Promise<{ due: Backlog; scheduled: number }> {
     return findBacklog(this.#db);
   }
 
-  /** Removes events after their time, with their deliveries. */
-  async prune(): Promise<void> {
-    let removed: number;
-    do removed = await deleteOldEvents(this.#db, RETENTION_DAYS, BATCH);
-    while (removed === BATCH);
+  /** Deletes events after their retention, with their deliveries. */
+  prune(): Promise<void> {
+    return deleteOldEvents(this.#db, RETENTION_DAYS);
   }
 
-  /** Records outcomes of an endpoint one after the other: each locks its row, and together they would hold connections. */
-  async #inTurn(endpointId: string, record: () => Promise<void>): Promise<void> {
-    const turn = (this.#recording.get(endpointId) ?? Promise.resolve()).then(record, record);
-    this.#recording.set(endpointId, turn);
+  /** Runs the tasks of an endpoint one after the other: each locks its row, and waiting ones would occupy connections. */
+  async #inTurn(endpointId: string, task: () => Promise<void>): Promise<void> {
+    const turn = (this.#turns.get(endpointId) ?? Promise.resolve()).then(task, task);
+    this.#turns.set(endpointId, turn);
     try {
       await turn;
     } finally {
-      if (this.#recording.get(endpointId) === turn) this.#recording.delete(endpointId);
+      if (this.#turns.get(endpointId) === turn) this.#turns.delete(endpointId);
     }
   }
 
-  /** Records how an attempt went, with what follows from it. An outcome of an expired claim changes nothing. */
-  async #record(delivery: ClaimedDelivery, attempt: Attempt): Promise<void> {
+  /** Gives up the delivery with all others of its endpoint, unless the endpoint is enabled again. */
+  async #giveUp(delivery: ClaimedDelivery): Promise<void> {
+    await giveUpDeliveries(this.#db, delivery.endpoint_id);
+    await releaseClaim(this.#db, delivery);
+  }
+
+  /** Records an attempt and what follows from it. The outcome of an expired claim changes nothing. */
+  async #record(delivery: ClaimedDelivery, result: AttemptResult): Promise<void> {
     const at = delivery.claimed_at;
     const recorded = await this.#db.transaction().execute(async (trx) => {
       const endpoint = await lockEndpoint(trx, delivery.endpoint_id);
       const current = await lockClaimed(trx, delivery);
       if (endpoint === undefined || current === undefined) return undefined;
-      const health = healthAfter(healthOf(endpoint), { ...attempt, at });
-      // What the former address of an endpoint says does not concern the new one.
-      const concerned = endpoint.url === delivery.url;
-      const disable = endpoint.enabled && concerned ? health.disable : null;
-      const next = this.#nextStep(delivery, attempt, endpoint.enabled && disable === null);
+      const before = {
+        consecutiveFailures: endpoint.consecutive_failures,
+        failingSince: endpoint.failing_since,
+      };
+      const { disable, ...health } = healthAfter(before, { failure: result.failure, at });
+      // A result from the former URL says nothing about the new one.
+      const sameUrl = endpoint.url === delivery.url;
+      const disableFor = endpoint.enabled && sameUrl ? disable : null;
+      const next = this.#nextStep(delivery, result, endpoint.enabled && disableFor === null);
       const number = current.attempts + 1;
-      const isLatestRound = current.round === delivery.round;
-      await updateDelivery(trx, delivery.id, {
-        ...(isLatestRound ? scheduleOf(delivery, attempt, next) : renewed(current, attempt)),
-        claimed_until: null,
-        attempts: number,
-        last_attempt_at: at,
-        response_status: attempt.responseStatus,
-      });
-      await insertAttempt(trx, {
-        delivery_id: delivery.id,
-        number,
-        at,
-        duration_ms: attempt.durationMs,
-        response_status: attempt.responseStatus,
-        failure: attempt.failure,
-      });
-      if (concerned) {
-        await updateEndpoint(trx, endpoint.id, {
-          consecutive_failures: health.consecutiveFailures,
-          failing_since: health.failingSince,
-          last_attempt_at: at,
-        });
-      }
-      if (disable !== null) await disableEndpoint(trx, endpoint.id, disable);
-      return { number, next, disable, isDueAgain: !isLatestRound && current.next_attempt_at !== null };
+      const redelivering = current.round !== delivery.round;
+      await recordAttempt(
+        trx,
+        delivery.id,
+        { number, at, ...result },
+        redelivering ? undefined : scheduleChange(delivery.failures, result, next),
+      );
+      if (sameUrl) await recordHealth(trx, endpoint.id, { ...health, attemptedAt: at });
+      if (disableFor !== null) await disableEndpoint(trx, endpoint.id, disableFor);
+      return { number, next, disableFor, isDueAgain: redelivering && current.next_attempt_at !== null };
     });
     if (recorded === undefined) return;
-    const { number, next, disable, isDueAgain } = recorded;
-    this.#log(delivery, number, attempt, next);
+    const { number, next, disableFor, isDueAgain } = recorded;
+    this.#log(delivery, number, result, next);
     this.#metrics.webhookAttempted(typeof next === 'object' || isDueAgain ? 'retrying' : next);
-    if (disable !== null) {
-      this.#metrics.webhookDisabled(disable);
-      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disable });
+    if (disableFor !== null) {
+      this.#metrics.webhookDisabled(disableFor);
+      this.#logger.warn('webhook.disabled', { webhookId: delivery.endpoint_id, reason: disableFor });
       await giveUpDeliveries(this.#db, delivery.endpoint_id);
     }
   }
 
   #nextStep(
     delivery: ClaimedDelivery,
-    { failure, retryAfterSeconds }: Attempt,
-    stillWanted: boolean,
+    { failure, retryAfterSeconds }: AttemptResult,
+    endpointEnabled: boolean,
   ): NextStep {
-    // A test is for somebody who waits for its outcome now.
-    const mayRetry = stillWanted && delivery.event_type !== 'webhook.test';
+    // Somebody waits for the outcome of a test event.
+    const mayRetry = endpointEnabled && delivery.event_type !== 'webhook.test';
     const failures = delivery.failures + 1;
     return afterAttempt({ failure, failures, retryAfterSeconds }, mayRetry ? this.#schedule : []);
   }
@@ -194,43 +179,31 @@ export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
     return Promise.all(sealed.map((each) => this.#sealingKeys.open(each)));
   }
 
-  #log(delivery: ClaimedDelivery, number: number, attempt: Attempt, next: NextStep): void {
-    const facts = {
+  #log(delivery: ClaimedDelivery, number: number, result: AttemptResult, next: NextStep): void {
+    const fields = {
       webhookId: delivery.endpoint_id,
       deliveryId: delivery.id,
       eventId: delivery.event_id,
       eventType: delivery.event_type,
-      // Paths and queries of receivers can be secrets.
+      // The path and query of an endpoint can be secrets.
       host: new URL(delivery.url).host,
       attempt: number,
-      responseStatus: attempt.responseStatus,
-      durationMs: attempt.durationMs,
+      responseStatus: result.responseStatus,
+      durationMs: result.durationMs,
     };
-    if (attempt.failure === null) {
-      this.#logger.info('webhook.delivered', facts);
+    if (result.failure === null) {
+      this.#logger.info('webhook.delivered', fields);
       return;
     }
     const retryInSeconds = typeof next === 'object' ? Math.round(next.retryInSeconds) : null;
-    this.#logger.warn('webhook.delivery_failed', { ...facts, failure: attempt.failure, retryInSeconds });
+    this.#logger.warn('webhook.delivery_failed', { ...fields, failure: result.failure, retryInSeconds });
   }
 }
 
-function healthOf(endpoint: WebhookEndpointRow): Health {
-  return { consecutiveFailures: endpoint.consecutive_failures, failingSince: endpoint.failing_since };
-}
-
-/** What follows from an attempt of the present round. */
-function scheduleOf({ failures }: WebhookDeliveryRow, { failure }: Attempt, next: NextStep) {
-  const retry = typeof next === 'object';
-  return {
-    status: retry ? 'retrying' : next,
-    next_attempt_at: retry ? inSeconds(next.retryInSeconds) : null,
-    failures: failures + (failure === null ? 0 : 1),
-    failure,
-  } as const;
-}
-
-/** A redelivery was requested during the attempt: it stays due, unless it was given up since. */
-function renewed({ next_attempt_at }: WebhookDeliveryRow, { failure }: Attempt) {
-  return next_attempt_at === null ? {} : ({ status: 'retrying', failure } as const);
+/** How an attempt of the current round changes the schedule; `failures` counts those before it. */
+function scheduleChange(failures: number, { failure }: AttemptResult, next: NextStep): ScheduleChange {
+  const counted = { failures: failures + (failure === null ? 0 : 1) };
+  return typeof next === 'object'
+    ? { ...counted, status: 'retrying', retryInSeconds: next.retryInSeconds }
+    : { ...counted, status: next };
 }

@@ -1,35 +1,50 @@
-import { sql, type UpdateObject } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue as isRowDue, secondsSince } from '../db/due-rows.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type {
-  NewWebhookAttempt,
-  Schema,
+  DeliveryFailure,
   WebhookAttemptRow,
   WebhookDeliveryRow,
   WebhookEventKind,
 } from '../db/schema.ts';
 
-/** A delivery and the type of what it delivers. */
+/** A delivery with the type of its event. */
 export type DeliveryWithType = WebhookDeliveryRow & { event_type: WebhookEventKind };
 
-/** A delivery that is claimed for one attempt, with what to send and where to, as both are at the claim. */
+/** A delivery claimed for one attempt, with its event and endpoint as they are at the claim. */
 export type ClaimedDelivery = DeliveryWithType & {
-  /** The end of the claim is also its token. */
+  /** The end of the claim identifies it. */
   claimed_until: Date;
-  /** When the attempt begins, by the clock of the database. */
+  /** Start of the attempt, by the clock of the database. */
   claimed_at: Date;
   payload: string;
   url: string;
-  /** Sealed; the replaced one is null unless it still signs. */
+  enabled: boolean;
+  /** Sealed. */
   secret: string;
+  /** Sealed; null unless it still signs. */
   previous_secret: string | null;
 };
 
-/** Rows changed by one statement, so that it stays far within its time however many there are. */
-const PIECE = 1000;
+/** One attempt at a delivery, as the log of attempts shows it. */
+export type AttemptEntry = {
+  number: number;
+  at: Date;
+  durationMs: number;
+  responseStatus: number | null;
+  failure: DeliveryFailure | null;
+};
 
-/** Adds an event; its payload is kept as it is, so that every attempt sends the same bytes. */
+/** What an attempt changes in the schedule of its delivery. */
+export type ScheduleChange =
+  | { status: 'succeeded' | 'failed'; failures: number }
+  | { status: 'retrying'; failures: number; retryInSeconds: number };
+
+/** Rows changed by one statement, which keeps each statement far below its time limit. */
+const BATCH = 1000;
+
+/** Adds an event. The payload is stored as text, so that every attempt sends the same bytes. */
 export async function insertEvent(
   db: Database,
   event: { id: string; workspaceId: string; type: WebhookEventKind; payload: string },
@@ -40,7 +55,7 @@ export async function insertEvent(
     .execute();
 }
 
-/** Adds a delivery, its first attempt due after the delay. */
+/** Adds a delivery; its first attempt is due after the delay. */
 export async function insertDelivery(
   db: Database,
   delivery: { id: string; eventId: string; endpointId: string; delaySeconds: number },
@@ -56,7 +71,7 @@ export async function insertDelivery(
     .execute();
 }
 
-/** Whether a delivery is due that nobody has claimed. */
+/** Whether any delivery is due and unclaimed. */
 export async function isAnyDue(db: Database): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from webhook_deliveries where ${isDue}) as due`.execute(db);
@@ -64,9 +79,11 @@ export async function isAnyDue(db: Database): Promise<boolean> {
 }
 
 /**
- * Claims up to `limit` due deliveries to enabled endpoints, never more than `perEndpoint` to one of them at a time. When
- * there are more, the endpoints with the fewest claims come first, and what has been due the longest at each. Claims are
- * made one after the other, whoever makes them, because each counts those before.
+ * Claims up to `limit` due deliveries, at most `perEndpoint` of one endpoint at a time. The endpoints with the fewest claims
+ * come first, and the oldest delivery of each. An advisory lock serializes claims, because each counts those before it.
+ *
+ * `waiting` steps through the index by endpoint, so the cost depends on the endpoints with open deliveries, however many
+ * deliveries each has.
  */
 export async function claimDueDeliveries(
   db: Database,
@@ -75,21 +92,38 @@ export async function claimDueDeliveries(
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('webhook claims', 0))`.execute(trx);
     const { rows } = await sql<ClaimedDelivery>`
-      with candidates as (
-        select due.id, claims.count + row_number() over (partition by endpoint.id order by next_attempt_at) as turn
-        from webhook_endpoints endpoint
+      with recursive waiting as (
+        (
+          select endpoint_id, next_attempt_at from webhook_deliveries
+          where next_attempt_at is not null
+          order by endpoint_id, next_attempt_at
+          limit 1
+        )
+        union all
+        select following.* from waiting
+        cross join lateral (
+          select endpoint_id, next_attempt_at from webhook_deliveries
+          where next_attempt_at is not null and endpoint_id > waiting.endpoint_id
+          order by endpoint_id, next_attempt_at
+          limit 1
+        ) following
+      ), candidates as (
+        select due.id, claims.count + row_number() over (
+          partition by waiting.endpoint_id order by due.next_attempt_at
+        ) as turn
+        from waiting
         cross join lateral (
           select count(*) from webhook_deliveries
-          where endpoint_id = endpoint.id and claimed_until > now()
+          where endpoint_id = waiting.endpoint_id and claimed_until > now()
         ) claims
         cross join lateral (
           select id, next_attempt_at from webhook_deliveries
-          where endpoint_id = endpoint.id and ${isDue}
+          where endpoint_id = waiting.endpoint_id and ${isDue}
           order by next_attempt_at
           limit greatest(${perEndpoint} - claims.count, 0)
         ) due
-        where enabled
-        order by turn, next_attempt_at
+        where waiting.next_attempt_at <= now()
+        order by turn, due.next_attempt_at
         limit ${limit}
       ), unlocked as (
         select id as unlocked_id from webhook_deliveries
@@ -100,7 +134,7 @@ export async function claimDueDeliveries(
       set claimed_until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
       from unlocked, webhook_events event, webhook_endpoints endpoint
       where delivery.id = unlocked_id and event.id = event_id and endpoint.id = endpoint_id
-      returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, url, secret,
+      returning delivery.*, clock_timestamp() as claimed_at, event.type as event_type, payload, url, enabled, secret,
         case when previous_secret_expires_at > now() then previous_secret end as previous_secret`.execute(
       trx,
     );
@@ -108,7 +142,7 @@ export async function claimDueDeliveries(
   });
 }
 
-/** The delivery, locked until the transaction ends, if this claim on it still holds. */
+/** Locks a delivery until the transaction ends; undefined when this claim has expired. */
 export async function lockClaimed(
   trx: Database,
   { id, claimed_until }: ClaimedDelivery,
@@ -132,7 +166,7 @@ export async function releaseClaim(db: Database, { id, claimed_until }: ClaimedD
     .execute();
 }
 
-/** The deliveries that are still to be attempted: those due by now, and how many are due later. */
+/** Open deliveries: those that are due, and the number of those scheduled for later. */
 export async function findBacklog(db: Database): Promise<{ due: Backlog; scheduled: number }> {
   const row = await db
     .selectFrom('webhook_deliveries')
@@ -144,25 +178,6 @@ export async function findBacklog(db: Database): Promise<{ due: Backlog; schedul
     .where('next_attempt_at', 'is not', null)
     .executeTakeFirstOrThrow();
   return { due: { count: row.due, oldestSeconds: row.dueSeconds }, scheduled: row.scheduled };
-}
-
-/** Disabled endpoints with deliveries that should have been given up by whoever disabled them. */
-export async function findUnsettledEndpoints(db: Database, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('enabled', '=', false)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('webhook_deliveries')
-          .select('webhook_deliveries.id')
-          .whereRef('endpoint_id', '=', 'webhook_endpoints.id')
-          .where('next_attempt_at', 'is not', null),
-      ),
-    )
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
 }
 
 /** A delivery of this endpoint. */
@@ -187,7 +202,7 @@ export async function listDeliveries(
   return keysetPage(ofEndpoint, 'webhook_deliveries', page).execute();
 }
 
-/** The delivery last attempted at each of these endpoints. */
+/** The most recently attempted delivery of each endpoint. */
 export async function findLastDeliveries(
   db: Database,
   endpointIds: readonly string[],
@@ -213,7 +228,7 @@ export async function findLastDeliveries(
     .execute();
 }
 
-/** Every attempt at these deliveries, oldest first. */
+/** The attempts of these deliveries, oldest first. */
 export async function findAttempts(
   db: Database,
   deliveryIds: readonly string[],
@@ -227,24 +242,60 @@ export async function findAttempts(
     .execute();
 }
 
-export async function updateDelivery(
-  db: Database,
-  id: string,
-  values: UpdateObject<Schema, 'webhook_deliveries'>,
+/**
+ * Adds an attempt to its delivery and ends the claim. `change` is undefined when a redelivery was requested meanwhile: its
+ * round stays due, unless the delivery was given up since.
+ */
+export async function recordAttempt(
+  trx: Database,
+  deliveryId: string,
+  attempt: AttemptEntry,
+  change: ScheduleChange | undefined,
 ): Promise<void> {
-  await db.updateTable('webhook_deliveries').set(values).where('id', '=', id).execute();
-}
-
-export async function insertAttempt(db: Database, attempt: NewWebhookAttempt): Promise<void> {
-  await db.insertInto('webhook_attempts').values(attempt).execute();
+  const { number, at, durationMs, responseStatus, failure } = attempt;
+  const log = { attempts: number, last_attempt_at: at, response_status: responseStatus, claimed_until: null };
+  if (change === undefined) {
+    await trx
+      .updateTable('webhook_deliveries')
+      .set({
+        ...log,
+        status: sql`case when next_attempt_at is null then status else 'retrying' end`,
+        failure: sql`case when next_attempt_at is null then failure else ${failure} end`,
+      })
+      .where('id', '=', deliveryId)
+      .execute();
+  } else {
+    await trx
+      .updateTable('webhook_deliveries')
+      .set({
+        ...log,
+        status: change.status,
+        failures: change.failures,
+        failure,
+        next_attempt_at: change.status === 'retrying' ? inSeconds(change.retryInSeconds) : null,
+      })
+      .where('id', '=', deliveryId)
+      .execute();
+  }
+  await trx
+    .insertInto('webhook_attempts')
+    .values({
+      delivery_id: deliveryId,
+      number,
+      at,
+      duration_ms: durationMs,
+      response_status: responseStatus,
+      failure,
+    })
+    .execute();
 }
 
 /**
- * Gives up every delivery of an endpoint that is still to be attempted, as long as it is disabled. Not for a transaction:
- * there may be many, and their locks are for a moment only.
+ * Gives up the open deliveries of a disabled endpoint. Do not call it in a transaction: there can be many, and each batch
+ * locks its rows only briefly.
  */
 export async function giveUpDeliveries(db: Database, endpointId: string): Promise<void> {
-  await inPieces(async () => {
+  await inBatches(async () => {
     const result = await db
       .updateTable('webhook_deliveries')
       .set({ status: 'failed', next_attempt_at: null, failure: 'webhook_disabled' })
@@ -260,32 +311,32 @@ export async function giveUpDeliveries(db: Database, endpointId: string): Promis
               .where('enabled', '=', false),
           )
           .where('next_attempt_at', 'is not', null)
-          .limit(PIECE),
+          .limit(BATCH),
       )
       .executeTakeFirst();
     return result.numUpdatedRows;
   });
 }
 
-/** Deletes every delivery of an endpoint with its attempts. Not for a transaction either. */
+/** Deletes the deliveries of an endpoint with their attempts, in batches like `giveUpDeliveries`. */
 export async function deleteDeliveries(db: Database, endpointId: string): Promise<void> {
-  await inPieces(async () => {
+  await inBatches(async () => {
     const result = await db
       .deleteFrom('webhook_deliveries')
       .where('id', 'in', (eb) =>
-        eb.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', endpointId).limit(PIECE),
+        eb.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', endpointId).limit(BATCH),
       )
       .executeTakeFirst();
     return result.numDeletedRows;
   });
 }
 
-/** Repeats a statement until it changes less than a whole piece. */
-async function inPieces(change: () => Promise<bigint>): Promise<void> {
-  while ((await change()) >= PIECE);
+/** Repeats a statement until it changes less than a full batch. */
+async function inBatches(change: () => Promise<bigint>): Promise<void> {
+  while ((await change()) >= BATCH);
 }
 
-/** Makes a delivery due now, with a new round of attempts. It begins after the attempt under way, if there is one. */
+/** Starts a new round of attempts, due now. It begins after the current attempt, if there is one. */
 export async function renewDelivery(db: Database, id: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
@@ -299,32 +350,34 @@ export async function renewDelivery(db: Database, id: string): Promise<void> {
     .execute();
 }
 
-/** Deletes up to `limit` events of that age with their deliveries, if none of those is still to be attempted. */
-export async function deleteOldEvents(db: Database, olderThanDays: number, limit: number): Promise<number> {
-  const result = await db
-    .deleteFrom('webhook_events')
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('webhook_events as old')
-        .select('old.id')
-        .where('old.created_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('webhook_deliveries')
-                .select('webhook_deliveries.id')
-                .whereRef('event_id', '=', 'old.id')
-                .where('next_attempt_at', 'is not', null),
+/** Deletes events older than this with their deliveries, except those with an open delivery. */
+export async function deleteOldEvents(db: Database, olderThanDays: number): Promise<void> {
+  await inBatches(async () => {
+    const result = await db
+      .deleteFrom('webhook_events')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('webhook_events as old')
+          .select('old.id')
+          .where('old.created_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('webhook_deliveries')
+                  .select('webhook_deliveries.id')
+                  .whereRef('event_id', '=', 'old.id')
+                  .where('next_attempt_at', 'is not', null),
+              ),
             ),
-          ),
-        )
-        .limit(limit),
-    )
-    .executeTakeFirst();
-  return Number(result.numDeletedRows);
+          )
+          .limit(BATCH),
+      )
+      .executeTakeFirst();
+    return result.numDeletedRows;
+  });
 }
 
-/** Due, and not claimed, or no longer. */
+/** Due, and unclaimed or with an expired claim. */
 const isDue = isRowDue('next_attempt_at', 'claimed_until');
 
 function deliveries(db: Database) {

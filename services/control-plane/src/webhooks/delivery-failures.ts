@@ -3,28 +3,28 @@ import type { DeliveryFailure } from '../db/schema.ts';
 import { EndpointRefusedError } from './endpoint-guard.ts';
 import { HostNotFoundError } from './resolve-host.ts';
 
-/** Why an attempt failed, for people. Nothing here tells what a name stands for or what answered in its place. */
+/** Why an attempt failed, for people. The messages reveal no address and nothing of the response. */
 export const FAILURE_MESSAGES: Readonly<Record<DeliveryFailure, string>> = {
-  timeout: 'The receiver took too long.',
-  host_not_found: 'The host name has no address.',
-  address_not_allowed: 'The receiver is at an address that events are not sent to.',
-  connection_refused: 'The receiver refused the connection.',
-  connection_failed: 'The connection failed or was closed without an answer.',
-  tls_failed: 'No secure connection came about; is the certificate valid?',
-  redirected: 'The receiver answered with a redirect, which is not followed.',
-  unexpected_status: 'The receiver did not answer with a 2xx status.',
-  gone: 'The receiver answered 410 Gone, so the webhook was disabled.',
+  timeout: 'The endpoint did not respond in time.',
+  host_not_found: 'The host name does not resolve to an address.',
+  address_not_allowed: 'The endpoint has an address that events may not be sent to.',
+  connection_refused: 'The endpoint refused the connection.',
+  connection_failed: 'The connection failed, or was closed without a response.',
+  tls_failed: 'The TLS handshake failed. Check the certificate.',
+  redirected: 'The endpoint responded with a redirect, which is not followed.',
+  unexpected_status: 'The endpoint did not respond with a 2xx status.',
+  gone: 'The endpoint responded with 410 Gone, so the webhook was disabled.',
   webhook_disabled: 'The webhook was disabled before the event was delivered.',
 };
 
-/** Why this answer does not count as received; null when it does. */
+/** Why a response with this status is a failure; null when it is none. */
 export function failureOfStatus(status: number): DeliveryFailure | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return 'gone';
   return status >= 300 && status < 400 ? 'redirected' : 'unexpected_status';
 }
 
-/** Why no answer came. */
+/** Why there was no response. */
 export function failureOfError(error: unknown): DeliveryFailure {
   if (error instanceof HostNotFoundError) return 'host_not_found';
   if (error instanceof EndpointRefusedError) return 'address_not_allowed';

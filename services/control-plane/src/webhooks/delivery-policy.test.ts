@@ -8,12 +8,12 @@ describe('after an attempt', () => {
   const failed = (failures: number, retryAfterSeconds: number | null = null, random = 0.5) =>
     afterAttempt({ failure: 'unexpected_status', failures, retryAfterSeconds }, SCHEDULE, () => random);
 
-  test('that succeeded, nothing follows', () => {
+  test('a success ends the delivery', () => {
     const attempt = { failure: null, failures: 1, retryAfterSeconds: 60 };
     expect(afterAttempt(attempt, SCHEDULE)).toBe('succeeded');
   });
 
-  test('that failed, the next pause of the schedule, until there is none', () => {
+  test('a failure is retried by the schedule, until it ends', () => {
     expect([1, 2, 3].map((failures) => failed(failures))).toEqual([
       { retryInSeconds: 5 },
       { retryInSeconds: 300 },
@@ -21,14 +21,14 @@ describe('after an attempt', () => {
     ]);
   });
 
-  test('pauses vary by a tenth', () => {
+  test('pauses vary by 10 %', () => {
     expect([failed(2, null, 0), failed(2, null, 1)]).toEqual([
       { retryInSeconds: 270 },
       { retryInSeconds: 330 },
     ]);
   });
 
-  test('a receiver can ask for a longer pause, not for a shorter one or for more attempts', () => {
+  test('Retry-After lengthens a pause; it neither shortens one nor adds attempts', () => {
     expect(failed(1, 60)).toEqual({ retryInSeconds: 60 });
     expect(failed(2, 60)).toEqual({ retryInSeconds: 300 });
     expect(failed(3, 60)).toBe('failed');
@@ -40,7 +40,7 @@ describe('the health of an endpoint', () => {
   const later = (ms: number) => new Date(start.getTime() + ms);
   const failing = { consecutiveFailures: 4, failingSince: start };
 
-  test('counts failures from the first on', () => {
+  test('counts consecutive failures and keeps the time of the first', () => {
     const first = healthAfter(
       { consecutiveFailures: 0, failingSince: null },
       { failure: 'timeout', at: start },
@@ -53,7 +53,7 @@ describe('the health of an endpoint', () => {
     });
   });
 
-  test('is restored by one success, however late', () => {
+  test('is reset by one success, however late', () => {
     expect(healthAfter(failing, { failure: null, at: later(9 * DAY) })).toEqual({
       consecutiveFailures: 0,
       failingSince: null,
@@ -68,7 +68,7 @@ describe('the health of an endpoint', () => {
     expect(healthAfter(failing, { failure: 'timeout', at: later(ms) }).disable).toBe(disable);
   });
 
-  test('gone is gone at once', () => {
+  test('410 disables at once', () => {
     expect(healthAfter(failing, { failure: 'gone', at: later(1) }).disable).toBe('gone');
   });
 });
@@ -90,6 +90,6 @@ test.each([
   ['2026-11-21T09:01:30Z', null],
   ['', null],
   [undefined, null],
-])('%s asks for %s seconds', (header, seconds) => {
+])('Retry-After %s is %s seconds', (header, seconds) => {
   expect(readRetryAfter(header, NOW)).toBe(seconds);
 });

@@ -7,39 +7,39 @@ import { readRetryAfter } from './delivery-policy.ts';
 import type { EndpointGuard } from './endpoint-guard.ts';
 import { signedHeaders } from './endpoint-secret.ts';
 
-/** So much of an answer is read, and thrown away: an ordinary receiver then sees its answer taken. */
-const ANSWER_BYTES = 4096;
+/** The response body is discarded; this much is read first, so that usual endpoints can send theirs completely. */
+const RESPONSE_BYTES = 4096;
 
-/** A host with several addresses is tried at the next one after so long. */
+/** Time to connect to one address of a host before the next one is tried. */
 const CONNECT_ATTEMPT_MS = 2000;
 
-/** An event on its way to one receiver. */
+/** An event for one endpoint. */
 export type OutgoingEvent = {
   url: string;
   /** Id of the event, the same in every attempt. */
   id: string;
   body: string;
-  /** Those that sign: one, or two while a secret is being replaced. */
+  /** The secrets that sign: two for a day after a rotation. */
   secrets: readonly Uint8Array[];
 };
 
-/** How one attempt went. */
-export type Attempt = {
+/** The result of one attempt. */
+export type AttemptResult = {
   durationMs: number;
-  /** Null when no answer came. */
+  /** Null without a response. */
   responseStatus: number | null;
-  /** Null when it was received. */
+  /** Null after a 2xx response. */
   failure: DeliveryFailure | null;
-  /** How long the receiver asks to be left alone. */
+  /** The pause that the endpoint asks for with Retry-After. */
   retryAfterSeconds: number | null;
 };
 
-/** Node hands what it does not know on to the socket. */
+/** Node passes options it does not know on to the socket. */
 type PostOptions = RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamilyAttemptTimeout'>;
 
-type Answer = { status: number; retryAfter: string | undefined };
+type EndpointResponse = { status: number; retryAfter: string | undefined };
 
-/** Sends events: one request and one connection each, to addresses that were judged for that connection. */
+/** Sends events. Each request has its own connection, to an address that the guard has just allowed. */
 export class DeliverySender {
   readonly #guard: EndpointGuard;
   readonly #timeoutMs: number;
@@ -51,15 +51,18 @@ export class DeliverySender {
   }
 
   /**
-   * Makes one attempt and resolves with how it went; a receiver cannot make it reject. Resolves with null when it was
-   * interrupted: then it counts for nothing and has to be made again.
+   * Makes one attempt. An endpoint cannot make it reject. Resolves with null when it was interrupted; the delivery is then
+   * still to be attempted.
    */
-  async send(event: OutgoingEvent): Promise<Attempt | null> {
+  async send(event: OutgoingEvent): Promise<AttemptResult | null> {
     const begun = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
-    const result = (attempt: Pick<Attempt, 'responseStatus' | 'failure'>, retryAfter?: string): Attempt => ({
-      ...attempt,
+    const result = (
+      outcome: Pick<AttemptResult, 'responseStatus' | 'failure'>,
+      retryAfter?: string,
+    ): AttemptResult => ({
+      ...outcome,
       durationMs: Math.round(performance.now() - begun),
       retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
     });
@@ -72,12 +75,12 @@ export class DeliverySender {
     }
   }
 
-  /** Breaks off every attempt under way, and from now on each new one. */
+  /** Aborts all current attempts and every new one. */
   interrupt(): void {
     this.#interruption.abort();
   }
 
-  async #post(event: OutgoingEvent, signal: AbortSignal): Promise<Answer> {
+  async #post(event: OutgoingEvent, signal: AbortSignal): Promise<EndpointResponse> {
     signal.throwIfAborted();
     const url = new URL(event.url);
     const addresses = await this.#guard.addressesOf(url, signal);
@@ -95,23 +98,23 @@ export class DeliverySender {
   }
 }
 
-/** Sends a body and resolves with the answer. Redirects are answers like any other. */
-function post(url: URL, body: string, options: PostOptions): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+/** Sends a body and resolves with the response. Redirects are not followed. */
+function post(url: URL, body: string, options: PostOptions): Promise<EndpointResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<EndpointResponse>();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // An agent would keep connections, and each has to be judged anew.
+  // An agent would reuse connections, and the guard has to allow each one.
   const request = send(url, { ...options, method: 'POST', agent: false });
-  let answer: Answer | undefined;
-  let failure = new Error('The connection was closed without an answer');
+  let received: EndpointResponse | undefined;
+  let failure = new Error('The connection was closed without a response');
   request.on('response', (response) => {
-    answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
+    received = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
     discard(response);
   });
   request.on('error', (error) => {
     failure = error;
   });
-  // Once the receiver has answered, nothing that happens to the connection changes what it said.
-  request.on('close', () => (answer === undefined ? reject(failure) : resolve(answer)));
+  // After the response headers, an error of the connection changes nothing.
+  request.on('close', () => (received === undefined ? reject(failure) : resolve(received)));
   request.end(body);
   return promise;
 }
@@ -121,11 +124,11 @@ function discard(response: IncomingMessage): void {
   response.on('error', () => {});
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.byteLength;
-    if (bytes > ANSWER_BYTES) response.destroy();
+    if (bytes > RESPONSE_BYTES) response.destroy();
   });
 }
 
-/** A look-up that knows these addresses alone. */
+/** Resolves every name to these addresses. */
 function lookupOf(addresses: readonly string[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {

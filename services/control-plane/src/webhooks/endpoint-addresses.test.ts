@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isAllowedAddress, readRanges } from './endpoint-addresses.ts';
 
-describe('without ranges of the operator', () => {
+describe('without allowed ranges', () => {
   test.each([
     '93.184.215.14',
     '1.1.1.1',
@@ -9,7 +9,7 @@ describe('without ranges of the operator', () => {
     '2606:4700:4700::1111',
     '::ffff:1.1.1.1',
     '64:ff9b::1.1.1.1',
-  ])('%s may receive over https, not over http', (address) => {
+  ])('%s is allowed over https, not over http', (address) => {
     expect(isAllowedAddress(address, 'https:', [])).toBe(true);
     expect(isAllowedAddress(address, 'http:', [])).toBe(false);
   });
@@ -18,7 +18,7 @@ describe('without ranges of the operator', () => {
     ['this host', '0.0.0.0'],
     ['this network', '0.1.2.3'],
     ['loopback', '127.0.0.1'],
-    ['loopback, another', '127.255.255.254'],
+    ['loopback, last', '127.255.255.254'],
     ['private', '10.0.0.1'],
     ['private', '172.16.0.1'],
     ['private', '172.31.255.255'],
@@ -44,7 +44,7 @@ describe('without ranges of the operator', () => {
     ['IPv6, metadata of AWS', 'fd00:ec2::254'],
     ['IPv6, multicast', 'ff02::1'],
     ['IPv6, documentation', '2001:db8::1'],
-    ['IPv6, outside of what is routed', '4000::1'],
+    ['IPv6, outside the routed range', '4000::1'],
     ['mapped', '::ffff:127.0.0.1'],
     ['mapped, in hex', '::ffff:a9fe:a9fe'],
     ['mapped, the platform of Azure', '::ffff:168.63.129.16'],
@@ -52,30 +52,30 @@ describe('without ranges of the operator', () => {
     ['compatible', '::127.0.0.1'],
     ['NAT64', '64:ff9b::127.0.0.1'],
     ['NAT64, in hex', '64:ff9b::a9fe:a9fe'],
-    ['NAT64 of a network of its own', '64:ff9b:1::10.0.0.1'],
+    ['NAT64, local prefix', '64:ff9b:1::10.0.0.1'],
     ['6to4', '2002:7f00:1::'],
     ['Teredo', '2001:0:7f00:1::'],
     ['no address', 'example.com'],
     ['nothing', ''],
-  ])('%s (%s) may not', (_, address) => {
+  ])('%s (%s) is not allowed', (_, address) => {
     expect(isAllowedAddress(address, 'https:', [])).toBe(false);
   });
 });
 
-describe('ranges of the operator', () => {
+describe('allowed ranges', () => {
   const ranges = readRanges('127.0.0.0/8, fd00::/8') ?? [];
 
-  test.each(['127.0.0.1', '::ffff:127.0.0.1', 'fd12::1'])('%s is in them, over http, too', (address) => {
+  test.each(['127.0.0.1', '::ffff:127.0.0.1', 'fd12::1'])('%s is allowed, also over http', (address) => {
     expect(isAllowedAddress(address, 'http:', ranges)).toBe(true);
     expect(isAllowedAddress(address, 'https:', ranges)).toBe(true);
   });
 
-  test.each(['::1', '10.0.0.1', 'fe80::1'])('%s is not', (address) => {
+  test.each(['::1', '10.0.0.1', 'fe80::1'])('%s is outside of them', (address) => {
     expect(isAllowedAddress(address, 'http:', ranges)).toBe(false);
   });
 
   test.each(['127.0.0.1', '127.0.0.0/33', 'loopback', '10.0.0.0/8,', '10.0.0.0/8;fd00::/8'])(
-    '"%s" is none',
+    '"%s" is malformed',
     (list) => expect(readRanges(list)).toBeNull(),
   );
 });

@@ -5,16 +5,16 @@ type Address = ReturnType<typeof ipaddr.parse>;
 /** A range of addresses: its first one and the length of the prefix. */
 export type AddressRange = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** All of the IPv6 addresses that are routed on the internet begin like this (RFC 4291 §2.4, IANA). */
+/** The IPv6 addresses that are routed on the internet (RFC 4291 §2.4, IANA). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** IPv4 addresses as a NAT64 gateway is asked for them (RFC 6052 §2.1). */
+/** IPv4 addresses behind a NAT64 gateway (RFC 6052 §2.1). */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** Where machines on Azure reach their platform; it stands among public addresses. */
+/** The platform endpoint of Azure, which is in a public range. */
 const AZURE_PLATFORM = '168.63.129.16';
 
-/** Reads ranges such as `10.0.0.0/8,fd00::/8`; null when one of them is none. */
+/** Parses ranges such as `10.0.0.0/8,fd00::/8`; null when one is malformed. */
 export function readRanges(list: string): AddressRange[] | null {
   const ranges = list.split(',').map((cidr) => cidr.trim());
   return ranges.every((cidr) => ipaddr.isValidCIDR(cidr))
@@ -23,8 +23,8 @@ export function readRanges(list: string): AddressRange[] | null {
 }
 
 /**
- * Whether events may be sent to this address. In the ranges that the operator has named anything goes; elsewhere only
- * https, and only to addresses of the public internet.
+ * Whether events may be sent to this address: over any protocol in the ranges that the operator allows, elsewhere only over
+ * https to public addresses.
  */
 export function isAllowedAddress(
   address: string,
@@ -36,7 +36,7 @@ export function isAllowedAddress(
   return isWithin(real, allowedRanges) || (protocol === 'https:' && isPublic(real));
 }
 
-/** The address that is meant: the IPv4 one where it is wrapped into an IPv6 one. */
+/** The parsed address; of an IPv6 address that embeds an IPv4 one, the latter. */
 function realAddress(text: string): Address | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.process(text);

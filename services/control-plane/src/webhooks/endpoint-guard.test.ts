@@ -3,7 +3,7 @@ import { readRanges } from './endpoint-addresses.ts';
 import { EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
 import { HostNotFoundError } from './resolve-host.ts';
 
-/** Knows these names and no others. */
+/** A guard whose resolver knows only these names. */
 function guard(names: Record<string, string[]> = {}, allow?: string) {
   return new EndpointGuard({
     allowedRanges: allow === undefined ? [] : (readRanges(allow) ?? []),
@@ -71,16 +71,16 @@ describe('refused', () => {
   test.each([
     ['one address', ['10.0.0.1']],
     ['one of several', ['93.184.215.14', '::1']],
-    ['one dressed as IPv6', ['::ffff:169.254.169.254']],
-  ])('a name that stands for %s inside of a network', async (_, addresses) => {
+    ['one embedded in IPv6', ['::ffff:169.254.169.254']],
+  ])('a name that resolves to %s in a private network', async (_, addresses) => {
     const check = guard({ 'inside.example': addresses }).check('https://inside.example/');
-    await expect(check).rejects.toThrow(/public internet/);
-    // Whoever asks does not learn what names mean in here.
+    await expect(check).rejects.toThrow(/public address/);
+    // The client does not learn what names resolve to.
     await expect(check).rejects.not.toThrow(/\d/);
   });
 });
 
-describe('taken', () => {
+describe('accepted', () => {
   test.each([
     'https://example.com/',
     'https://example.com:8443/hooks?key=1#top',
@@ -91,11 +91,11 @@ describe('taken', () => {
     await guard({ 'example.com': ['93.184.215.14', '2606:4700::1'] }).check(url);
   });
 
-  test('a name that is not known yet', async () => {
+  test('a name that does not resolve yet', async () => {
     await guard().check('https://soon.example/');
   });
 
-  test('what the operator has allowed, in every spelling', async () => {
+  test('addresses that the operator allows, in every spelling', async () => {
     const local = guard({ 'inside.example': ['127.0.0.1'] }, '127.0.0.0/8');
     for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', 'inside.example']) {
       await local.check(`http://${host}:3000/`);

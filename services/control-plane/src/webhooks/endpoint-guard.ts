@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { type AddressRange, isAllowedAddress } from './endpoint-addresses.ts';
 import { HostNotFoundError, type ResolveHost } from './resolve-host.ts';
 
-/** How long the look-up of a new receiver's name may take. */
+/** Time limit for resolving the name of a new endpoint. */
 const REGISTRATION_LOOKUP_MS = 5000;
 
-/** An address events are not sent to. The message says what is wrong, never what a name stands for. */
+/** Events may not be sent to this URL. The message says why, and does not reveal what a name resolves to. */
 export class EndpointRefusedError extends Error {
   override name = 'EndpointRefusedError';
 }
 
-/** Decides where events may be sent: when a webhook is registered, and again for every connection. */
+/** Decides which URLs events may be sent to: when an endpoint is registered, and again for every connection. */
 export class EndpointGuard {
   readonly #allowedRanges: readonly AddressRange[];
   readonly #resolveHost: ResolveHost;
@@ -20,20 +20,20 @@ export class EndpointGuard {
     this.#resolveHost = deps.resolveHost;
   }
 
-  /** Refuses an address that cannot be a receiver with a EndpointRefusedError. A name may still be unknown. */
+  /** Throws an EndpointRefusedError unless events may be sent to this URL. A name that does not resolve yet is accepted. */
   async check(url: string): Promise<void> {
-    const receiver = readUrl(url);
-    if (receiver.protocol === 'http:' && this.#allowedRanges.length === 0) throw refused(receiver);
+    const parsed = readUrl(url);
+    if (parsed.protocol === 'http:' && this.#allowedRanges.length === 0) throw refused(parsed);
     try {
-      await this.addressesOf(receiver, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
+      await this.addressesOf(parsed, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
     } catch (error) {
       if (!(error instanceof HostNotFoundError)) throw error;
     }
   }
 
   /**
-   * The addresses to connect to. Throws a EndpointRefusedError when any of them is not for events, and a
-   * HostNotFoundError when there is none. A name may stand for something else by the next time: connect to these.
+   * The addresses to connect to. Throws an EndpointRefusedError when one of them is not allowed, and a HostNotFoundError
+   * when there are none. Connect to these and to no others: the name can resolve differently the next time.
    */
   async addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -48,20 +48,20 @@ export class EndpointGuard {
 function refused(url: URL): EndpointRefusedError {
   return new EndpointRefusedError(
     url.protocol === 'https:'
-      ? 'must be an address on the public internet'
-      : 'must begin with https://; http:// is only for addresses the operator has allowed',
+      ? 'must have a public address'
+      : 'must begin with https://; http:// is only for addresses that the operator allows',
   );
 }
 
-/** Reads the address of a receiver; the parser turns every spelling of an IPv4 address into the usual one. */
+/** Parses a URL. The parser normalizes every spelling of an IPv4 address. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new EndpointRefusedError('must be an absolute https:// address');
+    throw new EndpointRefusedError('must be an absolute https:// URL');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EndpointRefusedError('must not carry a user name or password');
+    throw new EndpointRefusedError('must not contain a user name or password');
   }
-  if (url.port === '0') throw new EndpointRefusedError('must name a port from 1 to 65535');
+  if (url.port === '0') throw new EndpointRefusedError('must have a port from 1 to 65535');
   return url;
 }

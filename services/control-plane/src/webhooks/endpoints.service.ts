@@ -1,11 +1,8 @@
 import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { Problem } from '@framelane/service-kit/problem';
-import { sql } from 'kysely';
-import type { Database } from '../db/database.ts';
-import { inSeconds } from '../db/due-rows.ts';
-import type { NoteOutcome } from '../db/note-outcome.ts';
-import type { WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
+import type { Commit, Database } from '../db/database.ts';
+import type { WebhookEndpointRow } from '../db/schema.ts';
 import { type Page, type Position, toPage } from '../http/pagination.ts';
 import { invalidField } from '../http/problems.ts';
 import {
@@ -20,17 +17,19 @@ import {
   renewDelivery,
 } from './deliveries.store.ts';
 import { type EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
-import { newWebhookSecret, showWebhookSecret } from './endpoint-secret.ts';
+import { formatEndpointSecret, newEndpointSecret } from './endpoint-secret.ts';
 import {
+  changeEndpoint,
   countEndpoints,
   deleteEndpoint,
   disableEndpoint,
+  type EndpointSettings,
   findEndpoint,
   insertEndpoint,
   listEndpoints,
   lockEndpoint,
-  lockWebhooksOf,
-  updateEndpoint,
+  lockEndpointsOf,
+  replaceSecret,
 } from './endpoints.store.ts';
 import { newEvent } from './events.service.ts';
 import {
@@ -40,27 +39,19 @@ import {
   type WebhookRecord,
 } from './webhook-record.ts';
 
-/** Webhooks a workspace can have. */
+/** Maximum number of webhooks of a workspace. */
 const MAX_WEBHOOKS = 20;
 
-/** How long a replaced secret goes on signing. */
+/** How long a replaced secret signs as well. */
 const REPLACED_SECRET_HOURS = 24;
 
-/** What an owner chooses. */
-export type NewWebhook = {
-  url: string;
-  events: WebhookEventType[];
-  description: string | null;
-  enabled: boolean;
-};
-
-/** A webhook with its secret, which is known only now. */
+/** A webhook with its secret, which is shown only once. */
 export type CreatedWebhook = WebhookRecord & { secret: string };
 
-/** The same after a rotation, with the time until which the secret before signs as well. */
+/** A webhook after a rotation, with the time until which the previous secret signs as well. */
 export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string };
 
-/** The webhooks of a workspace, as their owner manages them. */
+/** Manages the endpoints of a workspace, which the API calls webhooks. */
 export class WebhookEndpointsService {
   readonly #db: Database;
   readonly #guard: EndpointGuard;
@@ -73,34 +64,26 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Registers a webhook. The secret is known only now. Throws 400 for an address that events are not sent to and 409
-   * `webhook_limit_reached`.
+   * Registers an endpoint. Throws 400 for a URL that events may not be sent to, and 409 `webhook_limit_reached`.
    */
-  async create(
-    workspaceId: string,
-    webhook: NewWebhook,
-    noteOutcome: NoteOutcome<CreatedWebhook>,
-  ): Promise<CreatedWebhook> {
-    await this.#requireReceiver(webhook.url);
-    const secret = newWebhookSecret();
+  async create(workspaceId: string, webhook: EndpointSettings): Promise<Commit<CreatedWebhook>> {
+    await this.#requireAllowed(webhook.url);
+    const secret = newEndpointSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
-      await lockWebhooksOf(trx, workspaceId);
+    return async (trx) => {
+      await lockEndpointsOf(trx, workspaceId);
       if ((await countEndpoints(trx, workspaceId)) >= MAX_WEBHOOKS) throw limitReached();
       const row = await insertEndpoint(trx, {
         id: newId('whk'),
-        workspace_id: workspaceId,
+        workspaceId,
         ...webhook,
-        disabled_reason: webhook.enabled ? null : 'manual',
         secret: sealed,
       });
-      const created = { ...toWebhookRecord(row, undefined), secret: showWebhookSecret(secret) };
-      await noteOutcome(trx, created);
-      return created;
-    });
+      return { ...toWebhookRecord(row, undefined), secret: formatEndpointSecret(secret) };
+    };
   }
 
-  /** One page of the workspace's webhooks. */
+  /** One page of the workspace's endpoints. */
   async list(
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
@@ -118,37 +101,31 @@ export class WebhookEndpointsService {
     );
   }
 
-  /** One webhook. Throws 404 `webhook_not_found`, also for another workspace's. */
+  /** One endpoint. Throws 404 `webhook_not_found`, also for one of another workspace. */
   async get(workspaceId: string, id: string): Promise<WebhookRecord> {
     return this.#record(this.#db, requireFound(await findEndpoint(this.#db, workspaceId, id), id));
   }
 
   /**
-   * Changes what is given. A webhook that gets another address, or is enabled again, starts with a clean record; one that
-   * is disabled gives up what it has not received. Throws 404 `webhook_not_found` and 400 like `create`.
+   * Changes what is given. A new URL, or enabling, resets the health of the endpoint. Disabling gives up its open
+   * deliveries. Throws 404 `webhook_not_found`, and 400 like `create`.
    */
-  async update(workspaceId: string, id: string, patch: Partial<NewWebhook>): Promise<WebhookRecord> {
+  async update(workspaceId: string, id: string, patch: Partial<EndpointSettings>): Promise<WebhookRecord> {
     requireFound(await findEndpoint(this.#db, workspaceId, id), id);
-    if (patch.url !== undefined) await this.#requireReceiver(patch.url);
+    if (patch.url !== undefined) await this.#requireAllowed(patch.url);
     const changed = await this.#db.transaction().execute(async (trx) => {
       const before = await lockOwn(trx, workspaceId, id);
-      const { enabled = before.enabled, ...values } = patch;
-      const afresh = (enabled && !before.enabled) || (patch.url ?? before.url) !== before.url;
-      const row = await updateEndpoint(trx, id, {
-        ...values,
-        ...(enabled && { enabled, disabled_reason: null }),
-        ...(afresh && { consecutive_failures: 0, failing_since: null, last_attempt_at: null }),
-        updated_at: sql`now()`,
-      });
-      return before.enabled && !enabled ? disableEndpoint(trx, id, 'manual') : row;
+      const { enabled = before.enabled, url = before.url } = patch;
+      const reset = (enabled && !before.enabled) || url !== before.url;
+      return changeEndpoint(trx, id, patch, { reset });
     });
     if (!changed.enabled) await giveUpDeliveries(this.#db, id);
     return this.#record(this.#db, changed);
   }
 
   /**
-   * Deletes a webhook with its deliveries. It is disabled first and deleted last, so that no event waits for it meanwhile;
-   * one whose deletion breaks off stays disabled. Throws 404 `webhook_not_found`.
+   * Deletes an endpoint with its deliveries. It is disabled first, so that no event is recorded for it meanwhile, and stays
+   * disabled when the process stops before the end. Throws 404 `webhook_not_found`.
    */
   async delete(workspaceId: string, id: string): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
@@ -160,35 +137,24 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Replaces the secret; the old one signs beside the new one for a day, and the one before that no more. Throws 404
+   * Replaces the secret. The old one signs as well for a day; one that it had replaced no longer does. Throws 404
    * `webhook_not_found`.
    */
-  async rotateSecret(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<RotatedWebhook>,
-  ): Promise<RotatedWebhook> {
-    const secret = newWebhookSecret();
+  async rotateSecret(workspaceId: string, id: string): Promise<Commit<RotatedWebhook>> {
+    const secret = newEndpointSecret();
     const sealed = await this.#sealingKeys.seal(secret);
-    return this.#db.transaction().execute(async (trx) => {
-      const before = await lockOwn(trx, workspaceId, id);
-      const row = await updateEndpoint(trx, id, {
-        secret: sealed,
-        previous_secret: before.secret,
-        previous_secret_expires_at: inSeconds(REPLACED_SECRET_HOURS * 3600),
-        updated_at: sql`now()`,
-      });
-      const rotated = {
+    return async (trx) => {
+      await lockOwn(trx, workspaceId, id);
+      const row = await replaceSecret(trx, id, sealed, REPLACED_SECRET_HOURS);
+      return {
         ...(await this.#record(trx, row)),
-        secret: showWebhookSecret(secret),
-        previousSecretExpiresAt: (row.previous_secret_expires_at as Date).toISOString(),
+        secret: formatEndpointSecret(secret),
+        previousSecretExpiresAt: row.previous_secret_expires_at.toISOString(),
       };
-      await noteOutcome(trx, rotated);
-      return rotated;
-    });
+    };
   }
 
-  /** One page of a webhook's deliveries. Throws 404 `webhook_not_found`. */
+  /** One page of an endpoint's deliveries. Throws 404 `webhook_not_found`. */
   async deliveries(
     workspaceId: string,
     id: string,
@@ -209,50 +175,37 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Has an event delivered again, now, with a whole round of attempts; the message keeps its id. Throws 404
-   * `webhook_not_found` or `delivery_not_found`, and 409 `webhook_disabled`.
+   * Delivers an event again: starts a new round of attempts under the same event id. Throws 404 `webhook_not_found` or
+   * `delivery_not_found`, and 409 `webhook_disabled`.
    */
-  async redeliver(
-    workspaceId: string,
-    id: string,
-    deliveryId: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  async redeliver(workspaceId: string, id: string, deliveryId: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       const endpoint = await lockOwn(trx, workspaceId, id);
       const delivery = await findDelivery(trx, id, deliveryId);
       if (delivery === undefined) throw deliveryNotFound(deliveryId);
       requireEnabled(endpoint);
       await renewDelivery(trx, deliveryId);
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
-  /** Sends an event made up for this webhook, once. Throws 404 `webhook_not_found` and 409 `webhook_disabled`. */
-  async test(
-    workspaceId: string,
-    id: string,
-    noteOutcome: NoteOutcome<DeliveryRecord>,
-  ): Promise<DeliveryRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+  /** Sends a test event to this endpoint, once. Throws 404 `webhook_not_found`, and 409 `webhook_disabled`. */
+  async test(workspaceId: string, id: string): Promise<Commit<DeliveryRecord>> {
+    return async (trx) => {
       requireEnabled(await lockOwn(trx, workspaceId, id));
       const event = newEvent('webhook.test', workspaceId, { webhookId: id });
       await insertEvent(trx, event);
       const deliveryId = newId('dlv');
       await insertDelivery(trx, { id: deliveryId, eventId: event.id, endpointId: id, delaySeconds: 0 });
-      const record = await this.#deliveryRecord(trx, id, deliveryId);
-      await noteOutcome(trx, record);
-      return record;
-    });
+      return this.#deliveryRecord(trx, id, deliveryId);
+    };
   }
 
-  async #requireReceiver(url: string): Promise<void> {
+  async #requireAllowed(url: string): Promise<void> {
     try {
       await this.#guard.check(url);
     } catch (error) {
-      if (error instanceof EndpointRefusedError) throw invalidField('body/url', 'receiver', error.message);
+      if (error instanceof EndpointRefusedError) throw invalidField('body/url', 'endpoint', error.message);
       throw error;
     }
   }
@@ -286,7 +239,7 @@ function requireEnabled(endpoint: WebhookEndpointRow): void {
 }
 
 function webhookNotFound(id: string): Problem {
-  return new Problem('webhook_not_found', `There is no webhook ${id} in this workspace.`);
+  return new Problem('webhook_not_found', `This workspace has no webhook ${id}.`);
 }
 
 function deliveryNotFound(id: string): Problem {

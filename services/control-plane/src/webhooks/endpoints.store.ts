@@ -1,16 +1,18 @@
-import { sql, type UpdateObject } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
-import type {
-  DisabledReason,
-  NewWebhookEndpoint,
-  Schema,
-  WebhookEndpointRow,
-  WebhookEventType,
-} from '../db/schema.ts';
+import type { DisabledReason, WebhookEndpointRow, WebhookEventType } from '../db/schema.ts';
 
-/** Lets one transaction at a time add to the webhooks of a workspace. */
-export async function lockWebhooksOf(trx: Database, workspaceId: string): Promise<void> {
+/** What the owner of an endpoint chooses. */
+export type EndpointSettings = {
+  url: string;
+  events: WebhookEventType[];
+  description: string | null;
+  enabled: boolean;
+};
+
+/** Serializes the transactions that add endpoints to a workspace, until this one ends. */
+export async function lockEndpointsOf(trx: Database, workspaceId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${workspaceId}`}, 0))`.execute(trx);
 }
 
@@ -23,11 +25,21 @@ export async function countEndpoints(db: Database, workspaceId: string): Promise
   return count;
 }
 
+/** Adds an endpoint; its secret is sealed. */
 export async function insertEndpoint(
   db: Database,
-  endpoint: NewWebhookEndpoint,
+  endpoint: EndpointSettings & { id: string; workspaceId: string; secret: string },
 ): Promise<WebhookEndpointRow> {
-  return db.insertInto('webhook_endpoints').values(endpoint).returningAll().executeTakeFirstOrThrow();
+  const { workspaceId, ...values } = endpoint;
+  return db
+    .insertInto('webhook_endpoints')
+    .values({
+      ...values,
+      workspace_id: workspaceId,
+      disabled_reason: endpoint.enabled ? null : 'manual',
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export async function findEndpoint(
@@ -43,7 +55,7 @@ export async function findEndpoint(
     .executeTakeFirst();
 }
 
-/** An endpoint, its row locked until the transaction ends. Whatever changes it begins here. */
+/** An endpoint, locked until the transaction ends. Every change of an endpoint begins here. */
 export async function lockEndpoint(trx: Database, id: string): Promise<WebhookEndpointRow | undefined> {
   return trx
     .selectFrom('webhook_endpoints')
@@ -64,8 +76,9 @@ export async function listEndpoints(
 }
 
 /**
- * Ids of the enabled endpoints that want this event. None is deleted before the transaction ends. One that is disabled
- * meanwhile has the delivery given up by maintenance: events wait for no change of an endpoint, nor does one wait for them.
+ * Ids of the enabled endpoints that subscribe to this type of event. None is deleted before the transaction ends. The key
+ * share lock does not conflict with other changes, so an endpoint can be disabled meanwhile; its delivery is then given up
+ * when it is due.
  */
 export async function findSubscribers(
   trx: Database,
@@ -84,29 +97,75 @@ export async function findSubscribers(
   return rows.map(({ id }) => id);
 }
 
-export async function updateEndpoint(
-  db: Database,
+/** Changes what is given; `reset` clears the health of the endpoint. */
+export async function changeEndpoint(
+  trx: Database,
   id: string,
-  values: UpdateObject<Schema, 'webhook_endpoints'>,
+  { enabled, ...values }: Partial<EndpointSettings>,
+  { reset }: { reset: boolean },
 ): Promise<WebhookEndpointRow> {
-  return db
+  return trx
     .updateTable('webhook_endpoints')
-    .set(values)
+    .set({
+      ...values,
+      ...(enabled === true && { enabled, disabled_reason: null }),
+      ...(enabled === false && { enabled, disabled_reason: sql`coalesce(disabled_reason, 'manual')` }),
+      ...(reset && { consecutive_failures: 0, failing_since: null, last_attempt_at: null }),
+      updated_at: sql`now()`,
+    })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** Disables an endpoint. What it has not received yet has to be given up once that is committed. */
-export async function disableEndpoint(
-  trx: Database,
-  id: string,
-  reason: DisabledReason,
-): Promise<WebhookEndpointRow> {
-  return updateEndpoint(trx, id, { enabled: false, disabled_reason: reason, updated_at: sql`now()` });
+/** Disables an endpoint. Once that is committed, the caller gives up its open deliveries. */
+export async function disableEndpoint(trx: Database, id: string, reason: DisabledReason): Promise<void> {
+  await trx
+    .updateTable('webhook_endpoints')
+    .set({ enabled: false, disabled_reason: reason, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute();
 }
 
-/** Deletes an endpoint, and the deliveries it still has. */
+/** Replaces the sealed secret. The old one signs as well for some hours. */
+export async function replaceSecret(
+  trx: Database,
+  id: string,
+  secret: string,
+  oldSignsForHours: number,
+): Promise<WebhookEndpointRow & { previous_secret_expires_at: Date }> {
+  return trx
+    .updateTable('webhook_endpoints')
+    .set((eb) => ({
+      secret,
+      previous_secret: eb.ref('secret'),
+      previous_secret_expires_at: sql<Date>`now() + make_interval(hours => ${oldSignsForHours})`,
+      updated_at: sql`now()`,
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .$narrowType<{ previous_secret_expires_at: Date }>()
+    .executeTakeFirstOrThrow();
+}
+
+/** Stores the health of an endpoint after an attempt. */
+export async function recordHealth(
+  trx: Database,
+  id: string,
+  health: { consecutiveFailures: number; failingSince: Date | null; attemptedAt: Date },
+): Promise<void> {
+  await trx
+    .updateTable('webhook_endpoints')
+    .set({
+      consecutive_failures: health.consecutiveFailures,
+      failing_since: health.failingSince,
+      last_attempt_at: health.attemptedAt,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Deletes an endpoint with its remaining deliveries. */
 export async function deleteEndpoint(db: Database, id: string): Promise<void> {
   await db.deleteFrom('webhook_endpoints').where('id', '=', id).execute();
 }

@@ -7,17 +7,17 @@ import { findSubscribers } from './endpoints.store.ts';
 
 type Schemas = components['schemas'];
 
-/** What each event tells. */
+/** The data of each type of event. */
 export type EventData = {
   'video.ready': Schemas['Video'];
   'video.failed': Schemas['Video'];
   'video.deleted': Schemas['DeletedVideo'];
 };
 
-/** An event about to be stored: its payload is what every receiver gets, byte for byte. */
+/** A new event. Every endpoint gets these bytes as payload. */
 export type NewEvent = { id: string; workspaceId: string; type: WebhookEventKind; payload: string };
 
-/** Makes events of what happens, for the endpoints that want to know. */
+/** Records events for the endpoints that subscribe to them. */
 export class WebhookEventsService {
   readonly #firstDelaySeconds: number;
 
@@ -26,8 +26,8 @@ export class WebhookEventsService {
   }
 
   /**
-   * Records what has just happened, in the transaction in which it happens, and has it sent to every endpoint that
-   * wants it. Without such an endpoint there is nobody to tell, and nothing is kept.
+   * Records an event and a delivery for each subscribed endpoint, in the transaction of the change. Without such an
+   * endpoint nothing is stored.
    */
   async record<T extends keyof EventData>(
     trx: Database,
@@ -50,7 +50,7 @@ export class WebhookEventsService {
   }
 }
 
-/** An event that happens now. */
+/** An event with a new id and the present time. */
 export function newEvent(type: WebhookEventKind, workspaceId: string, data: object): NewEvent {
   const id = newId('evt');
   const timestamp = new Date().toISOString();

@@ -3,11 +3,10 @@ import type { DeliveryFailure, WebhookAttemptRow, WebhookEndpointRow } from '../
 import type { DeliveryWithType } from './deliveries.store.ts';
 import { FAILURE_MESSAGES } from './delivery-failures.ts';
 
-/** The public records of a webhook and of a delivery. */
 export type WebhookRecord = components['schemas']['Webhook'];
 export type DeliveryRecord = components['schemas']['WebhookDelivery'];
 
-/** What the owner sees of a webhook; its secrets are not in it. */
+/** The public record of an endpoint, without its secrets. `last` is its most recently attempted delivery. */
 export function toWebhookRecord(row: WebhookEndpointRow, last: DeliveryWithType | undefined): WebhookRecord {
   return {
     id: row.id,
@@ -24,7 +23,7 @@ export function toWebhookRecord(row: WebhookEndpointRow, last: DeliveryWithType 
   };
 }
 
-/** What the owner sees of a delivery. `attempts` are those at this one. */
+/** The public record of a delivery with all of its attempts. */
 export function toDeliveryRecord(
   row: DeliveryWithType,
   attempts: readonly WebhookAttemptRow[],

@@ -2,8 +2,8 @@ import type { components } from '@framelane/openapi/types';
 import type { Request, RequestHandler, Response } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
 import { nextLink, type Page, type Position, readCursor } from '../http/pagination.ts';
-import type { WithDefaults } from '../http/with-defaults.ts';
-import type { AtMostOnce } from '../idempotency/at-most-once.ts';
+import type { WithDefaults } from '../http/request-validation.ts';
+import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { CreatedWebhook, RotatedWebhook, WebhookEndpointsService } from './endpoints.service.ts';
 import type { DeliveryRecord } from './webhook-record.ts';
 
@@ -23,7 +23,7 @@ type WebhookOperation =
 export function webhookRoutes(
   webhooks: WebhookEndpointsService,
   addresses: { publicUrl: string; baseUrl: string },
-  atMostOnce: AtMostOnce,
+  idempotent: Idempotent,
 ): Record<WebhookOperation, RequestHandler> {
   const sendPage = (req: Request, res: Response, page: Page<unknown>) => {
     if (page.nextCursor !== null) {
@@ -33,13 +33,13 @@ export function webhookRoutes(
   };
 
   return {
-    createWebhook: atMostOnce<CreatedWebhook>({
-      perform: (req, noteOutcome) => {
+    createWebhook: idempotent<CreatedWebhook>({
+      prepare: async (req) => {
         const body: WithDefaults<Schemas['NewWebhook'], 'events' | 'enabled'> = req.body;
         const { url, events, description = null, enabled } = body;
-        return webhooks.create(workspaceOf(req), { url, events, description, enabled }, noteOutcome);
+        return webhooks.create(workspaceOf(req), { url, events, description, enabled });
       },
-      answer: (webhook) => ({
+      response: (webhook) => ({
         status: 201,
         location: `${addresses.baseUrl}/webhooks/${webhook.id}`,
         body: webhook,
@@ -71,28 +71,27 @@ export function webhookRoutes(
       res.status(204).end();
     },
 
-    rotateWebhookSecret: atMostOnce<RotatedWebhook>({
-      perform: (req, noteOutcome) =>
-        webhooks.rotateSecret(workspaceOf(req), String(req.params.id), noteOutcome),
-      answer: (webhook) => ({ status: 200, body: webhook }),
+    rotateWebhookSecret: idempotent<RotatedWebhook>({
+      prepare: async (req) => webhooks.rotateSecret(workspaceOf(req), String(req.params.id)),
+      response: (webhook) => ({ status: 200, body: webhook }),
       oneTime: ['secret'],
     }),
 
-    testWebhook: atMostOnce<DeliveryRecord>({
-      perform: (req, noteOutcome) => webhooks.test(workspaceOf(req), String(req.params.id), noteOutcome),
-      answer: (delivery) => ({ status: 202, body: delivery }),
+    testWebhook: idempotent<DeliveryRecord>({
+      prepare: async (req) => webhooks.test(workspaceOf(req), String(req.params.id)),
+      response: (delivery) => ({ status: 202, body: delivery }),
     }),
 
     listWebhookDeliveries: async (req, res) => {
       sendPage(req, res, await webhooks.deliveries(workspaceOf(req), String(req.params.id), pageOf(req)));
     },
 
-    redeliverWebhookDelivery: atMostOnce<DeliveryRecord>({
-      perform: (req, noteOutcome) => {
+    redeliverWebhookDelivery: idempotent<DeliveryRecord>({
+      prepare: async (req) => {
         const { id, deliveryId } = req.params;
-        return webhooks.redeliver(workspaceOf(req), String(id), String(deliveryId), noteOutcome);
+        return webhooks.redeliver(workspaceOf(req), String(id), String(deliveryId));
       },
-      answer: (delivery) => ({ status: 202, body: delivery }),
+      response: (delivery) => ({ status: 202, body: delivery }),
     }),
   };
 }
@@ -101,7 +100,7 @@ function workspaceOf(req: Request): string {
   return apiKeyOf(req).workspace_id;
 }
 
-/** Which page is asked for; the contract has checked it and filled in the default. */
+/** The requested page. The contract has checked the query and set the default limit. */
 function pageOf(req: Request): { after: Position | undefined; limit: number } {
   const { limit, cursor } = req.query as unknown as { limit: number; cursor?: string };
   return { limit, after: cursor === undefined ? undefined : readCursor(cursor) };
