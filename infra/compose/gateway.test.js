@@ -5,13 +5,16 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
+import { requires } from '../../packages/test-kit/src/requires.ts';
+import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 
-const withHaproxy = spawnSync('haproxy', ['-v']).status === 0 ? describe : describe.skip;
+const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
+const { describe } = requires('HAProxy', hasHaproxy ? null : 'HAProxy is not installed');
 
-withHaproxy('the gateway', () => {
+describe('the gateway', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'));
   /** How long an engine takes to say whether it is ready, and what it says. */
   const readiness = { status: 200, delayMs: 0, checks: 0 };
@@ -85,11 +88,3 @@ withHaproxy('the gateway', () => {
     expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);
   });
 });
-
-async function until(condition) {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('Still not so after 20 s');
-    await pause(50);
-  }
-}

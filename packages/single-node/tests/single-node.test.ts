@@ -8,11 +8,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processesUsing } from '@framelane/test-kit/processes';
+import { requires } from '@framelane/test-kit/requires';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
+import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 
 const run = promisify(execFile);
+const withMounts = requires('mount', await obstacleToMounting());
 
 jest.setTimeout(120_000);
 
@@ -153,14 +156,8 @@ describe('a single node', () => {
     expect(await ready.json()).toEqual({ status: 'ready', missing: [] });
   });
 
-  test('keeps its database when half-open uploads fill the disk', async () => {
-    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=640m', 'tmpfs', dataDir]).catch(
-      () => null,
-    );
-    if (mounted === null) {
-      process.stdout.write('Skipped: no file system may be mounted here.\n');
-      return;
-    }
+  withMounts.test('keeps its database when half-open uploads fill the disk', async () => {
+    await mountSmallDisk(dataDir, '640m');
     try {
       const node = await start();
       const { apiKey } = node;
@@ -186,7 +183,7 @@ describe('a single node', () => {
       await until(async () => (await upload(node, apiKey, '/etc/hostname').catch(() => null)) !== null);
     } finally {
       await Promise.all(nodes.splice(0).map((node) => node.stop()));
-      await run('umount', [dataDir]);
+      await unmountSmallDisk(dataDir);
     }
   });
 

@@ -31,9 +31,8 @@ import { routeOf } from './http/route-of.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
-import { DatabaseMetrics } from './metrics/database-metrics.ts';
-import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { type MaintenanceStep, Metrics } from './metrics/metrics.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
 import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
@@ -193,15 +192,15 @@ export class ControlPlane {
         reconcileSeconds: config.reconcileSeconds,
       }),
     });
-    const databaseMetrics = new DatabaseMetrics(metrics.registry, {
+    const stateMetrics = new StateMetrics(metrics.registry, {
       pool,
+      bus,
       attempts,
       background: [commands, purges, maintenance],
       webhookDeliveries,
       resealing,
       logger,
     });
-    const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
 
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
@@ -262,9 +261,7 @@ export class ControlPlane {
         tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, async () => {
-          await Promise.all([databaseMetrics.refresh(), deadLetterMetrics.refresh()]);
-        }),
+        metrics: metricsEndpoint(metrics.registry, () => stateMetrics.refresh()),
       }),
     );
   }

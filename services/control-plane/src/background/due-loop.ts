@@ -4,6 +4,12 @@ import type { Logger } from '@framelane/service-kit/logger';
 /** Pause after a claim that failed, as while the database is unavailable. */
 const FAILED_CLAIM_MS = 1000;
 
+/** Interval in which claims on work in progress are renewed. */
+const RENEW_MS = 10_000;
+
+/** How long a renewed claim lasts: the work of a process that was killed is due again after that time. */
+export const RENEWED_CLAIM_SECONDS = 30;
+
 /** One kind of work on due rows. */
 export type DueWork<T> = {
   /** Names the work in the log. */
@@ -16,6 +22,8 @@ export type DueWork<T> = {
   claim(limit: number): Promise<T[]>;
   /** Does the work and records it. When it rejects, the row is due again once its claim has expired. */
   perform(item: T): Promise<void>;
+  /** Renews the claim on work that can take longer than it lasts. */
+  renew?(item: T): Promise<void>;
   /** Interrupts the work in progress, so that a stop need not wait for it. */
   interrupt?(): void;
 };
@@ -87,11 +95,21 @@ export class DueLoop<T> {
     this.#inProgress.add(work);
   }
 
+  /** A claim that cannot be renewed expires, which costs the same work done twice. */
+  #renew(item: T): void {
+    this.#work.renew?.(item).catch((error) => {
+      this.#logger.debug('background.claim_not_renewed', { work: this.#work.name, error });
+    });
+  }
+
   async #perform(item: T): Promise<void> {
+    const renewal = setInterval(() => this.#renew(item), RENEW_MS);
     try {
       await this.#work.perform(item);
     } catch (error) {
       this.#logger.warn('background.work_failed', { work: this.#work.name, error });
+    } finally {
+      clearInterval(renewal);
     }
   }
 }

@@ -46,8 +46,12 @@ export async function scheduleStep(
     .execute();
 }
 
-/** Shortens the claim on a step that failed, so that it is retried soon. It stays overdue. */
-export async function retryStep(db: Database, { name, dueAt }: ClaimedStep, seconds: number): Promise<void> {
+/** Has the claim on a step last for so long from now. */
+export async function renewStepClaim(
+  db: Database,
+  { name, dueAt }: ClaimedStep,
+  seconds: number,
+): Promise<void> {
   await db
     .updateTable('maintenance_steps')
     .set({ claimed_until: inSeconds(seconds) })

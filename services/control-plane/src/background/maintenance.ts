@@ -2,7 +2,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { MaintenanceStep, Metrics } from '../metrics/metrics.ts';
-import type { DueWork } from './due-loop.ts';
+import { type DueWork, RENEWED_CLAIM_SECONDS } from './due-loop.ts';
 import {
   type ClaimedStep,
   claimDueSteps,
@@ -10,14 +10,9 @@ import {
   insertSteps,
   makeStepDue,
   releaseClaims,
-  retryStep,
+  renewStepClaim,
   scheduleStep,
 } from './maintenance.store.ts';
-
-/** A step that takes longer may be taken by a second control plane, too; every step is idempotent. */
-const CLAIM_SECONDS = 600;
-
-const LONGEST_RETRY_SECONDS = 30;
 
 /** What each step does, and how many seconds after its end it is due again. */
 export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; run: () => Promise<void> }>;
@@ -66,7 +61,11 @@ export class Maintenance implements DueWork<ClaimedStep> {
   }
 
   claim(): Promise<ClaimedStep[]> {
-    return claimDueSteps(this.#db, this.#names, CLAIM_SECONDS);
+    return claimDueSteps(this.#db, this.#names, RENEWED_CLAIM_SECONDS);
+  }
+
+  renew(claimed: ClaimedStep): Promise<void> {
+    return renewStepClaim(this.#db, claimed, RENEWED_CLAIM_SECONDS);
   }
 
   /** Takes a step and schedules its next turn. A failure is logged and counted, and the step retried soon. */
@@ -78,7 +77,8 @@ export class Maintenance implements DueWork<ClaimedStep> {
     } catch (error) {
       this.#logger.error('maintenance.step_failed', { step, error });
       this.#metrics.maintenanceFailed(step);
-      await retryStep(this.#db, claimed, Math.min(everySeconds, LONGEST_RETRY_SECONDS));
+      // It stays overdue, and is due again when this claim expires.
+      await renewStepClaim(this.#db, claimed, Math.min(everySeconds, RENEWED_CLAIM_SECONDS));
       return;
     }
     await scheduleStep(this.#db, claimed, everySeconds);

@@ -1,6 +1,6 @@
 import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { DueWork } from '../background/due-loop.ts';
+import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import {
@@ -9,7 +9,7 @@ import {
   endPurge,
   findOverduePurges,
   releasePurges,
-  retryPurge,
+  renewPurgeClaim,
   scheduleNextPass,
 } from './object-purges.store.ts';
 import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
@@ -17,11 +17,6 @@ import { findVideoOrTombstone } from './videos.store.ts';
 
 /** Passes of a purge. The later ones find objects that engines which were cut off have stored late. */
 const PASSES = 3;
-
-/** A pass that takes longer may be made by a second control plane, too; it is idempotent. */
-const CLAIM_SECONDS = 600;
-
-const RETRY_SECONDS = 30;
 
 /** Purges orphaned objects: those that the row of their video no longer refers to. */
 export class ObjectPurges implements DueWork<DuePurge> {
@@ -41,17 +36,16 @@ export class ObjectPurges implements DueWork<DuePurge> {
   }
 
   claim(limit: number): Promise<DuePurge[]> {
-    return claimDuePurges(this.#db, limit, CLAIM_SECONDS);
+    return claimDuePurges(this.#db, limit, RENEWED_CLAIM_SECONDS);
   }
 
-  /** Makes one pass and schedules the next. A pass that fails is retried for as long as it takes. */
+  renew(purge: DuePurge): Promise<void> {
+    return renewPurgeClaim(this.#db, purge, RENEWED_CLAIM_SECONDS);
+  }
+
+  /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, for as long as it takes. */
   async perform(purge: DuePurge): Promise<void> {
-    try {
-      await this.#purge(purge.videoId);
-    } catch (error) {
-      await retryPurge(this.#db, purge, RETRY_SECONDS);
-      throw error;
-    }
+    await this.#purge(purge.videoId);
     if (purge.pass >= PASSES) await endPurge(this.#db, purge);
     else await scheduleNextPass(this.#db, purge, this.#stragglerSeconds * purge.pass);
   }

@@ -49,8 +49,8 @@ export async function endPurge(db: Database, purge: DuePurge): Promise<void> {
     .execute();
 }
 
-/** Shortens the claim on a purge that failed, so that it is retried soon. It stays overdue. */
-export async function retryPurge(db: Database, purge: DuePurge, seconds: number): Promise<void> {
+/** Has the claim on a purge last for so long from now. */
+export async function renewPurgeClaim(db: Database, purge: DuePurge, seconds: number): Promise<void> {
   await db
     .updateTable('object_purges')
     .set({ claimed_until: inSeconds(seconds) })

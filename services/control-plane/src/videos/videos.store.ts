@@ -2,10 +2,10 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
-import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
+import { compileOnce } from '../db/prepared-statements.ts';
 import type {
   AttemptOutcome,
   Environment,

@@ -1,6 +1,7 @@
 import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
+import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
@@ -204,7 +205,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
   const bench = await WorkerBench.start();
   const warn = jest.spyOn(bench.logger, 'warn');
   const refusals = () =>
-    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.no_room').length;
+    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
@@ -228,7 +229,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
 });
 
 test('two slots do not promise the same disk', async () => {
-  const bench = await WorkerBench.start({ slots: 2, limits: { spareDiskBytes: 0 } });
+  const bench = await WorkerBench.start({ slots: 2, limits: { reservedDiskBytes: 0 } });
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -247,7 +248,7 @@ test('two slots do not promise the same disk', async () => {
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
     const refusals = () =>
-      warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.no_room').length;
+      warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
     await until(async () => refusals() === 2);
     expect(fetches).toHaveLength(1);
     open();
@@ -285,8 +286,8 @@ test('no job begins while only the reserve of a disk shared with the objects is 
   }
 });
 
-const asRoot = process.geteuid?.() === 0 ? test : test.skip;
-asRoot('a work directory of another user is refused', async () => {
+const asRoot = requires('root', process.geteuid?.() === 0 ? null : 'The tests do not run as root');
+asRoot.test('a work directory of another user is refused', async () => {
   const bench = await WorkerBench.start();
   try {
     for (const name of ['jobs', 'tools']) {
