@@ -22,7 +22,7 @@ afterAll(async () => {
   await drop();
 });
 
-test('every migration goes forward, back and forward again to the same schema', async () => {
+test('every migration goes up, down and up again to the same schema', async () => {
   const before: string[] = [await dumpSchema(db)];
   for (;;) {
     const { results = [], error } = await migrator(db).migrateUp();
@@ -59,7 +59,7 @@ test('the database of an unreleased version is refused with a sentence that says
   await database.drop();
 });
 
-test('several starters at once migrate once, one after the other', async () => {
+test('concurrent starts migrate once, one after the other', async () => {
   const database = await createTestDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));

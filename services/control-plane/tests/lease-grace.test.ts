@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-/** No heartbeat comes in these tests but those that are sent by hand. */
+/** The tests send all heartbeats themselves. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** No control plane runs for longer than a lease lasts. Then one starts and looks for lost work. */
+/** All control planes are down for longer than a lease; then one starts and takes its maintenance steps. */
 async function longAbsence(): Promise<{ reconcile(): Promise<void> }> {
   await plane.stopAlone();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
@@ -38,7 +38,7 @@ const statusOf = async (videoId: string) =>
 const openAttempts = async () =>
   (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
-test('costs no attempt whose engine lives', async () => {
+test('does not end an attempt whose engine is alive', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
@@ -50,7 +50,7 @@ test('costs no attempt whose engine lives', async () => {
   expect(await statusOf(videoId)).toBe('ready');
 });
 
-test('costs no transfer its ticket that is still under way', async () => {
+test('does not expire the ticket of a current transfer', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.redeem(uploadToken);
 
@@ -63,7 +63,7 @@ test('costs no transfer its ticket that is still under way', async () => {
   expect(await statusOf(videoId)).toBe('processing');
 });
 
-test('saves nobody who stays silent for a lease more', async () => {
+test('ends leases that are not renewed within the grace', async () => {
   const attempted = await plane.ticket();
   await plane.engine.upload(attempted.uploadToken);
   await plane.engine.claim(attempted.videoId);
