@@ -323,7 +323,7 @@ test.each(['jobs', 'tools'])(
         },
       });
     let folder = '';
-    await expect(starting(0o770)).rejects.toThrow(`other users can write in ${folder}`);
+    await expect(starting(0o770)).rejects.toThrow(`other users can write to ${folder}`);
     expect(await readdir(folder)).toEqual(['left-over']);
     await rm(join(folder, '../..'), { recursive: true });
     await (await starting(0o750)).stop();
