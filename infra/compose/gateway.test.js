@@ -5,15 +5,18 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
+import { requires } from '../../packages/test-kit/src/requires.ts';
+import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
 
-const withHaproxy = spawnSync('haproxy', ['-v']).status === 0 ? describe : describe.skip;
+const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
+const { describe } = requires('HAProxy', hasHaproxy ? null : 'HAProxy is not installed');
 
-withHaproxy('the gateway', () => {
+describe('the gateway', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'));
-  /** How long an engine takes to say whether it is ready, and what it says. */
+  /** How the engine responds to readiness checks, and how often it has. */
   const readiness = { status: 200, delayMs: 0, checks: 0 };
   const engine = createServer(async (req, res) => {
     if (req.url !== '/readyz') return void res.end('engine');
@@ -32,7 +35,7 @@ withHaproxy('the gateway', () => {
       .replace(':8080', `127.0.0.1:${api}`)
       .replace(':8090', `127.0.0.1:${uploads}`)
       .replace(':8079', `:${health}`)
-      // Ten times as often.
+      // Ten times as often, to make the test faster.
       .replace('check inter 2s', 'check inter 200ms');
     const path = join(folder, 'haproxy.cfg');
     writeFileSync(path, config);
@@ -59,37 +62,29 @@ withHaproxy('the gateway', () => {
     return { status: response.status, body: await response.text() };
   };
 
-  /** Resolves when each of the 64 names of the engine has been checked some times more. */
+  /** Resolves when each of the 64 servers of the backend has been checked `times` more times. */
   const checked = async (times) => {
     const from = readiness.checks;
     await until(() => readiness.checks >= from + 64 * times);
   };
 
-  test('sends uploads to engines whose storage is slow', async () => {
+  test('sends uploads to engines with slow readiness checks', async () => {
     Object.assign(readiness, { status: 200, delayMs: 500 });
     await checked(2);
     expect(await get()).toEqual({ status: 200, body: 'engine' });
   });
 
-  test('sends uploads to engines that run when none is ready', async () => {
+  test('sends uploads to running engines when none is ready', async () => {
     Object.assign(readiness, { status: 503, delayMs: 0 });
     await checked(4);
     expect(await get()).toEqual({ status: 200, body: 'engine' });
   });
 
-  test('responds with a problem when none runs', async () => {
+  test('responds with a problem when no engine is running', async () => {
     engine.closeAllConnections();
     engine.close();
-    await until(async () => (await get()).body.includes('Nobody'));
+    await until(async () => (await get()).body.includes('No server'));
     const { status, body } = await get();
     expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);
   });
 });
-
-async function until(condition) {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('Still not so after 20 s');
-    await pause(50);
-  }
-}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type UploadTicket, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { freePorts } from '@framelane/test-kit/free-ports';
+import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -118,7 +119,10 @@ describe('the README', () => {
 });
 
 const executable = findBrowser();
-const inABrowser = executable === undefined ? describe.skip : describe;
+const inABrowser = requires(
+  'Chromium',
+  executable === undefined ? 'Chromium is not installed' : null,
+).describe;
 
 inABrowser('a web page', () => {
   let server: StartedProgram;

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { requires } from '@framelane/test-kit/requires';
+import { afterAll, beforeAll, expect, jest } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { ApiDescription } from '../src/api-description.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
@@ -11,7 +12,7 @@ const target = readTarget(process.env);
 const address = `${target.baseUrl}/docs`;
 const { origin } = new URL(address);
 const executable = findBrowser();
-const inABrowser = executable === undefined ? test.skip : test;
+const inABrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
 
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };

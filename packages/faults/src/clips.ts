@@ -24,7 +24,7 @@ export async function makeClips(): Promise<Clips> {
   };
   return {
     short: await make('short.avi', { size: '426x240', seconds: 2 }),
-    long: await make('long.avi', { size: '1280x720', seconds: 20 }),
+    long: await make('long.avi', { size: '1280x720', seconds: 12 }),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { until } from '@framelane/test-kit/until';
 
@@ -75,6 +76,14 @@ export class ServiceProcess {
   async start(): Promise<void> {
     this.launch();
     await this.ready();
+  }
+
+  /** Sends a signal, such as SIGSTOP and SIGCONT, to the programs that the service runs and their children. */
+  async signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    const pid = this.pid;
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    // Each leads a process group.
+    for (const child of children.split(' ').filter(Boolean)) process.kill(-Number(child), signal);
   }
 
   /** Ends it with a signal; resolves with its exit code, null when the signal ended it. */

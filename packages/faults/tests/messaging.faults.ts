@@ -242,37 +242,38 @@ describe('control planes killed after a commit and before its command is confirm
   }
 });
 
-const SHORTAGES = {
-  memory: {
-    begin: ['set_vm_memory_high_watermark', '0.00001'],
-    end: ['set_vm_memory_high_watermark', '0.4'],
-  },
-  disk: { begin: ['set_disk_free_limit', '1000000GB'], end: ['set_disk_free_limit', '50MB'] },
-};
-
 test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and loses none', async (what) => {
   const running = await cluster.api.send(clips.long);
   await until(async () => ((await cluster.api.video(running))?.progress ?? 0) > 0);
-
-  await cluster.rabbitmq.control(...SHORTAGES[what].begin);
+  // The encode must not end before the broker blocks the engine.
+  await signalPrograms('SIGSTOP');
   const ticket = await cluster.api.ticket();
-  await upload(clips.short, ticket);
-  await until(async () => {
-    const ready = await Promise.all(cluster.engines.map((engine) => engine.isReady()));
-    return !ready.includes(true);
-  });
-  expect(await statusOf(ticket.videoId)).toBe('processing');
-  expect(await statusOf(running)).toBe('processing');
-  await cluster.api.ticket();
-  // Nobody could be heard meanwhile, so nobody is judged, though the reconcilers have looked.
-  await until(async () => (await secondsOverdue(running)) > 3);
-  expect(await outcomesOf(cluster, running)).toEqual([null]);
 
-  await cluster.rabbitmq.control(...SHORTAGES[what].end);
+  await cluster.rabbitmq.setAlarm(what, true);
+  try {
+    await upload(clips.short, ticket);
+    await until(async () => {
+      const ready = await Promise.all(cluster.engines.map((engine) => engine.isReady()));
+      return !ready.includes(true);
+    });
+    expect(await statusOf(ticket.videoId)).toBe('processing');
+    expect(await statusOf(running)).toBe('processing');
+    await cluster.api.ticket();
+    // Engines cannot renew leases meanwhile, so the reconcilers let none expire.
+    await until(async () => (await secondsOverdue(running)) > 3);
+    expect(await outcomesOf(cluster, running)).toEqual([null]);
+  } finally {
+    await cluster.rabbitmq.setAlarm(what, false);
+    await signalPrograms('SIGCONT');
+  }
 
   for (const id of [running, ticket.videoId]) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
+
+async function signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  await Promise.all(cluster.engines.map((engine) => engine.signalPrograms(signal)));
+}
 
 /** How long the lease of the open attempt at a video has been over. */
 async function secondsOverdue(videoId: string): Promise<number> {

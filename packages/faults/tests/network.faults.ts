@@ -76,8 +76,8 @@ describe('an engine that is cut off alone', () => {
     const { videoId, engine } = await begin();
 
     cluster.doorsOf(engine).broker.cut();
-    // It shall not be done before it hears of it.
-    await holdTools(engine);
+    // The encode must not end before the engine learns that its lease has expired.
+    await engine.signalPrograms('SIGSTOP');
     await until(() => said(engine, 'transcode.abandoned', videoId));
     cluster.doorsOf(engine).broker.heal();
 
@@ -85,13 +85,6 @@ describe('an engine that is cut off alone', () => {
     await engine.ready();
     expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
   });
-
-  /** Has whatever an engine runs stand still. */
-  async function holdTools({ pid }: ServiceProcess): Promise<void> {
-    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    // Each leads a group of its own.
-    for (const child of children.split(' ').filter(Boolean)) process.kill(-Number(child), 'SIGSTOP');
-  }
 
   test('from everything but the storage comes too late with its result', async () => {
     const { videoId, engine } = await begin();

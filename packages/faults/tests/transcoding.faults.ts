@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
+import { requires } from '@framelane/test-kit/requires';
+import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
@@ -29,7 +31,7 @@ const run = promisify(execFile);
 /** A disk too small for any job, and one with some room besides what an engine keeps free. */
 const SMALL_DISK = '16m';
 const ROOMY_DISK = '1200m';
-const CAN_MOUNT = await canMount();
+const withMounts = requires('mount', await obstacleToMounting());
 
 let directory: string;
 let cluster: Cluster;
@@ -55,23 +57,6 @@ afterAll(async () => {
   await clips?.remove();
   await rm(directory, { recursive: true, force: true });
 });
-
-async function canMount(): Promise<boolean> {
-  const path = await mkdtemp(join(tmpdir(), 'framelane-faults-mount-'));
-  try {
-    await mount(path, SMALL_DISK);
-    await run('umount', [path]);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await rm(path, { recursive: true });
-  }
-}
-
-async function mount(path: string, size: string): Promise<void> {
-  await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);
-}
 
 /** An ffmpeg that does nothing for ever and does not listen, as long as there is a file `hang` beside it. */
 async function installHangingFfmpeg(): Promise<void> {
@@ -199,7 +184,7 @@ describe('files', () => {
 });
 
 describe('a disk that is full', () => {
-  (CAN_MOUNT ? test : test.skip)('keeps its engine from taking what another one can have', async () => {
+  withMounts.test('keeps its engine from taking what another one can have', async () => {
     await withDisk(SMALL_DISK, async (sick, well) => {
       await sick.start();
       const videoIds = await Promise.all([
@@ -215,24 +200,21 @@ describe('a disk that is full', () => {
     });
   });
 
-  (CAN_MOUNT ? test : test.skip)(
-    'in the middle of a transcode ends that; another engine has it',
-    async () => {
-      await withDisk(ROOMY_DISK, async (sick, well, disk) => {
-        await sick.start();
-        const videoId = await cluster.api.send(clips.long);
-        await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
-        await until(async () => {
-          await fill(disk);
-          return (await outcomesOf(cluster, videoId))[0] === 'failed';
-        });
-        await well.start();
-        expect(await endOf(videoId)).toBe('ready');
-        expect(await outcomesOf(cluster, videoId)).toEqual(['failed', 'completed']);
-        expect(JSON.stringify(logged([sick], 'transcode.failed').at(-1))).toContain('ran out of disk space');
+  withMounts.test('in the middle of a transcode ends that; another engine has it', async () => {
+    await withDisk(ROOMY_DISK, async (sick, well, disk) => {
+      await sick.start();
+      const videoId = await cluster.api.send(clips.long);
+      await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
+      await until(async () => {
+        await fill(disk);
+        return (await outcomesOf(cluster, videoId))[0] === 'failed';
       });
-    },
-  );
+      await well.start();
+      expect(await endOf(videoId)).toBe('ready');
+      expect(await outcomesOf(cluster, videoId)).toEqual(['failed', 'completed']);
+      expect(JSON.stringify(logged([sick], 'transcode.failed').at(-1))).toContain('ran out of disk space');
+    });
+  });
 
   type Engine = Cluster['engines'][number];
 
@@ -244,12 +226,12 @@ describe('a disk that is full', () => {
     const [sick, well] = cluster.engines as [Engine, Engine];
     await Promise.all([sick.end('SIGTERM'), well.end('SIGTERM')]);
     const disk = join(cluster.workDir, '1');
-    await mount(disk, size);
+    await mountSmallDisk(disk, size);
     try {
       await work(sick, well, disk);
     } finally {
       await sick.end('SIGTERM');
-      await run('umount', [disk]);
+      await unmountSmallDisk(disk);
       await sick.start();
     }
   }

@@ -271,14 +271,15 @@ ownBroker('RabbitMqBus with the users of the services', () => {
   );
 
   test('an engine may send every event, and a control plane is not an administrator', async () => {
-    const listed = await node?.control('list_topic_permissions', '--formatter=json');
-    const [{ write }] = JSON.parse(listed ?? '[]');
+    const rights = `[maps:from_list([{Key, Value} || {Key, Value} <- Right, is_binary(Value)]) ||
+      Right <- rabbit_auth_backend_internal:list_topic_permissions()]`.replace('\n', ' ');
+    const [engineRights] = (await (node as RabbitMqNode).evaluate(rights)) as { write: string }[];
+    const write = engineRights?.write ?? 'no rights';
     expect(QUEUES[EVENTS].filter((type) => !new RegExp(write).test(type))).toEqual([]);
     expect(QUEUES[COMMANDS].filter((type) => new RegExp(write).test(type))).toEqual([]);
-    const users = JSON.parse((await node?.control('list_users', '--formatter=json')) ?? '[]');
-    expect(
-      Object.fromEntries(users.map(({ user, tags }: { user: string; tags: string[] }) => [user, tags])),
-    ).toEqual({
+    const users = '[maps:from_list(User) || User <- rabbit_auth_backend_internal:list_users()]';
+    const listed = (await (node as RabbitMqNode).evaluate(users)) as { user: string; tags: string[] }[];
+    expect(Object.fromEntries(listed.map(({ user, tags }) => [user, tags]))).toEqual({
       framelane: ['administrator'],
       'control-plane': [],
       engine: [],
@@ -298,7 +299,7 @@ ownBroker('RabbitMqBus with a failing broker', () => {
     withBus(async (bus) => {
       const handled: string[] = [];
       await bus.publish(event('before'));
-      await node?.control('set_vm_memory_high_watermark', '0.00001');
+      await node?.setAlarm('memory', true);
       let confirmed = false;
       const publishing = bus.publish(event('waiting')).then(() => {
         confirmed = true;
@@ -309,7 +310,7 @@ ownBroker('RabbitMqBus with a failing broker', () => {
       await until(() => handled.length === 1);
       expect(confirmed).toBe(false);
 
-      await node?.control('set_vm_memory_high_watermark', '0.4');
+      await node?.setAlarm('memory', false);
 
       await publishing;
       await until(() => handled.length === 2);
@@ -319,21 +320,21 @@ ownBroker('RabbitMqBus with a failing broker', () => {
 
   test('check fails while the broker is short of memory', () =>
     withBus(async (bus) => {
-      await node?.control('set_vm_memory_high_watermark', '0.00001');
+      await node?.setAlarm('memory', true);
       await until(async () => !(await isUsable(bus)));
-      await node?.control('set_vm_memory_high_watermark', '0.4');
+      await node?.setAlarm('memory', false);
       await until(() => isUsable(bus));
     }));
 
   test('reports a message without a confirm as unconfirmed', () =>
     withBus(
       async (bus) => {
-        await node?.control('set_vm_memory_high_watermark', '0.00001');
+        await node?.setAlarm('memory', true);
 
         const refusal = await bus.publish(event('a')).catch((error: unknown) => error);
 
         expect(refusal).toBeInstanceOf(UnconfirmedMessageError);
-        await node?.control('set_vm_memory_high_watermark', '0.4');
+        await node?.setAlarm('memory', false);
         await until(() => isUsable(bus));
       },
       { publishLimitMs: 100 },

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, statfs, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requires } from '@framelane/test-kit/requires';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FileObjectStore } from '../src/file-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
@@ -47,7 +48,11 @@ test('reads neither a symbolic link nor a FIFO', async () => {
 });
 
 const otherFileSystem = '/dev/shm';
-(existsSync(otherFileSystem) ? test : test.skip)('fetches a copy to another file system', async () => {
+const withTwoFileSystems = requires(
+  otherFileSystem,
+  existsSync(otherFileSystem) ? null : 'It does not exist',
+);
+withTwoFileSystems.test('fetches a copy to another file system', async () => {
   const folder = await mkdtemp(join(otherFileSystem, 'file-store-'));
   try {
     await put('a/b', 'content');

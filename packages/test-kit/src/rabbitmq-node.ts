@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ErlangShell } from './erlang-shell.ts';
 import { freePorts } from './free-ports.ts';
 
 /** Where Debian's package keeps the program itself; the one on the PATH insists on a user of its own. */
@@ -13,7 +14,7 @@ const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 const START_LIMIT_MS = 60_000;
 
 /** Prints the users that docker-compose.yml gives the broker, with their rights. */
-const DEFINITIONS = join(import.meta.dirname, '..', 'rabbitmq', 'definitions.sh');
+const DEFINITIONS = join(import.meta.dirname, '../../../infra/rabbitmq/definitions.sh');
 
 /** Their passwords. */
 const PASSWORDS = {
@@ -22,25 +23,43 @@ const PASSWORDS = {
   RABBITMQ_ENGINE_PASSWORD: 'transcodes',
 };
 
-/** A RabbitMQ of the tests' own, on ports and in a directory of its own. */
+const UNSETTLED = `[[Name, Count] || [{name, {resource, _, queue, Name}}, {messages_unacknowledged, Count}] <-
+  rabbit_amqqueue:info_all(<<"/">>, [name, messages_unacknowledged])]`.replaceAll('\n', ' ');
+
+/** A RabbitMQ that only one test file uses, with its own ports and directory. */
 export type RabbitMqNode = {
-  /** The address of its default virtual host, for its administrator. */
+  /** Address of the default virtual host, for the administrator. */
   url: string;
-  /** The same for the users of the services, which have the rights of those in docker-compose.yml. */
+  /** The same for the services' users, which have the same rights as in docker-compose.yml. */
   serviceUrls: { controlPlane: string; engine: string };
-  /** Writes down which queues there are, as the broker does by itself only some seconds after they were declared. */
+  /** Writes queue declarations to disk, which the broker does by itself only after some seconds. */
   flush(): Promise<void>;
-  /** Ends it at once. Queues declared in the last seconds and not flushed may be gone then, with their messages. */
+  /** Kills the broker. It may forget queues declared in the last seconds, unless they were flushed. */
   kill(): Promise<void>;
-  /** Starts it again with what it had on disk. */
+  /** Starts it again with what is on disk. */
   start(): Promise<void>;
-  /** Runs rabbitmqctl on it; resolves with what it prints. */
-  control(...args: string[]): Promise<string>;
-  /** Ends it and removes its files. */
+  /** Evaluates an Erlang expression on the broker. Its value must be representable in JSON. */
+  evaluate(expression: string): Promise<unknown>;
+  /** Messages that a consumer has received and not settled, by queue. */
+  unsettledMessages(): Promise<Record<string, number>>;
+  /** Raises the alarm for low memory or low disk space, or ends it. Resolves once the broker blocks publishers, or no longer does. */
+  setAlarm(shortOf: 'memory' | 'disk', raised: boolean): Promise<void>;
+  /** Stops it and removes its files. */
   remove(): Promise<void>;
 };
 
-/** Starts a broker and resolves once it takes connections, after some ten seconds. */
+const ALARMS = {
+  memory: {
+    raise: 'vm_memory_monitor:set_vm_memory_high_watermark(0.00001)',
+    end: 'vm_memory_monitor:set_vm_memory_high_watermark(0.4)',
+  },
+  disk: {
+    raise: 'rabbit_disk_monitor:set_disk_free_limit("1000000GB")',
+    end: 'rabbit_disk_monitor:set_disk_free_limit("50MB")',
+  },
+};
+
+/** Starts a broker and resolves once it accepts connections, after about ten seconds. */
 export async function startRabbitMq(): Promise<RabbitMqNode> {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-rabbitmq-'));
   const [port, distPort, epmdPort] = (await freePorts(3)) as [number, number, number];
@@ -65,20 +84,23 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     RABBITMQ_FEATURE_FLAGS_FILE: join(directory, 'feature_flags'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
-    // One scheduler that sleeps when idle: the tests need the processors more.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none',
+    // One scheduler, which sleeps when idle: the tests need the processors. Statistics of queues are up to date sooner.
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
+      '+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -rabbit quorum_tick_interval 500',
   };
   await mkdir(env.RABBITMQ_LOG_BASE);
   await writeFile(env.RABBITMQ_ENABLED_PLUGINS_FILE, '[].\n');
   const definitions = join(directory, 'definitions.json');
   await writeFile(definitions, execFileSync('sh', [DEFINITIONS], { env: { ...env, ...PASSWORDS } }));
   const settings = ['log.file.level = warning', 'disk_free_limit.absolute = 50MB'];
+  settings.push('collect_statistics_interval = 500');
   settings.push(`load_definitions = ${definitions}`);
   await writeFile(env.RABBITMQ_CONFIG_FILE, `${settings.join('\n')}\n`);
 
   // The node would leave a port mapper of its own behind.
   const epmd = spawn('epmd', ['-address', '127.0.0.1'], { env, stdio: 'ignore' });
   let server: ChildProcess | undefined;
+  let shell: ErlangShell | undefined;
 
   const start = async () => {
     server = spawn(PROGRAM, { env, detached: true, stdio: ['ignore', 'ignore', 'ignore'] });
@@ -98,13 +120,22 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     while (await accepts(port)) await delay(20);
   };
   const remove = async () => {
-    await kill();
+    await Promise.all([kill(), shell?.stop()]);
     epmd.kill('SIGKILL');
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
-  const control = (...args: string[]) => output('/usr/lib/rabbitmq/bin/rabbitmqctl', ['-q', ...args], env);
+  const evaluate = (expression: string) => {
+    shell ??= new ErlangShell(env);
+    return shell.evaluate(expression);
+  };
   const flush = async () => {
-    await control('eval', 'mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].');
+    await evaluate('mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()], true');
+  };
+  const unsettledMessages = async () => Object.fromEntries((await evaluate(UNSETTLED)) as [string, number][]);
+  const setAlarm = async (shortOf: keyof typeof ALARMS, raised: boolean) => {
+    const done = `Done = fun() -> (rabbit_alarm:get_alarms() =/= []) =:= ${raised} end`;
+    const wait = 'Wait = fun Again() -> Done() orelse begin timer:sleep(5), Again() end end';
+    await evaluate(`${ALARMS[shortOf][raised ? 'raise' : 'end']}, ${done}, ${wait}, Wait()`);
   };
 
   try {
@@ -113,7 +144,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     await remove();
     throw error;
   }
-  return { url, serviceUrls, flush, kill, start, control, remove };
+  return { url, serviceUrls, flush, kill, start, evaluate, unsettledMessages, setAlarm, remove };
 }
 
 /** The node opens its port when all else is up. */
@@ -135,18 +166,4 @@ async function accepts(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-async function output(program: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    text += chunk;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${text}`);
-  return text;
 }

@@ -30,9 +30,8 @@ import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
 import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
-import { DatabaseMetrics } from './metrics/database-metrics.ts';
-import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
 import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
@@ -184,15 +183,15 @@ export class ControlPlane {
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
     const once = idempotent(db, idempotency);
-    const databaseMetrics = new DatabaseMetrics(metrics.registry, {
+    const stateMetrics = new StateMetrics(metrics.registry, {
       db,
       pool,
+      bus,
       attempts,
       webhookDeliveries,
       resealing,
       logger,
     });
-    const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
 
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
@@ -252,21 +251,18 @@ export class ControlPlane {
         tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, async () => {
-          await Promise.all([databaseMetrics.refresh(), deadLetterMetrics.refresh()]);
-        }),
+        metrics: metricsEndpoint(metrics.registry, () => stateMetrics.refresh()),
       }),
     );
   }
 
   /**
-   * Migrates the database, then serves. Resolves with the ports once requests are taken. `alone` says that no other
-   * control plane and no engine runs and that the queue is empty, as on a single node that starts: what was under way
-   * died with a process before, and is taken up again at once.
+   * Serves requests and background work; call `migrate` first. Resolves with the ports once it accepts requests. `alone` says that
+   * no other control plane and no engine is running and the queue is empty, as at the start of a single node: whatever was in
+   * progress ended with an earlier process and resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     const { bus, objects } = this.#deps;
-    await this.migrate();
     if (alone) {
       await this.#jobs.freeAbandonedJobs({ noneRuns: true });
       await this.#attempts.restart();
@@ -307,7 +303,7 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Brings the database to the newest schema, as `start` does. Safe on several instances at once. */
+  /** Migrates the database to the latest schema. Instances that start at the same time do so one after another. */
   async migrate(): Promise<void> {
     const { logger } = this.#deps;
     const pool = openPatientPool(this.#config.databaseUrl, logger);

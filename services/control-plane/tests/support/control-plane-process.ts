@@ -27,9 +27,7 @@ const config = readControlPlaneConfig({
 });
 const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
 const objects = new FileObjectStore(tmpdir());
-const { port, internalPort } = await ControlPlane.create(localWebhooks(config), {
-  bus,
-  objects,
-  logger,
-}).start();
+const controlPlane = ControlPlane.create(localWebhooks(config), { bus, objects, logger });
+await controlPlane.migrate();
+const { port, internalPort } = await controlPlane.start();
 process.stdout.write(`${port} ${internalPort}\n`);

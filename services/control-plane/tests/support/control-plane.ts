@@ -76,6 +76,7 @@ export async function startControlPlane(
     );
   const controlPlane = create();
   const running = [controlPlane];
+  await controlPlane.migrate();
   const { port, internalPort } = await controlPlane.start();
   const { workspaceId, newApiKey: apiKey } = await controlPlane.bootstrap();
   if (apiKey === null) throw new Error('A fresh database had a key already');

@@ -109,7 +109,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
   });
 
   test('does not survive its engine', async () => {
-    const script = join(import.meta.dirname, 'support', 'encode-forever.ts');
+    const script = join(import.meta.dirname, '../support/encode-forever.ts');
     const cwd = join(directory, sandbox);
     const engine = spawn(process.execPath, [script, tools[sandbox].ffmpeg, cwd], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { test } from '@jest/globals';
+import { requires } from '@framelane/test-kit/requires';
 
 type Working = 'bubblewrap' | 'landlock' | 'none';
 
@@ -39,8 +39,7 @@ export function workingSandboxes({ standIn = false } = {}): Working[] {
   const working: Working[] = ['none'];
   for (const sandbox of ['bubblewrap', 'landlock'] as const) {
     const standsIn = standIn && sandbox === 'landlock' && LANDLOCK_STAND_IN !== null;
-    if (OBSTACLES[sandbox] === null || standsIn) working.push(sandbox);
-    else test.skip(`${sandbox} cannot be tested on this machine: ${OBSTACLES[sandbox]}`, () => {});
+    if (requires(sandbox, standsIn ? null : OBSTACLES[sandbox]).isMet) working.push(sandbox);
   }
   return working;
 }

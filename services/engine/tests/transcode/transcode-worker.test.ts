@@ -1,6 +1,7 @@
 import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
+import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
@@ -285,8 +286,8 @@ test('no job starts while only the reserve of the objects disk is left', async (
   }
 });
 
-const asRoot = process.geteuid?.() === 0 ? test : test.skip;
-asRoot('a work directory of another user is refused', async () => {
+const asRoot = requires('root', process.geteuid?.() === 0 ? null : 'The tests do not run as root');
+asRoot.test('a work directory of another user is refused', async () => {
   const bench = await WorkerBench.start();
   try {
     for (const name of ['jobs', 'tools']) {

@@ -1,0 +1,26 @@
+import { describe, test } from '@jest/globals';
+
+/** Names, separated by commas, of what this machine cannot have although CI is true. */
+const MAY_SKIP = (process.env.TESTS_MAY_SKIP ?? '').split(',');
+
+/**
+ * The `test` and `describe` for tests that need something of the machine, such as a program. Without it they are
+ * skipped, and a test that names it is skipped too, or fails when CI is "true".
+ *
+ * @param obstacle why the machine does not have it; null when it does.
+ */
+export function requires(
+  what: string,
+  obstacle: string | null,
+): {
+  isMet: boolean;
+  test: typeof test | typeof test.skip;
+  describe: typeof describe | typeof describe.skip;
+} {
+  if (obstacle === null) return { isMet: true, test, describe };
+  const fails = process.env.CI === 'true' && !MAY_SKIP.includes(what);
+  (fails ? test : test.skip)(`requires ${what}: ${obstacle}`, () => {
+    throw new Error(`${obstacle}. Install it, or set TESTS_MAY_SKIP="${what}" to run without it.`);
+  });
+  return { isMet: false, test: test.skip, describe: describe.skip };
+}
