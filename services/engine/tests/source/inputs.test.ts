@@ -488,7 +488,7 @@ function highRange(transfer: string): Clip {
 }
 
 test.each(['smpte2084', 'arib-std-b67'])(
-  'high dynamic range coded by %s looks right in standard range',
+  'high dynamic range with %s has the right colours in standard range',
   async (transfer) => {
     const clip = await makeClip(inBench(`${transfer}.mp4`), highRange(transfer));
     const { videoId, manifest, outcome } = await transcode(clip);
@@ -538,27 +538,30 @@ test.each([
   ['tagged', ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
   ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
   ['untagged', []],
-])('rungs below a kept one of standard definition that is %s have its colours', async (name, options) => {
-  const clip = await makeClip(inBench(`sd-${name}.mp4`), {
-    video: quartered(1, { width: 852, height: 480 }),
-    options: ['-preset', 'veryfast', ...options],
-  });
-  const { videoId, manifest } = await transcode(clip);
-  expect(bench.videoPassthrough.has(videoId)).toBe(true);
-  const tags: unknown[] = [];
-  for (const rendition of manifest.renditions) {
-    const file = await deliveredFile(bench, videoId, rendition);
-    const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
-    const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
-    tags.push(streams[0]);
-    expect(
-      maxDifference(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS),
-    ).toBeLessThan(8);
-  }
-  expect(tags).toHaveLength(2);
-  expect(tags[0]).toEqual(tags[1]);
-  expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
-});
+])(
+  'rungs below a passthrough rung of standard definition that is %s have its colours',
+  async (name, options) => {
+    const clip = await makeClip(inBench(`sd-${name}.mp4`), {
+      video: quartered(1, { width: 852, height: 480 }),
+      options: ['-preset', 'veryfast', ...options],
+    });
+    const { videoId, manifest } = await transcode(clip);
+    expect(bench.videoPassthrough.has(videoId)).toBe(true);
+    const tags: unknown[] = [];
+    for (const rendition of manifest.renditions) {
+      const file = await deliveredFile(bench, videoId, rendition);
+      const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
+      const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
+      tags.push(streams[0]);
+      expect(
+        maxDifference(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS),
+      ).toBeLessThan(8);
+    }
+    expect(tags).toHaveLength(2);
+    expect(tags[0]).toEqual(tags[1]);
+    expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
+  },
+);
 
 test('two hours of nearly static video', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
@@ -705,7 +708,7 @@ test.each([
   ['cut.mkv', ['-c:a', 'aac']],
   ['cut.flv', ['-c:a', 'aac']],
   ['cut.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
-])('%s was cut off: it is delivered as far as it goes, and that is told', async (file, options) => {
+])('%s is truncated: its content is transcoded, with an issue', async (file, options) => {
   const clip = await makeClip(inBench(file), { video: `${SMALL}:r=25:d=10`, audio: 'sine=d=12', options });
   await truncate(clip, Math.round((await stat(clip)).size / 2));
   const { manifest, outcome } = await transcode(clip);

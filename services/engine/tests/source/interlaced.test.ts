@@ -124,7 +124,7 @@ test('lower rungs of a fast video have every second frame', async () => {
 });
 
 test.each(['ts', 'mkv'])(
-  'a recording that gets interlaced on the way is made progressive in %s',
+  'a recording in %s that changes to interlaced is deinterlaced from there on',
   async (kind) => {
     const options = ['-c:v', 'mpeg2video', '-q:v', '2'];
     const film = await makeClip(inBench('film.ts'), { video: `${movingBars(6)},fps=25`, options });
