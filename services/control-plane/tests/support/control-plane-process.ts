@@ -9,8 +9,8 @@ import { shiftClock } from './shift-clock.ts';
 import { localWebhooks } from './webhooks.ts';
 
 /**
- * A program: a control plane in a process of its own, to be killed. Works on the database in DATABASE_URL and prints its
- * two ports once it serves. Its clock is CLOCK_OFFSET_SECONDS ahead.
+ * A program that runs a control plane on the database in DATABASE_URL, so that tests can kill it. It prints its two ports
+ * when it serves. Its clock is CLOCK_OFFSET_SECONDS ahead.
  */
 
 shiftClock(Number(process.env.CLOCK_OFFSET_SECONDS ?? 0) * 1000);
