@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser, Page } from 'puppeteer-core';
 import { installPackedClient } from '../../client/tests/support/packed-client.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
   // Noise, so that the file is some megabytes.
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'holiday',
     width: 640,
     height: 360,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { runCurlLine } from '../src/curl-line.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { Leftovers } from '../src/leftovers.ts';
@@ -34,7 +34,7 @@ let clip: string;
 let played: string;
 
 beforeAll(async () => {
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'summer-campaign',
     width: 854,
     height: 480,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { Leftovers } from '../src/leftovers.ts';
 import { readTarget } from '../src/target.ts';
@@ -22,7 +22,7 @@ let clip: string;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'sample',
     width: 320,
     height: 180,

@@ -10,7 +10,7 @@ import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { streamsOf } from '../src/ffprobe.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { storedObjects } from '../src/stored-objects.ts';
@@ -28,7 +28,7 @@ let video: ReadyVideo;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-happy-path-'));
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'holiday',
     width: 854,
     height: 480,
@@ -117,7 +117,7 @@ describe('a video that is ready', () => {
 describe('a video that is deleted', () => {
   test('is gone at every address at once, and from storage soon after', async () => {
     const { id, hls } = await client.publish(
-      await makeClip(directory, {
+      await makeMp4(directory, {
         name: 'gone',
         width: 640,
         height: 360,

@@ -6,7 +6,7 @@ import type { Report } from '@framelane/hls-conformance/check';
 import { isVideo, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type ClipPlan, makeClip } from '../src/clips.ts';
+import { type ClipPlan, makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { holdToRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
@@ -81,7 +81,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-hls-rules-'));
   await Promise.all(
     CASES.map(async (plan) => {
-      const video = await client.publish(await makeClip(directory, plan));
+      const video = await client.publish(await makeMp4(directory, plan));
       delivered.set(plan.name, { video, ...(await holdToRules(video, target)) });
     }),
   );

@@ -6,7 +6,7 @@ import type { UploadTicket } from '@framelane/client';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { HeldUpload } from '../src/held-upload.ts';
 import { readTarget } from '../src/target.ts';
@@ -24,7 +24,7 @@ let ticket: UploadTicket;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-upload-'));
   // Noise, so that the file is some megabytes: more than the buffers of a connection hold.
-  path = await makeClip(directory, {
+  path = await makeMp4(directory, {
     name: 'clip',
     width: 640,
     height: 360,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
+import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
@@ -7,7 +8,7 @@ import { Random } from '../src/random.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 const ROUNDS = 6;
 const UPLOADS_A_ROUND = 3;
 
@@ -24,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 /** Sends a file until an engine says that it has it, as a client with patience does. */
@@ -100,7 +100,7 @@ test('whatever is killed at whatever moment, every video that was taken in becom
   const lost = states.filter((video) => video?.status !== 'ready');
   const tally = kills.map(({ name, times }) => `${name} ${times}`).join(', ');
   process.stdout.write(
-    `Killed: ${tally}. ${videos.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+    `Killed: ${tally}. ${videos.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
   );
   expect(wrong).toEqual([]);
   expect(lost).toEqual([]);

@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 async function statusOf(id: string): Promise<string | undefined> {

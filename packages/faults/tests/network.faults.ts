@@ -31,7 +31,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {

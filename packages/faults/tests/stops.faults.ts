@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 test('engines that are asked to stop hand back what they have, and end well', async () => {

@@ -36,7 +36,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 function send({ uploadToken }: Ticket): Promise<Outcome> {

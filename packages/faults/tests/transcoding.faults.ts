@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
+import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
+import { testSeed } from '@framelane/test-kit/seed';
 import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
+import { ffmpeg } from '../../../services/engine/tests/support/media.ts';
 import { mutated } from '../../../services/engine/tests/support/mutations.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -18,7 +20,7 @@ import { Random } from '../src/random.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 /** Also those that take minutes by their nature. */
 const LONG = process.env.LONG === 'yes';
 
@@ -46,7 +48,7 @@ beforeAll(async () => {
   await installHangingFfmpeg();
   clips = await makeClips();
   cluster = await Cluster.start({ env });
-  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
   await letFfmpegRun();
@@ -54,7 +56,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -171,7 +172,7 @@ describe('files', () => {
       damaged.map(async (bytes, index) => endOf(await sendBytes(`damaged-${index}`, bytes))),
     );
     const ready = ends.filter((end) => end === 'ready').length;
-    process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. SEED=${SEED}\n`);
+    process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. PROPERTY_SEED=${SEED}\n`);
     // Whatever else the reason is, it lies in the file.
     const ours = ['internal_error', 'storage_failed', 'transcode_timeout', 'upload_expired'];
     expect(ends.filter((end) => ours.includes(end))).toEqual([]);

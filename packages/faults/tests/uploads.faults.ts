@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sourcePrefix } from '../../object-store/src/object-keys.ts';
@@ -17,7 +18,7 @@ import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '..
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 /** Also those that take minutes by their nature. */
 const LONG = process.env.LONG === 'yes';
 
@@ -45,14 +46,13 @@ beforeAll(async () => {
   cluster = await Cluster.start({ env });
   clip = await readFile(clips.short);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
-  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 /** Sends a form through the door behind which the engines are. */
@@ -508,7 +508,7 @@ describe('an engine', () => {
     const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
     const lost = states.filter((video) => video?.status !== 'ready');
     process.stdout.write(
-      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
     );
     expect(lost).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { AnswerCheck } from '@framelane/openapi/answer-check';
+import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ControlPlaneConfig } from '../src/config.ts';
@@ -16,7 +17,7 @@ import { localWebhooks } from './support/webhooks.ts';
 /** Requests to send in all. */
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 2_000);
 /** Repeats a run by what it printed: the seed makes the same requests, the path goes straight to a counterexample. */
-const SEED = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
 /** A sequence has some forty requests, so these are more than enough of them. */
 const SEQUENCES = REQUESTS / 20;

@@ -1,9 +1,10 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Size } from '../../src/source/media-source.ts';
 import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
-import { type Clip, ffmpeg, ffprobe, greyPictures, makeClip, samples } from '../support/media.ts';
+import { ffmpeg, ffprobe, greyPictures, samples } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';
 import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
 import { withTeletext } from '../support/teletext.ts';
