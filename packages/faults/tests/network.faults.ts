@@ -164,7 +164,7 @@ test.each(['cut', 'silence'] as const)(
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.waitUntilReady(running);
     await until(() =>
-      logged(cluster.engines, 'transcode.claim_unanswered').some((line) => line.videoId === begun.videoId),
+      logged(cluster.engines, 'transcode.claim_failed').some((line) => line.videoId === begun.videoId),
     );
     cluster.doors.internal.heal();
 

@@ -30,9 +30,8 @@ import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
 import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
-import { DatabaseMetrics } from './metrics/database-metrics.ts';
-import { DeadLetterMetrics } from './metrics/dead-letters.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
 import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
@@ -184,15 +183,15 @@ export class ControlPlane {
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
     const once = idempotent(db, idempotency);
-    const databaseMetrics = new DatabaseMetrics(metrics.registry, {
+    const stateMetrics = new StateMetrics(metrics.registry, {
       db,
       pool,
+      bus,
       attempts,
       webhookDeliveries,
       resealing,
       logger,
     });
-    const deadLetterMetrics = new DeadLetterMetrics(metrics.registry, { bus, logger });
 
     const keys = new ApiKeysService({ db, logger });
     const authenticate = authentication(keys, {
@@ -252,9 +251,7 @@ export class ControlPlane {
         tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
         secret: config.secrets.service,
         countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, async () => {
-          await Promise.all([databaseMetrics.refresh(), deadLetterMetrics.refresh()]);
-        }),
+        metrics: metricsEndpoint(metrics.registry, () => stateMetrics.refresh()),
       }),
     );
   }

@@ -172,7 +172,7 @@ describe('videos', () => {
       'framelane_transcode_attempts_total{outcome="handed_back"}': 1,
       'framelane_transcode_attempts_total{outcome="completed"}': 1,
       'framelane_videos_finished_total{outcome="ready",code=""}': 1,
-      framelane_video_processing_seconds_count: 1,
+      framelane_video_processing_duration_seconds_count: 1,
     });
   });
 
@@ -227,8 +227,8 @@ describe('videos', () => {
       1,
       undefined,
     ]);
-    expect(growth[kinds('sent_bytes')('segment')]).toBeGreaterThan(480_000);
-    expect(growth[kinds('sent_bytes')('key')]).toBeLessThan(2000);
+    expect(growth[kinds('response_bytes')('segment')]).toBeGreaterThan(480_000);
+    expect(growth[kinds('response_bytes')('key')]).toBeLessThan(2000);
   });
 
   test('webhooks: received, tried again, given up, disabled', async () => {
@@ -259,7 +259,7 @@ describe('queues', () => {
   }
 
   test('of videos: how many wait for an engine and since when, also when a command is sent again', async () => {
-    const queue = 'framelane_processing_videos';
+    const queue = 'framelane_videos_processing';
     await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
     const [waiting, running] = [await plane.ticket(), await plane.ticket()];
     for (const { uploadToken } of [waiting, running]) await plane.engine.upload(uploadToken);
@@ -346,7 +346,7 @@ describe('a database that is away', () => {
     const { series } = await scrape();
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(plane.db);
     expect(series.get('framelane_database_up')).toBe(0);
-    expect(series.has('framelane_processing_videos{state="waiting"}')).toBe(false);
+    expect(series.has('framelane_videos_processing{state="waiting"}')).toBe(false);
     expect(series.get('framelane_uploads_completed_total')).toBeGreaterThan(0);
     expect((await scrape()).series.get('framelane_database_up')).toBe(1);
   });

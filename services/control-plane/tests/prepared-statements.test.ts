@@ -1,8 +1,8 @@
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { compileOnce } from '../src/db/compile-once.ts';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { compileOnce } from '../src/db/prepared-statements.ts';
 import { createTestDatabase } from './support/database.ts';
 
 const parcels = compileOnce((db, id: number) =>

@@ -1,37 +1,42 @@
-import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
-import type { Logger } from '@framelane/service-kit/logger';
+import { liveness, readiness } from '@framelane/service-kit/health';
+import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
 import { problemHandler, requestId, routeNotFound, securityHeaders } from '@framelane/service-kit/middleware';
 import { internalError, Problem } from '@framelane/service-kit/problem';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express } from 'express';
 import { READINESS_TIMEOUT_MS } from './config.ts';
+import type { EngineContext } from './context.ts';
 import { uploadRoutes } from './uploads/upload.routes.ts';
-import type { Uploads } from './uploads/uploads.ts';
 
-/** The engine's application: what every request passes, in order. */
-export function createApp(deps: {
-  checks: ReadinessChecks;
-  trustedProxies: readonly string[];
-  countRequests: RequestHandler;
-  uploads: Uploads;
-  logger: Logger;
-}): Express {
+/** The public application: uploads and health checks. */
+export function createApp({ config, checks, metrics, uploads, logger }: EngineContext): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(closeOnUnreadBody, requestId, deps.countRequests, securityHeaders);
+  app.set('trust proxy', [...config.trustedProxies]);
+  const count = countRequests(metrics.registry, (req) => req.route?.path);
+  app.use(closeOnUnreadBody, requestId, count, securityHeaders);
   app.get('/healthz', liveness());
-  app.get('/readyz', readiness(deps.checks, READINESS_TIMEOUT_MS));
-  app.use(uploadRoutes(deps.uploads));
-  app.use(routeNotFound);
-  app.use(closeUnreadBody);
-  app.use(problemHandler(deps.logger));
+  app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
+  app.use(uploadRoutes(uploads));
+  app.use(routeNotFound, closeOnFailedUpload, problemHandler(logger));
   return app;
 }
 
-/** A request that fails before its body is read gets its response at once, and the connection closes: nobody reads the rest. */
-const closeUnreadBody: ErrorRequestHandler = (error: unknown, req, _res, next) => {
+/** The application on the internal listener: health checks and metrics for operators. */
+export function createInternalApp({ checks, metrics, logger }: EngineContext): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(closeOnUnreadBody, requestId);
+  app.get('/healthz', liveness());
+  app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
+  app.get('/metrics', metricsEndpoint(metrics.registry));
+  app.use(routeNotFound, problemHandler(logger));
+  return app;
+}
+
+/** When a request fails before its body is read, responds at once and closes the connection. Nobody reads the rest. */
+const closeOnFailedUpload: ErrorRequestHandler = (error: unknown, req, _res, next) => {
   const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
   if (!hasBody || req.readableEnded) {
     next(error);

@@ -13,7 +13,7 @@ describe('the configuration of an engine', () => {
     expect(config.secrets).toEqual({ service: REQUIRED.SERVICE_SECRET });
   });
 
-  test('needs only what no default can know', () => {
+  test('needs only the settings without a default', () => {
     const config = readEngineConfig(REQUIRED);
     expect(config).toMatchObject({
       http: { host: '127.0.0.1', port: 8090 },
@@ -24,7 +24,7 @@ describe('the configuration of an engine', () => {
     expect(config.transcode.slots).toBeGreaterThanOrEqual(1);
   });
 
-  test('names everything that is missing or wrong, and no value', () => {
+  test('the error names every missing or invalid setting, and no value', () => {
     const read = () =>
       readEngineConfig({ SERVICE_SECRET: 'too short', ENGINE_PRESET: 'warp', ENGINE_SLOTS: '0' });
     for (const name of ['CONTROL_PLANE_INTERNAL_URL', 'SERVICE_SECRET', 'ENGINE_PRESET', 'ENGINE_SLOTS']) {
@@ -33,16 +33,16 @@ describe('the configuration of an engine', () => {
     expect(read).not.toThrow(/too short|warp/);
   });
 
-  test('takes the caps of the rungs in kilobits', () => {
+  test('reads the maximum bit rates in kilobits per second', () => {
     const read = (ENGINE_MAX_RATES: string) => readEngineConfig({ ...REQUIRED, ENGINE_MAX_RATES });
     const rates = { '360p': 500_000, '480p': 1_000_000, '720p': 2_000_000, '1080p': 4_000_000 };
     expect(read('500,1000,2000,4000').transcode.maxRates).toEqual(rates);
     for (const wrong of ['500', '500,400,2000,4000', '500,1000,2000,4000,8000', 'a,b,c,d', '1,2,3,4']) {
-      expect(() => read(wrong)).toThrow('ENGINE_MAX_RATES: must be 4 rising numbers');
+      expect(() => read(wrong)).toThrow('ENGINE_MAX_RATES: must be 4 increasing numbers');
     }
   });
 
-  test('gives engines on one machine work folders of their own', () => {
+  test('gives each engine on one machine its own work folder', () => {
     const folder = (port: string) => readEngineConfig({ ...REQUIRED, ENGINE_PORT: port }).transcode.workDir;
     expect(folder('8090')).not.toBe(folder('8091'));
   });

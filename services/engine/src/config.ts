@@ -19,9 +19,9 @@ export const X264_PRESETS = [
   'veryslow',
 ] as const;
 
-/** The caps of the rungs in kilobits a second, lowest rung first. */
+/** Maximum bit rates of the video renditions in kilobits per second, lowest rendition first. */
 function maxRates() {
-  const message = `must be ${VIDEO_RENDITIONS.length} rising numbers from 100 to 100000, kilobits a second of ${VIDEO_RENDITIONS.join(', ')}`;
+  const message = `must be ${VIDEO_RENDITIONS.length} increasing numbers from 100 to 100000, in kilobits per second, for ${VIDEO_RENDITIONS.join(', ')}`;
   return z
     .string()
     .transform((text) => text.split(',').map((rate) => (/^\d{3,6}$/.test(rate) ? Number(rate) : 0)))
@@ -61,37 +61,37 @@ const settings = z.object({
  */
 export const READINESS_TIMEOUT_MS = 6_000;
 
-/** How long the engine attempts to register a stored file: about as long as a client waits for the response. */
+/** How long the engine retries to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 
-/** How many uploads an engine takes, and how slow they may be. */
+/** How many uploads an engine accepts, and how slow they may be. */
 export type UploadLimits = {
-  /** Uploads at once. */
+  /** Concurrent uploads. */
   atOnce: number;
-  /** Seconds without a single byte. */
+  /** Seconds without a byte after which an upload ends. */
   idleSeconds: number;
-  /** Average over the transfer, judged once it has lasted a while. */
+  /** Lowest average throughput of a transfer, checked once the transfer is ten seconds old. */
   minBytesPerSecond: number;
-  /** Seconds in which a stored file has to be registered. */
+  /** Seconds in which a stored file must be registered. */
   registerSeconds: number;
 };
 
-/** Everything the engine is told from outside. Secrets stand apart, so that a config can be shown. */
+/** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
 export type EngineConfig = {
   /** The public listener. */
   http: { host: string; port: number };
-  /** The listener for those who run the engine; never exposed to the public. */
+  /** The listener for operators. It must not be reachable from the internet. */
   internalHttp: { host: string; port: number };
-  /** Root of the control plane's internal listener. */
+  /** Base URL of the control plane's internal listener. */
   controlPlaneUrl: string;
-  /** Proxies that are believed what they say of the client's address: addresses and ranges. */
+  /** Addresses and ranges of the proxies whose X-Forwarded-For the engine trusts. */
   trustedProxies: readonly string[];
   uploads: UploadLimits;
   transcode: TranscodeSettings;
   secrets: { service: string };
 };
 
-/** Reads the configuration; throws a SettingsError naming what is missing or wrong. */
+/** Reads the configuration. Throws a SettingsError that names each missing or invalid setting. */
 export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
   const values = readSettings(settings, env);
   return {
@@ -107,7 +107,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     },
     transcode: {
       slots: values.ENGINE_SLOTS,
-      // An engine empties its folder at its start, so engines on one machine must not share it.
+      // An engine empties its folder when it starts, so engines on one machine must not share one.
       workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_PORT}`),
       sandbox: values.ENGINE_SANDBOX,
       preset: values.ENGINE_PRESET,

@@ -4,113 +4,68 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
-import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
-import { createApp } from './app.ts';
+import { createApp, createInternalApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
-import { ControlPlaneClient } from './control-plane-client.ts';
-import { createInternalApp } from './internal-app.ts';
-import { EngineMetrics } from './metrics/engine-metrics.ts';
-import { TranscodeWorker } from './transcode/transcode-worker.ts';
-import { StorageHeadroom } from './uploads/storage-headroom.ts';
-import { Uploads } from './uploads/uploads.ts';
+import { createContext, type EngineContext } from './context.ts';
 
-/** Files on their way at a stop get this long to arrive, then their clients are sent away to try again. */
+/** At a stop, running uploads may complete within this time. Then the engine aborts them, and their clients retry. */
 const UPLOAD_GRACE_MS = 10_000;
 
-/** Time to break transfers off: remove what is stored, free the tickets, answer the clients. */
-const UNDO_LIMIT_MS = 10_000;
+/** Time to clean up aborted uploads: delete stored bytes, release the tickets, respond to the clients. */
+const CLEANUP_LIMIT_MS = 10_000;
 
-/** Time to end what is being transcoded and hand it back. */
+/** Time to stop running transcodes and hand their attempts back. */
 const WORKER_LIMIT_MS = 10_000;
 
-/** Time for the last answers to leave. */
+/** Time to send the last responses. */
 const CLOSE_GRACE_MS = 3_000;
 
-/** How the HTTP server treats connections. */
 const HTTP_OPTIONS = {
-  // An upload may take as long as it gets on; only its pace is judged.
+  // An upload may take any time. Only the throughput limit ends it.
   requestTimeout: 0,
   headersTimeout: 20_000,
   connectionsCheckingInterval: 5_000,
 };
 
-/** Takes uploads and transcodes. Keeps no state: any number of engines may run. */
+/** Receives uploads and transcodes videos. It keeps no state: any number of engines may run. */
 export class Engine {
-  readonly #config: EngineConfig;
-  readonly #logger: Logger;
-  readonly #uploads: Uploads;
-  readonly #worker: TranscodeWorker;
+  readonly #context: EngineContext;
   readonly #server: Server;
   readonly #internalServer: Server;
 
-  /** Puts the service together; it does nothing before `start`. */
+  /** Builds an engine. Nothing runs before `start`. */
   static create(
     config: EngineConfig,
     deps: { bus: MessageBus; objects: ObjectStore; logger: Logger },
   ): Engine {
-    return new Engine(config, deps);
+    return new Engine(createContext(config, deps));
   }
 
-  private constructor(config: EngineConfig, deps: { bus: MessageBus; objects: ObjectStore; logger: Logger }) {
-    const { bus, objects, logger } = deps;
-    this.#config = config;
-    this.#logger = logger;
-    const controlPlane = new ControlPlaneClient({
-      baseUrl: config.controlPlaneUrl,
-      secret: config.secrets.service,
-    });
-    const metrics = new EngineMetrics(config.transcode);
-    const room = new StorageHeadroom(objects);
-    this.#uploads = new Uploads({
-      ...{ controlPlane, objects, bus, logger, metrics, room },
-      limits: config.uploads,
-    });
-    this.#worker = new TranscodeWorker({
-      bus,
-      objects,
-      controlPlane,
-      logger,
-      metrics,
-      settings: config.transcode,
-    });
-    const checks = {
-      uploads: () => this.#uploads.check(),
-      controlPlane: () => controlPlane.check(),
-      objectStore: () => objects.check(),
-      disk: () => room.check(),
-      messageBus: () => bus.check(),
-    };
-    const app = createApp({
-      checks,
-      trustedProxies: config.trustedProxies,
-      countRequests: countRequests(metrics.registry, (req) => req.route?.path),
-      uploads: this.#uploads,
-      logger,
-    });
+  private constructor(context: EngineContext) {
+    this.#context = context;
+    const app = createApp(context);
     this.#server = createServer(HTTP_OPTIONS, app);
-    // Without a listener Node would say "100 Continue" itself, before the upload has asked whether it may.
+    // Without a listener, Node itself sends "100 Continue" before the upload is authorized.
     this.#server.on('checkContinue', app);
-    this.#internalServer = createServer(
-      createInternalApp({ checks, metrics: metricsEndpoint(metrics.registry), logger }),
-    );
+    this.#internalServer = createServer(createInternalApp(context));
   }
 
   /**
-   * Resolves with the ports once uploads can be sent and videos are transcoded. Throws a SettingsError when a port is
-   * taken, or what the worker throws when it has no ffmpeg; nothing runs then.
+   * Resolves with the ports once the engine accepts uploads and transcodes. Throws a SettingsError when a port is in use or
+   * ffmpeg is missing; nothing runs then.
    */
   async start(): Promise<{ port: number; internalPort: number }> {
-    const { http, internalHttp } = this.#config;
+    const { config, worker, logger } = this.#context;
     countBuffersAsHeap();
     try {
-      const port = await listen(this.#server, { ...http, variable: 'ENGINE_PORT' });
+      const port = await listen(this.#server, { ...config.http, variable: 'ENGINE_PORT' });
       const internalPort = await listen(this.#internalServer, {
-        ...internalHttp,
+        ...config.internalHttp,
         variable: 'ENGINE_INTERNAL_PORT',
       });
-      await this.#worker.start();
-      this.#logger.info('engine.started', { port, internalPort });
+      await worker.start();
+      logger.info('engine.started', { port, internalPort });
       return { port, internalPort };
     } catch (error) {
       await closeServer(this.#server, 0);
@@ -119,16 +74,17 @@ export class Engine {
     }
   }
 
-  /** Lets files arrive that are on their way, within limits, and frees everything it holds. Never throws. */
+  /** Lets running uploads complete within a limit and releases everything the engine holds. Never throws. */
   async stop(): Promise<void> {
+    const { uploads, worker, logger } = this.#context;
     await stopInOrder(
       [
         {
           name: 'uploads',
-          limitMs: UPLOAD_GRACE_MS + UNDO_LIMIT_MS,
-          run: () => this.#uploads.stop(UPLOAD_GRACE_MS),
+          limitMs: UPLOAD_GRACE_MS + CLEANUP_LIMIT_MS,
+          run: () => uploads.stop(UPLOAD_GRACE_MS),
         },
-        { name: 'transcodes', limitMs: WORKER_LIMIT_MS, run: () => this.#worker.stop() },
+        { name: 'transcodes', limitMs: WORKER_LIMIT_MS, run: () => worker.stop() },
         {
           name: 'http',
           limitMs: CLOSE_GRACE_MS + 1_000,
@@ -136,9 +92,9 @@ export class Engine {
         },
         { name: 'internal http', limitMs: 1_000, run: () => closeServer(this.#internalServer, 0) },
       ],
-      this.#logger,
+      logger,
     );
-    this.#logger.info('engine.stopped');
+    logger.info('engine.stopped');
   }
 }
 

@@ -1,10 +1,10 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 
-/** Why an attempt failed, in words its owner may read. What went wrong inside is the `cause`, for the log. */
+/** Why an attempt failed. The message is shown to the owner of the video; the `cause` is for the log only. */
 export class TranscodeFailure extends Error {
   override name = 'TranscodeFailure';
   readonly code: FailureCode;
-  /** Whether another attempt may end better: false when the file itself is at fault. */
+  /** Whether another attempt may succeed: false if the file itself is the reason. */
   readonly retryable: boolean;
 
   constructor(code: FailureCode, message: string, options: { retryable: boolean; cause?: unknown }) {
@@ -14,31 +14,43 @@ export class TranscodeFailure extends Error {
   }
 }
 
-/** The file cannot be transcoded, however often one tries. */
+/** The file cannot be transcoded; another attempt would fail again. */
 export function refusal(code: FailureCode, message: string, cause?: unknown): TranscodeFailure {
   return new TranscodeFailure(code, message, { retryable: false, cause });
 }
 
-/** Storage did not do what was asked of it. */
+/** The object store failed to read or write. */
 export function storageFailure(cause: unknown): TranscodeFailure {
-  return new TranscodeFailure('storage_failed', 'The storage could not be read or written.', {
-    retryable: true,
-    cause,
-  });
+  return new TranscodeFailure(
+    'storage_failed',
+    'The object store could not be read or written. Retry the video later.',
+    {
+      retryable: true,
+      cause,
+    },
+  );
 }
 
-/** A disk that the engine writes to is full, or down to what others need of it. */
+/** The engine's disk is full, or only its reserve is left. */
 export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
-  return new TranscodeFailure('internal_error', 'The engine ran out of disk space.', {
+  return new TranscodeFailure('internal_error', 'The engine ran out of disk space. Retry the video later.', {
     retryable: true,
     cause,
   });
 }
 
-/** A tool ended well but wrote less than it was to write, as ffmpeg does when the disk was full in between. */
+/**
+ * ffmpeg ended without an error, but its output is incomplete. That happens if the disk was full for a while.
+ *
+ * @param what for the log
+ */
 export function incompleteOutput(what: string): TranscodeFailure {
-  return new TranscodeFailure('internal_error', 'The engine could not write all of the video.', {
-    retryable: true,
-    cause: new Error(what),
-  });
+  return new TranscodeFailure(
+    'internal_error',
+    'The engine could not write the complete video. Retry the video later.',
+    {
+      retryable: true,
+      cause: new Error(what),
+    },
+  );
 }

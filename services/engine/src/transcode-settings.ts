@@ -1,44 +1,44 @@
 import type { MaxRates } from './plan/ladder.ts';
 
-/** How ffmpeg is kept from the rest of the machine. `auto`: by bubblewrap where it works, else by Landlock. */
+/** How ffmpeg is isolated. `auto` uses bubblewrap if it works, else Landlock. */
 export const SANDBOXES = ['auto', 'bubblewrap', 'landlock', 'none'] as const;
 export type Sandbox = (typeof SANDBOXES)[number];
 
-/** What one source may cost. */
+/** Limits for one source. */
 export type TranscodeLimits = {
-  /** Longest video accepted. */
+  /** Maximum duration of a video. */
   maxDurationSeconds: number;
-  /** Time the first look at a file may take. */
+  /** Time limit for the description of a file by ffprobe. */
   probeSeconds: number;
-  /** Time reading through a file's packets may take. */
+  /** Time limit for reading all packets of a file. */
   scanSeconds: number;
-  /** Time an encode may take: a fixed part and so many seconds for each second of video, up to a maximum. */
+  /** Time limit for an encode: `fixed` plus `perSecondOfVideo` for each second of video, at most `max`. */
   encodeSeconds: { fixed: number; perSecondOfVideo: number; max: number };
-  /** An encode that writes nothing new for so long is taken for hung. */
+  /** An encode without progress for this time is killed. */
   stallSeconds: number;
-  /** RAM one ffmpeg may hold. */
+  /** Resident memory of one ffmpeg. */
   memoryBytes: number;
-  /** Address space of one ffmpeg. With many threads it reserves several times what it holds. */
+  /** Address space of one ffmpeg. With many threads, ffmpeg reserves several times its resident memory. */
   addressSpaceBytes: number;
-  /** Address space of one ffprobe, which has one thread and holds the index of the file and a few frames. */
+  /** Address space of one ffprobe, which has one thread, and holds the index of the file and a few frames. */
   probeMemoryBytes: number;
   /** CPU time of one ffmpeg. */
   cpuSeconds: number;
-  /** Largest single file ffmpeg may write. */
+  /** Size limit for each file that ffmpeg writes. */
   fileBytes: number;
-  /** Disk that must stay free besides what jobs are expected to need, unless it is that of the objects. */
-  spareDiskBytes: number;
-  /** A video that found no engine with the disk for it for so long fails. */
-  noRoomSeconds: number;
+  /** Disk that must stay free beside the reservations of jobs. Does not apply if jobs share the disk of the objects. */
+  reservedDiskBytes: number;
+  /** A video that no engine has disk space for fails after this time. */
+  diskWaitSeconds: number;
 };
 
 export type TranscodeSettings = {
-  /** Videos transcoded at the same time. */
+  /** Number of videos transcoded at the same time. */
   slots: number;
-  /** A directory of this engine alone. What it finds there at its start is left over, and removed. */
+  /** A directory for this engine only. At its start the engine removes the content. */
   workDir: string;
   sandbox: Sandbox;
-  /** x264 preset, the same for every rung. */
+  /** The x264 preset of all rungs. */
   preset: string;
   maxRates: MaxRates;
   /** Threads of the decoder, of the filters, and of each encoder. */
@@ -46,7 +46,7 @@ export type TranscodeSettings = {
   limits: TranscodeLimits;
 };
 
-/** Limits that fit every video the service is meant for. */
+/** Limits that every accepted video can meet. */
 export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   maxDurationSeconds: 12 * 3600,
   probeSeconds: 30,
@@ -58,6 +58,6 @@ export const DEFAULT_TRANSCODE_LIMITS: TranscodeLimits = {
   probeMemoryBytes: 4 * 1024 ** 3,
   cpuSeconds: 7 * 24 * 3600,
   fileBytes: 512 * 1024 ** 2,
-  spareDiskBytes: 1024 ** 3,
-  noRoomSeconds: 24 * 3600,
+  reservedDiskBytes: 1024 ** 3,
+  diskWaitSeconds: 24 * 3600,
 };

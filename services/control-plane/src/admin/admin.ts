@@ -8,7 +8,7 @@ import pg from 'pg';
 import { WorkspacesService } from '../account/workspaces.service.ts';
 import { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { openDatabase, openPatientPool } from '../db/database.ts';
-import { isDatabaseAway } from '../db/database-away.ts';
+import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
 import { AdminError } from './admin-error.ts';
 import { addKeyCommands } from './key-commands.ts';
@@ -93,7 +93,7 @@ function explain(error: unknown): string {
   }
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof pg.DatabaseError) return `The database refuses: ${cause.message}.`;
-  if (isDatabaseAway(cause)) {
+  if (isDatabaseUnavailable(cause)) {
     const { code, message } = cause as NodeJS.ErrnoException;
     return `The database cannot be reached: ${code ?? message}. Is the address right, and is it running?`;
   }

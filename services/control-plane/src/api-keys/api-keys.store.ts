@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
+import { compileOnce } from '../db/prepared-statements.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
 
 /** A use is noted this often at most, in seconds. */

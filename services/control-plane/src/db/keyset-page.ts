@@ -1,12 +1,12 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Position } from '../http/pagination.ts';
 
-/** The part of a list that is asked for: up to `limit` rows after a position, newest first unless told otherwise. */
+/** A page of a list: up to `limit` rows after a position, newest first by default. */
 export type PageRequest = { after: Position | undefined; limit: number; order?: 'asc' | 'desc' };
 
 /**
- * Takes one page of a query, in (created_at, id) order of the table. By keyset: a page begins where the one before ended,
- * whatever was inserted meanwhile, and with an index for it the last one costs what the first does.
+ * Limits a query to one page, in (created_at, id) order of the table. Keyset paging: a page begins where the previous one
+ * ended, whatever was inserted meanwhile, and with an index the last page costs as much as the first.
  */
 export function keysetPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MessageHandler } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
-import { isDatabaseAway, isTooSlow } from '../db/database-away.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../db/database-unavailable.ts';
 
 const PAUSE_MS = 1000;
 
@@ -31,5 +31,5 @@ export function waitForDatabase(
 }
 
 function mayPass(error: unknown, tries: number): boolean {
-  return isDatabaseAway(error) || (isTooSlow(error) && tries < SLOW_TRIES);
+  return isDatabaseUnavailable(error) || (isTooSlow(error) && tries < SLOW_TRIES);
 }

@@ -1,7 +1,7 @@
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
-import { isDatabaseAway, isTooSlow } from '../db/database-away.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../db/database-unavailable.ts';
 import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './field-errors.ts';
 
 /** An input that breaks the contract; `field` as in the OpenAPI document, e.g. `query/limit` or `body/filename`. */
@@ -27,7 +27,7 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   if (error instanceof validatorErrors.UnsupportedMediaType) {
     return new Problem('unsupported_media_type', 'Send the body as application/json.');
   }
-  if (isDatabaseAway(error))
+  if (isDatabaseUnavailable(error))
     return unavailable('The service cannot reach its database. Retry in a few seconds.', error);
   if (isTooSlow(error)) return unavailable('The database takes too long. Retry in a few seconds.', error);
   return translateBodyParserError(error);

@@ -2,7 +2,7 @@ import { FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 
-/** What is sent from /hls. */
+/** What a response below /hls contains. */
 export type HlsKind = 'playlist' | 'segment' | 'key' | 'image';
 
 const ATTEMPT_OUTCOMES: readonly AttemptOutcome[] = ['completed', 'failed', 'lease_expired', 'handed_back'];
@@ -17,7 +17,7 @@ const RECONCILE_STEPS = [
   'reissue-lost-commands',
 ] as const;
 
-/** A part of the reconciler that is taken whatever becomes of the others. */
+/** A step of the reconciler; the others run even if it fails. */
 export type ReconcileStep = (typeof RECONCILE_STEPS)[number];
 
 const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
@@ -26,9 +26,8 @@ const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 const PROCESSING_TIMES = [5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10_800];
 
 /**
- * Counts what happens in this control plane. Domain code says what happened, after the transaction that made it so; how
- * it is exposed is known here alone. Labels come from short lists that are written in the code, and every value a
- * counter can have is there from the start, as zero.
+ * Counters of this control plane. Domain code reports what happened after the commit; only this class knows names and
+ * labels. Label values come from fixed lists, and every series exists from the start, with the value 0.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -36,36 +35,36 @@ export class Metrics {
 
   readonly #uploads = new Counter({
     name: 'framelane_uploads_completed_total',
-    help: 'Files taken in',
+    help: 'Completed uploads',
     registers: this.#registers,
   });
   readonly #videos = new Counter({
     name: 'framelane_videos_finished_total',
-    help: 'Videos that became ready or failed, failed ones by code',
+    help: 'Videos that became ready, or failed with a code',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
   readonly #processingTimes = new Histogram({
-    name: 'framelane_video_processing_seconds',
+    name: 'framelane_video_processing_duration_seconds',
     help: 'Time from the completed upload to ready',
     buckets: PROCESSING_TIMES,
     registers: this.#registers,
   });
   readonly #attempts = new Counter({
     name: 'framelane_transcode_attempts_total',
-    help: 'Attempts to transcode by how they ended; lease_expired are those lost with their engine',
+    help: 'Transcode attempts by outcome; lease_expired when the engine was lost',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #webhookAttempts = new Counter({
     name: 'framelane_webhook_attempts_total',
-    help: 'Attempts to deliver an event by what became of the delivery',
+    help: 'Webhook delivery attempts by the status of the delivery afterwards',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #webhooksDisabled = new Counter({
     name: 'framelane_webhooks_disabled_total',
-    help: 'Webhooks disabled because of their receivers, by reason',
+    help: 'Webhooks disabled automatically, by reason',
     labelNames: ['reason'],
     registers: this.#registers,
   });
@@ -77,13 +76,13 @@ export class Metrics {
   });
   readonly #hlsResponses = new Counter({
     name: 'framelane_hls_responses_total',
-    help: 'Answers from /hls that are no errors, by what was asked for',
+    help: 'Successful responses below /hls, by content',
     labelNames: ['kind'],
     registers: this.#registers,
   });
   readonly #hlsBytes = new Counter({
-    name: 'framelane_hls_sent_bytes_total',
-    help: 'Bytes of those answers, headers included',
+    name: 'framelane_hls_response_bytes_total',
+    help: 'Bytes sent in successful responses below /hls, headers included',
     labelNames: ['kind'],
     registers: this.#registers,
   });
@@ -105,7 +104,7 @@ export class Metrics {
     this.#uploads.inc();
   }
 
-  /** `seconds` since its upload was complete. */
+  /** `seconds` since the upload was completed. */
   videoReady(seconds: number): void {
     this.#videos.inc({ outcome: 'ready', code: '' });
     this.#processingTimes.observe(seconds);

@@ -1,7 +1,7 @@
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
-import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
+import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
 /** A rendition without its segment table. */

@@ -1,8 +1,8 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
-import { compileOnce } from '../db/compile-once.ts';
 import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
+import { compileOnce } from '../db/prepared-statements.ts';
 import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
 import type { VideoWithTicket } from './video-record.ts';
 import { MOVES, type MoveName } from './video-status.ts';

@@ -6,7 +6,7 @@ import type { Rung } from '../plan/ladder.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
 import { toFraction, toNumber } from '../source/frame-rate.ts';
-import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { Size } from '../source/media-source.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
@@ -304,7 +304,7 @@ function encoderOptions(
   // By time, not by count of frames: at 29.97 a count drifts away from the segments.
   const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // Of no effect but for a source whose key frames are not where its packets say.
-  const longest = plan.videoPassthrough ? LONGEST_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const { level, maxFrames } = h264Level({

@@ -8,7 +8,7 @@ const PPS = '000001 68eb';
 const IDR = '000001 6588';
 const SLICE = '000001 419a';
 
-test('profile and level of H.264 come from the parameter set behind the delimiter', () => {
+test('profile and level of H.264 come from the sequence parameter set', () => {
   expect(avcCodecString(bytes(DELIMITER + SPS))).toBe('avc1.640028');
   expect(() => avcCodecString(bytes(DELIMITER + IDR))).toThrow('no sequence parameter set');
 });
@@ -20,16 +20,16 @@ test.each([
   expect(aacCodecString(bytes(header))).toBe(expected);
 });
 
-test('sound without a header is refused', () => {
+test('audio without an ADTS header is refused', () => {
   expect(() => aacCodecString(bytes('0102'))).toThrow('does not begin with an ADTS header');
 });
 
 test.each([
   ['parameter sets and an IDR picture', DELIMITER + SPS + PPS + IDR + SLICE, true],
-  ['an ordinary picture', DELIMITER + SPS + PPS + SLICE + IDR, false],
+  ['a picture that is not IDR', DELIMITER + SPS + PPS + SLICE + IDR, false],
   ['no picture parameter set', DELIMITER + SPS + IDR, false],
-  ['parameter sets that come too late', DELIMITER + IDR + SPS + PPS, false],
-  ['no picture at all', DELIMITER + SPS + PPS, false],
-])('a stream that begins with %s can be entered there: %s', (_, stream, expected) => {
+  ['parameter sets after the IDR picture', DELIMITER + IDR + SPS + PPS, false],
+  ['no picture', DELIMITER + SPS + PPS, false],
+])('decoding can start at a stream with %s: %s', (_, stream, expected) => {
   expect(startsWithIdr(bytes(stream))).toBe(expected);
 });

@@ -1,6 +1,6 @@
 /**
  * RFC 6381 codec string of H.264: profile, constraints and level from the first sequence parameter set of a byte stream
- * (ISO/IEC 14496-10 §7.3.2.1.1). Throws when there is none.
+ * (ISO/IEC 14496-10 §7.3.2.1.1). Throws if there is none.
  */
 export function avcCodecString(stream: Buffer): string {
   const unit = avcUnits(stream).find(({ type }) => type === SEQUENCE_PARAMETER_SET);
@@ -8,34 +8,35 @@ export function avcCodecString(stream: Buffer): string {
   return `avc1.${stream.toString('hex', unit.at + 1, unit.at + 4)}`;
 }
 
-/** Whether the first picture of a byte stream can be decoded alone: parameter sets, then an IDR picture. */
+/** Whether decoding can start at the beginning of a byte stream: parameter sets, then an IDR picture. */
 export function startsWithIdr(stream: Buffer): boolean {
   const types = avcUnits(stream).map(({ type }) => type);
-  const first = types.findIndex((type) => PICTURES.includes(type));
+  const first = types.findIndex((type) => SLICES.includes(type));
   const before = types.slice(0, first);
   return (
-    types[first] === IDR_PICTURE &&
+    types[first] === IDR_SLICE &&
     before.includes(SEQUENCE_PARAMETER_SET) &&
     before.includes(PICTURE_PARAMETER_SET)
   );
 }
 
-/** RFC 6381 codec string of AAC: the object type of the first ADTS header of a stream. */
+/** RFC 6381 codec string of AAC: the object type of the first ADTS header of a stream. Throws if there is no header. */
 export function aacCodecString(stream: Buffer): string {
   const [sync = 0, version = 0, profile = 0] = stream;
-  if (sync !== 0xff || (version & 0xf6) !== 0xf0)
+  if (sync !== 0xff || (version & 0xf6) !== 0xf0) {
     throw new Error('The segment does not begin with an ADTS header');
+  }
   return `mp4a.40.${(profile >> 6) + 1}`;
 }
 
-/** Types of H.264's units (ISO/IEC 14496-10 table 7-1): slices of pictures, alone or in partitions. */
-const PICTURES: readonly number[] = [1, 2, 3, 4, 5];
-const IDR_PICTURE = 5;
+/** NAL unit types of H.264 (ISO/IEC 14496-10 table 7-1): slices and slice data partitions. */
+const SLICES: readonly number[] = [1, 2, 3, 4, 5];
+const IDR_SLICE = 5;
 const SEQUENCE_PARAMETER_SET = 7;
 const PICTURE_PARAMETER_SET = 8;
 const START_CODE = Buffer.from([0, 0, 1]);
 
-/** The units of a byte stream: their types and the positions of their first bytes (annex B). */
+/** The NAL units of a byte stream (annex B): their types and the positions of their first bytes. */
 function avcUnits(stream: Buffer): { type: number; at: number }[] {
   const units: { type: number; at: number }[] = [];
   for (let at = stream.indexOf(START_CODE); at !== -1; at = stream.indexOf(START_CODE, at + 3)) {

@@ -4,30 +4,30 @@ import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { incompleteOutput } from '../transcode-failure.ts';
-import { UnfitSegmentError } from './segment-info.ts';
+import { InvalidSegmentError } from './segment-info.ts';
 import type { StoredSegment, StoredSegments } from './segment-uploads.ts';
 
 /**
- * Everything the control plane needs to serve the video, measured from what is stored. Throws an UnfitSegmentError when
- * the rungs do not fit together.
+ * The manifest for the control plane, measured from the stored segments. Throws an InvalidSegmentError if the segments of
+ * the renditions do not match, and a TranscodeFailure if a segment of encoded media is truncated.
  */
-export function describeResult(
+export function buildManifest(
   source: ProbedSource,
   plan: EncodePlan,
   stored: StoredSegments,
   images: Pick<Manifest, 'poster' | 'storyboard'>,
 ): Manifest {
   const rungs = plan.rungs.map((rung) => ({ ...rung, stored: segmentsOf(rung.name, stored) }));
-  // All timestamps are shifted alike; the first picture is at zero.
+  // ffmpeg shifts all timestamps by the same amount. The first frame is at zero.
   const zero = rungs[0]?.stored[0]?.start ?? Number.NaN;
   const frameRate = toNumber(plan.frameRate);
   const renditions = rungs.map((rung, at): RenditionManifest => {
     const { name, width, height, stored: segments } = rung;
     const rungRate = frameRate / rung.frameStep;
-    assertJoined(name, segments, {
+    assertContiguous(name, segments, {
       end: zero + plan.duration,
-      tolerance: LONGEST_GAP_FRAMES / rungRate,
-      isKept: plan.videoPassthrough && at === rungs.length - 1,
+      tolerance: MAX_GAP_FRAMES / rungRate,
+      isPassthrough: plan.videoPassthrough && at === rungs.length - 1,
     });
     const facts = describeSegments(segments, zero + plan.duration);
     return {
@@ -41,13 +41,13 @@ export function describeResult(
     };
   });
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
-    throw new UnfitSegmentError('The rungs do not have the same number of segments');
+    throw new InvalidSegmentError('The rungs differ in their number of segments');
   }
   if (plan.audio) {
     const segments = segmentsOf(AUDIO_RENDITION, stored);
     const end = zero + plan.audio.end;
-    const isKept = 'passthroughFrames' in plan.audio.make;
-    assertJoined(AUDIO_RENDITION, segments, { end, tolerance: LONGEST_AUDIO_GAP_SECONDS, isKept });
+    const isPassthrough = 'passthroughFrames' in plan.audio.make;
+    assertContiguous(AUDIO_RENDITION, segments, { end, tolerance: MAX_AUDIO_GAP_SECONDS, isPassthrough });
     renditions.push({
       name: AUDIO_RENDITION,
       ...describeSegments(segments, end),
@@ -71,7 +71,7 @@ export function describeResult(
   };
 }
 
-/** All segments of a rendition in order. Throws when one is missing, or none is there. */
+/** All segments of a rendition in order. Throws if one is missing, or all are. */
 function segmentsOf(name: RenditionName, stored: StoredSegments): readonly StoredSegment[] {
   const segments = stored.get(name) ?? [];
   const isMissing = segments.length === 0 || Array.from(segments).includes(undefined as never);
@@ -79,36 +79,39 @@ function segmentsOf(name: RenditionName, stored: StoredSegments): readonly Store
   return segments;
 }
 
-/** From the beginning of the last picture of a segment to the next segment: one frame, and what times are rounded to. */
-const LONGEST_GAP_FRAMES = 1.5;
-/** From the end of the sound of a segment to the next: nothing, but for three frames of AAC. A cut leaves more missing. */
-const LONGEST_AUDIO_GAP_SECONDS = 0.064;
+/** The longest time from the last frame of a segment to the next segment: one frame, and the rounding of timestamps. */
+const MAX_GAP_FRAMES = 1.5;
+/**
+ * The longest gap between the audio of two segments: three AAC frames. A truncated segment lacks more.
+ */
+const MAX_AUDIO_GAP_SECONDS = 0.064;
 
 /**
- * Throws when a segment ends before the next one begins: the disk was full when it was written. Of what is kept of the
- * source the fault may be the source's, which encoding it mends.
+ * Throws if a segment ends before the next one begins. An encoded segment is then truncated, as the disk was full when
+ * ffmpeg wrote it. With passthrough the source may have the gap, and encoding it closes the gap.
  */
-function assertJoined(
+function assertContiguous(
   name: RenditionName,
   stored: readonly StoredSegment[],
-  { end, tolerance, isKept }: { end: number; tolerance: number; isKept: boolean },
+  { end, tolerance, isPassthrough }: { end: number; tolerance: number; isPassthrough: boolean },
 ): void {
   for (const [at, { last }] of stored.entries()) {
     const missing = (stored[at + 1]?.start ?? end) - last;
     if (missing <= tolerance) continue;
     const what = `Segment ${at} of ${name} ends ${missing.toFixed(3)} s early`;
-    throw isKept ? new UnfitSegmentError(what) : incompleteOutput(what);
+    throw isPassthrough ? new InvalidSegmentError(what) : incompleteOutput(what);
   }
 }
 
-/** Each segment lasts until the next begins, the last until `end`. */
+/** Codecs and durations: a segment ends where the next begins, the last one at `end`. */
 function describeSegments(
   stored: readonly StoredSegment[],
   end: number,
 ): Pick<RenditionManifest, 'codecs' | 'segments'> {
   const codecs = new Set(stored.map((segment) => segment.codecs));
   const [first = '', ...others] = codecs;
-  if (others.length > 0) throw new UnfitSegmentError(`Segments are coded as ${[...codecs].join(' and ')}`);
+  if (others.length > 0)
+    throw new InvalidSegmentError(`Segments differ in their codecs: ${[...codecs].join(' and ')}`);
   const segments = stored.map(({ start, bytes }, at) => ({
     duration: rounded((stored[at + 1]?.start ?? end) - start, 6),
     bytes,

@@ -4,18 +4,21 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { encryptSegment } from './segment-encryption.ts';
 
-test.each([0, 1, 258, 2 ** 33])('segment %s is encrypted under its number', async (sequence) => {
-  const key = randomBytes(16);
-  const segment = randomBytes(188 * 100);
-  const ciphertext = await buffer(encryptSegment(Readable.from([segment]), key, sequence));
+test.each([0, 1, 258, 2 ** 33])(
+  'segment %s is encrypted with its sequence number as the vector',
+  async (sequence) => {
+    const key = randomBytes(16);
+    const segment = randomBytes(188 * 100);
+    const ciphertext = await buffer(encryptSegment(Readable.from([segment]), key, sequence));
 
-  const vector = Buffer.from(sequence.toString(16).padStart(32, '0'), 'hex');
-  const decipher = createDecipheriv('aes-128-cbc', key, vector);
-  expect(Buffer.concat([decipher.update(ciphertext), decipher.final()])).toEqual(segment);
-  expect(ciphertext.length).toBe(16 * Math.floor(segment.length / 16 + 1));
-});
+    const vector = Buffer.from(sequence.toString(16).padStart(32, '0'), 'hex');
+    const decipher = createDecipheriv('aes-128-cbc', key, vector);
+    expect(Buffer.concat([decipher.update(ciphertext), decipher.final()])).toEqual(segment);
+    expect(ciphertext.length).toBe(16 * Math.floor(segment.length / 16 + 1));
+  },
+);
 
-test('an error of the segment reaches whoever reads the ciphertext', async () => {
-  const broken = new Readable({ read: () => broken.destroy(new Error('The disk is gone')) });
-  await expect(buffer(encryptSegment(broken, randomBytes(16), 0))).rejects.toThrow('The disk is gone');
+test('the ciphertext fails with the error of the segment', async () => {
+  const broken = new Readable({ read: () => broken.destroy(new Error('The disk failed')) });
+  await expect(buffer(encryptSegment(broken, randomBytes(16), 0))).rejects.toThrow('The disk failed');
 });

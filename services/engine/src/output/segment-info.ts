@@ -9,54 +9,56 @@ import {
   StreamEnd,
 } from './transport-stream.ts';
 
-/** What the first and the last packets of a segment say. */
-export type SegmentHead = {
+/** What the first and the last packets of a segment show. */
+export type SegmentInfo = {
   /** RFC 6381 string. */
   codecs: string;
-  /** Seconds at which its first unit is presented. */
+  /** Presentation time of the first access unit, in seconds. */
   start: number;
-  /** Seconds at which its last picture begins to be presented, or its sound ends. */
+  /** Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. */
   last: number;
 };
 
-/** A segment is not what every segment has to be. */
-export class UnfitSegmentError extends Error {
-  override name = 'UnfitSegmentError';
+/** A segment breaks a rule of HLS. With passthrough, encoding the source avoids that. */
+export class InvalidSegmentError extends Error {
+  override name = 'InvalidSegmentError';
 }
 
-/** Enough packets to find parameter sets and the beginning of the first picture. */
+/** Enough packets for the parameter sets and the beginning of the first frame. */
 const HEAD_BYTES = PACKET_BYTES * 100;
 
 /**
- * Reads through a finished segment. Throws an UnfitSegmentError when it is video that does not begin with parameter sets
- * and an IDR picture (HLS authoring specification 7.4), a refusal when it is empty, a failure when it ends within a packet
- * or a unit of sound, and a ToolOutputError when it is no transport stream, or a whole one that does not begin as it has to.
+ * Reads a finished segment from its beginning to its end. Throws
+ * - an InvalidSegmentError if video does not begin with parameter sets and an IDR picture (HLS authoring specification 7.4),
+ * - a refusal if the first segment is empty,
+ * - a retryable failure if the segment is truncated: a later segment is empty, or the last packet or audio frame is incomplete,
+ * - a ToolOutputError if it is not a transport stream, or its beginning cannot be parsed.
  */
-export async function readSegmentHead(
+export async function readSegmentInfo(
   segment: OutputFile,
   { kind, sequence }: { kind: 'video' | 'audio'; sequence: number },
-): Promise<SegmentHead> {
+): Promise<SegmentInfo> {
   const { handle, bytes } = segment;
   if (bytes === 0) throw sequence === 0 ? emptySegment(kind) : incompleteOutput('A segment is empty');
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
-  if (!isTransportStream(head)) throw new ToolOutputError('A segment is no transport stream');
-  if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('A segment ends within a packet');
+  if (!isTransportStream(head)) throw new ToolOutputError('A segment is not a transport stream');
+  if (bytes % PACKET_BYTES !== 0) throw incompleteOutput('The last packet of a segment is truncated');
   const last = await readEnd(segment, kind);
   try {
     return { ...readStart(head, kind), last };
   } catch (error) {
-    if (error instanceof UnfitSegmentError) throw error;
-    // It is whole: nothing was cut off that another attempt would have.
-    throw new ToolOutputError(`A segment cannot be read: ${(error as Error).message}`, { cause: error });
+    if (error instanceof InvalidSegmentError) throw error;
+    // The segment is complete, so another attempt would not help.
+    throw new ToolOutputError(`A segment cannot be parsed: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentHead, 'last'> {
+function readStart(head: Buffer, kind: 'video' | 'audio'): Omit<SegmentInfo, 'last'> {
   const stream = elementaryStream(head);
   const start = firstTimestamp(head);
   if (kind === 'audio') return { codecs: aacCodecString(stream), start };
-  if (!startsWithIdr(stream)) throw new UnfitSegmentError('A segment does not begin with an IDR picture');
+  if (!startsWithIdr(stream)) throw new InvalidSegmentError('A segment does not begin with an IDR picture');
   return { codecs: avcCodecString(stream), start };
 }
 
@@ -66,12 +68,13 @@ async function readEnd(segment: OutputFile, kind: 'video' | 'audio'): Promise<nu
     for await (const chunk of readFrom(segment)) end.push(chunk as Buffer);
     return end.seconds();
   } catch (error) {
-    throw incompleteOutput(`A segment has no end: ${(error as Error).message}`);
+    throw incompleteOutput(`A segment is truncated: ${(error as Error).message}`);
   }
 }
 
-/** Packets there were, or the file had been refused; so none of them could be decoded. */
+/** The probe found packets in the track, so the decoder rejected all of them. */
 function emptySegment(kind: 'video' | 'audio'): TranscodeFailure {
-  const cause = new UnfitSegmentError(`A segment of ${kind} is empty`);
-  return refusal('malformed_media', `Nothing of the ${kind} track can be decoded.`, cause);
+  const cause = new InvalidSegmentError(`A segment of ${kind} is empty`);
+  const message = `No frame of the ${kind} track can be decoded. Export the video again and upload that.`;
+  return refusal('malformed_media', message, cause);
 }

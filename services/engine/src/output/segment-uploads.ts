@@ -3,51 +3,50 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
-import { readSegmentHead, type SegmentHead, UnfitSegmentError } from './segment-info.ts';
+import { InvalidSegmentError, readSegmentInfo, type SegmentInfo } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
 import { hostileOutput, type OutputFile, readFrom, type ToolOutput, ToolOutputError } from './tool-output.ts';
 
-/** A segment in storage: what it says of itself, and the size of its ciphertext. */
-export type StoredSegment = SegmentHead & { bytes: number };
+/** A stored segment, with the size of its ciphertext. */
+export type StoredSegment = SegmentInfo & { bytes: number };
 
-/** What is stored of each rendition, by sequence number. */
+/** The stored segments of each rendition, by sequence number. */
 export type StoredSegments = ReadonlyMap<RenditionName, readonly StoredSegment[]>;
 
 type SegmentFile = { name: string; rendition: RenditionName; sequence: number };
 
 type SegmentUploadsOptions = {
-  /** Where ffmpeg writes. */
+  /** The folder that ffmpeg writes to. */
   output: ToolOutput;
   objects: ObjectStore;
   contentKey: Uint8Array;
-  /** Storage key of a segment. */
+  /** Object key of a segment. */
   keyOf: (rendition: RenditionName, sequence: number) => string;
-  /** What is encoded. */
+  /** The renditions of the plan. */
   renditions: ReadonlySet<RenditionName>;
-  /** Most segments a rendition may have. */
+  /** Maximum number of segments of a rendition. */
   maxSegments: number;
-  /** Most bytes a segment may have. */
+  /** Maximum size of a segment. */
   maxBytes: number;
-  /** Gives up when this aborts. */
+  /** Aborts the uploads. */
   signal: AbortSignal;
   /**
-   * Called once, with a TranscodeFailure or an UnfitSegmentError, when a segment cannot be stored or must not be: the
-   * encode is in vain then.
+   * Called once, when a segment cannot be stored or is invalid. The caller stops the encode.
    */
-  onFailure: (failure: TranscodeFailure | UnfitSegmentError) => void;
+  onFailure: (failure: TranscodeFailure | InvalidSegmentError) => void;
 };
 
-const UPLOADS_AT_ONCE = 4;
-/** Finished segments that may wait on disk, of all renditions together. */
+const MAX_UPLOADS = 4;
+/** Finished segments of all renditions that may wait on disk before ffmpeg must pause. */
 const MAX_WAITING = 30;
-/** With less of the disk free, a segment may be missing its end: several times what a segment has in all renditions. */
-const LEAST_FREE_BYTES = 64 * 1024 ** 2;
-/** How far apart the beginnings of one segment in two renditions may be (HLS authoring specification 8.22). */
-const ALIGNED_SECONDS = 0.001;
+/** With less free disk, a segment may be truncated. Several times the size of a segment in all renditions. */
+const MIN_FREE_BYTES = 64 * 1024 ** 2;
+/** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
+const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
 
 /**
- * Takes the finished segments from ffmpeg's folder while it goes on writing: encrypts them, stores them, removes them
- * from disk. ffmpeg gives a segment its final name when it is complete, so whatever has one is ready.
+ * Encrypts and stores finished segments while ffmpeg writes the next ones, and removes them from the disk. ffmpeg gives a
+ * segment its final name when it is complete.
  */
 export class SegmentUploads {
   readonly #options: SegmentUploadsOptions;
@@ -55,20 +54,20 @@ export class SegmentUploads {
   readonly #waiting: SegmentFile[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
-  /** Where the first rung to get there begins each segment. */
+  /** The start time of each segment in the rung that was stored first. */
   readonly #boundaries: number[] = [];
-  #failure: TranscodeFailure | UnfitSegmentError | undefined;
+  #failure: TranscodeFailure | InvalidSegmentError | undefined;
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
   }
 
-  /** Whether so much waits for the storage that ffmpeg had better wait, too: what is not stored fills the disk. */
+  /** Whether ffmpeg must pause until the object store has taken more segments, so that they do not fill the disk. */
   get isBehind(): boolean {
     return this.#waiting.length > MAX_WAITING;
   }
 
-  /** Looks for newly finished segments and begins to store them. Never rejects. */
+  /** Finds newly finished segments and starts to store them. Never rejects. */
   async collect(): Promise<void> {
     try {
       for (const name of await this.#options.output.names()) {
@@ -76,7 +75,10 @@ export class SegmentUploads {
         if (!file || this.#seen.has(name)) continue;
         this.#seen.add(name);
         if (file.sequence >= this.#options.maxSegments) {
-          throw refusal('malformed_media', 'The video has more segments than its length allows.');
+          throw refusal(
+            'malformed_media',
+            'The video has more segments than its duration allows. Export the video again and upload that.',
+          );
         }
         this.#waiting.push(file);
       }
@@ -86,7 +88,7 @@ export class SegmentUploads {
     }
   }
 
-  /** Resolves when all segments found are stored, with what is known of each rendition. Rejects with a failure. */
+  /** Resolves with all segments once they are stored. Rejects with the first failure. */
   async finish(): Promise<StoredSegments> {
     await this.collect();
     await this.settle();
@@ -95,13 +97,13 @@ export class SegmentUploads {
     return this.#stored;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no upload is running. */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
   #startWaiting(): void {
-    while (this.#running.size < UPLOADS_AT_ONCE && !this.#failure && !this.#options.signal.aborted) {
+    while (this.#running.size < MAX_UPLOADS && !this.#failure && !this.#options.signal.aborted) {
       const file = this.#waiting.shift();
       if (!file) return;
       const upload = this.#store(file)
@@ -118,10 +120,10 @@ export class SegmentUploads {
     const { output, maxBytes } = this.#options;
     await this.#assertDiskSpace();
     const segment = await output.file(file.name, maxBytes);
-    if (!segment) throw new ToolOutputError(`${file.name} is gone`);
+    if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
       const kind = file.rendition === AUDIO_RENDITION ? 'audio' : 'video';
-      const head = await readSegmentHead(segment, { kind, sequence: file.sequence });
+      const head = await readSegmentInfo(segment, { kind, sequence: file.sequence });
       if (kind === 'video') this.#assertAligned(file.sequence, head.start);
       const bytes = await this.#upload(segment, file);
       const segments = this.#stored.get(file.rendition) ?? [];
@@ -134,21 +136,21 @@ export class SegmentUploads {
   }
 
   /**
-   * ffmpeg says nothing of a disk that has no room for a segment, and gives what it could write its final name. While the
-   * disk is full this ends the job early; what was cut off is found by its end (see `assertJoined`). Segments leave the
-   * reserve of the disk with the objects to others, too.
+   * Throws if the disk is full, or only the reserve of the objects' disk is left. ffmpeg reports no error when a segment
+   * does not fit on the disk, and gives the truncated file its final name. This check ends such a job early;
+   * `assertContiguous` finds truncated segments later.
    */
   async #assertDiskSpace(): Promise<void> {
     const { output, objects } = this.#options;
-    if ((await output.freeBytes()) < LEAST_FREE_BYTES || (await headroomBytes(objects)) < 0)
-      throw outOfDiskSpace();
+    const isFull = (await output.freeBytes()) < MIN_FREE_BYTES || (await headroomBytes(objects)) < 0;
+    if (isFull) throw outOfDiskSpace();
   }
 
   #assertAligned(sequence: number, start: number): void {
     this.#boundaries[sequence] ??= start;
     const apart = Math.abs(start - this.#boundaries[sequence]);
-    if (apart > ALIGNED_SECONDS) {
-      throw new UnfitSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
+    if (apart > ALIGNMENT_TOLERANCE_SECONDS) {
+      throw new InvalidSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
     }
   }
 
@@ -165,22 +167,21 @@ export class SegmentUploads {
 
   #fail(error: unknown): void {
     if (this.#failure || this.#options.signal.aborted) return;
-    this.#failure =
-      error instanceof TranscodeFailure || error instanceof UnfitSegmentError
-        ? error
-        : error instanceof ToolOutputError
-          ? hostileOutput(error)
-          : new TranscodeFailure('internal_error', 'The segments could not be read.', {
-              retryable: true,
-              cause: error,
-            });
+    this.#failure = failureOf(error);
     this.#options.onFailure(this.#failure);
   }
 }
 
+function failureOf(error: unknown): TranscodeFailure | InvalidSegmentError {
+  if (error instanceof TranscodeFailure || error instanceof InvalidSegmentError) return error;
+  if (error instanceof ToolOutputError) return hostileOutput(error);
+  const message = 'The engine could not read the segments. Retry the video later.';
+  return new TranscodeFailure('internal_error', message, { retryable: true, cause: error });
+}
+
 /**
- * Null for playlists and for segments still being written. Throws a ToolOutputError when ffmpeg was not to write a segment of
- * this name: of a rendition that is not encoded, or a second one of the same number.
+ * Null for playlists and for unfinished segments. Throws a ToolOutputError for a name that ffmpeg does not write: a rendition
+ * that is not in the plan, or a number with leading zeros.
  */
 function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): SegmentFile | null {
   const [, prefix, sequence] = /^(\w+)-(\d+)\.ts$/.exec(name) ?? [];
@@ -189,5 +190,5 @@ function segmentFile(name: string, renditions: ReadonlySet<RenditionName>): Segm
   if (renditions.has(known) && /^(0|[1-9]\d*)$/.test(sequence)) {
     return { name, rendition: known, sequence: Number(sequence) };
   }
-  throw new ToolOutputError(`${name} is no segment of this video`);
+  throw new ToolOutputError(`${name} is not a segment of this video`);
 }

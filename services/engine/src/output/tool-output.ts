@@ -4,39 +4,39 @@ import type { Readable } from 'node:stream';
 import { freeDiskBytes } from '../disk-space.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 
-/** What a tool wrote is not what it was run to write. For the log only: the name is the tool's choice. */
+/** The output of a tool is not what the tool was run to write. The message is for the log only, as the tool chose the file names. */
 export class ToolOutputError extends Error {
   override name = 'ToolOutputError';
 }
 
-/** The failure of an attempt whose tool wrote such output: the file has exploited a fault in the tool. */
+/** The failure of an attempt with such output. Most likely the file exploited a vulnerability of the tool. */
 export function hostileOutput(cause: ToolOutputError): TranscodeFailure {
   return refusal('transcode_failed', 'The video could not be transcoded.', cause);
 }
 
-/** A regular file that a tool wrote, open to be read. Close it. */
+/** A regular file that a tool wrote, opened for reading. The caller closes it. */
 export type OutputFile = {
   handle: FileHandle;
-  /** Its size when it was opened, which is also the most that is read of it. */
+  /** Size when it was opened; `readFrom` reads no more than this. */
   bytes: number;
 };
 
-/** Neither a link nor the wait for the other end of a FIFO is followed, and no terminal taken over. */
+/** Follows no symbolic link, does not block on a FIFO, and does not make a terminal the controlling one. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** What opening a link, a socket, a device without a driver, or a file without permissions fails with. */
+/** Errors of opening a link, a socket, a device without a driver, or a file without permissions. */
 const NOT_READABLE = ['ELOOP', 'EMLINK', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM'];
 
-/** More than twelve hours of segments in all renditions. */
-const MOST_ENTRIES = 100_000;
+/** More than the segments of twelve hours in all renditions. */
+const MAX_ENTRIES = 100_000;
 
 /**
- * The folder that ffmpeg writes to, and the only way the engine reads what is there. A tool that was taken over may
- * leave anything in it: links to files of the engine, FIFOs that block whoever opens them, files without end.
+ * The folder that ffmpeg writes to. The engine reads its output only through this class. A compromised tool may write
+ * anything: links to files of the engine, FIFOs that block on opening, endless files.
  *
- * The folder is held open, and names are resolved in it through the handle (`/proc/self/fd`, Linux): a folder put in its
- * place is never read. A name is resolved once, without following a link, and everything is checked on what is then open.
+ * The folder stays open, and names are resolved relative to its handle (`/proc/self/fd`, Linux), so that a folder put in its
+ * place is never read. A name is resolved once, without following a link; all checks apply to the open file.
  */
 export class ToolOutput {
   readonly #folder: FileHandle;
@@ -45,7 +45,7 @@ export class ToolOutput {
     this.#folder = folder;
   }
 
-  /** Opens a folder that no tool has had access to yet. */
+  /** Opens a folder. Call this before a tool has access to it. */
   static async open(folder: string): Promise<ToolOutput> {
     return new ToolOutput(await open(folder, DIRECTORY));
   }
@@ -54,19 +54,19 @@ export class ToolOutput {
     await this.#folder.close();
   }
 
-  /** Names of everything in the folder. Throws a ToolOutputError when there are more than any video has. */
+  /** The names of all entries. Throws a ToolOutputError if there are more than any video needs. */
   async names(): Promise<string[]> {
     const names: string[] = [];
     for await (const { name } of await opendir(this.#path)) {
       names.push(name);
-      if (names.length > MOST_ENTRIES) throw new ToolOutputError('The output has too many files');
+      if (names.length > MAX_ENTRIES) throw new ToolOutputError('The output has too many files');
     }
     return names;
   }
 
   /**
-   * Opens a file; null when nothing has this name. Throws a ToolOutputError when it is no regular file, has another name
-   * elsewhere (a hard link), or has more than `maxBytes`.
+   * Opens a file; null if it does not exist. Throws a ToolOutputError if it is not a regular file, has several hard links, or
+   * is larger than `maxBytes`.
    */
   async file(name: string, maxBytes: number): Promise<OutputFile | null> {
     const handle = await this.#openFile(name);
@@ -82,12 +82,12 @@ export class ToolOutput {
     }
   }
 
-  /** Removes a file, or a link itself. */
+  /** Removes a file. Removes a link itself, not its target. */
   async remove(name: string): Promise<void> {
     await unlink(`${this.#path}/${name}`);
   }
 
-  /** Bytes that can still be written where the folder is. */
+  /** Free bytes of the folder's disk. */
   async freeBytes(): Promise<number> {
     return freeDiskBytes(this.#path);
   }
@@ -103,18 +103,18 @@ export class ToolOutput {
       const { code = '' } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return null;
       if (!NOT_READABLE.includes(code)) throw error;
-      throw new ToolOutputError(`${name} is no file that can be read`, { cause: error });
+      throw new ToolOutputError(`${name} is not a readable file`, { cause: error });
     }
   }
 }
 
-/** A stream of an open file from its beginning, as often as wanted. The file stays open. */
+/** Streams an open file from its beginning. Can be called repeatedly; the file stays open. */
 export function readFrom({ handle, bytes }: OutputFile): Readable {
   return handle.createReadStream({ start: 0, end: bytes - 1, autoClose: false });
 }
 
 async function regularFile(handle: FileHandle, name: string) {
   const stats = await handle.stat();
-  if (!stats.isFile()) throw new ToolOutputError(`${name} is no regular file`);
+  if (!stats.isFile()) throw new ToolOutputError(`${name} is not a regular file`);
   return stats;
 }

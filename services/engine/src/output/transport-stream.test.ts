@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { elementaryStream, firstTimestamp } from './transport-stream.ts';
 
-/** One packet that begins a unit at a presentation time, its payload at the end behind stuffing. */
+/** A packet with the start of a PES packet: its timestamp in hex, and its payload behind stuffing. */
 function packet(pid: number, time: string, payload: string): Buffer {
   const pes = Buffer.from(
     `000001e0000080${time === '' ? '00' : '80'}05${time.padEnd(10, 'f')}${payload}`,
@@ -15,7 +15,7 @@ function packet(pid: number, time: string, payload: string): Buffer {
 const TABLE = packet(0x1000, '2100010001', 'ffff');
 
 describe('a transport stream', () => {
-  test('holds the payloads of its one stream', () => {
+  test('contains the payloads of its stream', () => {
     const segment = Buffer.concat([
       TABLE,
       packet(0x100, '2100010001', '0102'),
@@ -30,11 +30,11 @@ describe('a transport stream', () => {
     ['2100010001', 0],
     ['21003ebf61', 1_040_304 / 90_000],
     ['2fffffffff', (2 ** 33 - 1) / 90_000],
-  ])('begins at the time of its first unit, %s', (time, expected) => {
+  ])('begins at the time of its first access unit, %s', (time, expected) => {
     expect(firstTimestamp(Buffer.concat([TABLE, packet(0x100, time, '01')]))).toBe(expected);
   });
 
-  test('without a time is refused', () => {
+  test('without a timestamp is refused', () => {
     expect(() => firstTimestamp(TABLE)).toThrow('does not begin with a timestamp');
     expect(() => firstTimestamp(packet(0x100, '', '01'))).toThrow('does not begin with a timestamp');
   });

@@ -1,14 +1,15 @@
-/** Bytes of one packet (ISO/IEC 13818-1 §2.4.3.2). */
+import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import { CLOCK_HZ } from '../source/gop-scan.ts';
+
+/** Size of a packet (ISO/IEC 13818-1 §2.4.3.2). */
 export const PACKET_BYTES = 188;
 const SYNC_BYTE = 0x47;
-/** The packet identifier ffmpeg gives the first stream of a programme. */
-const STREAM_ID = 0x100;
-/** Ticks of the clock that timestamps count in, a second. */
-const TICKS_PER_SECOND = 90_000;
+/** The packet identifier (PID) that ffmpeg gives the only stream of a program. */
+const STREAM_PID = 0x100;
 
 /**
- * The bytes of the elementary stream in an MPEG-2 transport stream that carries one (ISO/IEC 13818-1 §2.4.3): payloads of
- * its packets without the headers of transport and PES packets. Throws when `segment` is no transport stream.
+ * The elementary stream of an MPEG-2 transport stream with one stream (ISO/IEC 13818-1 §2.4.3): the payloads without the
+ * headers of transport and PES packets. Throws if `segment` is not a transport stream.
  */
 export function elementaryStream(segment: Buffer): Buffer {
   const parts: Buffer[] = [];
@@ -16,7 +17,7 @@ export function elementaryStream(segment: Buffer): Buffer {
     const packet = segment.subarray(at, at + PACKET_BYTES);
     if (packet[0] !== SYNC_BYTE) throw new Error(`No transport stream packet at byte ${at}`);
     const second = packet.readUInt16BE(1);
-    if ((second & 0x1fff) === STREAM_ID) parts.push(streamBytes(packet, (second & 0x4000) !== 0));
+    if ((second & 0x1fff) === STREAM_PID) parts.push(streamBytes(packet, (second & 0x4000) !== 0));
   }
   return Buffer.concat(parts);
 }
@@ -27,18 +28,18 @@ function streamBytes(packet: Buffer, startsPes: boolean): Buffer {
   if (!hasPayload) return Buffer.alloc(0);
   const adaptationBytes = (control & 0x20) === 0 ? 0 : 1 + (packet[4] ?? 0);
   const payload = packet.subarray(4 + adaptationBytes);
-  // PES: start code, stream id, length, flags, then the length of the rest of its header.
+  // A PES header has 9 bytes (start code, stream id, length, flags, length of the rest) and the rest.
   return startsPes ? payload.subarray(9 + (payload[8] ?? 0)) : payload;
 }
 
-/** Whether bytes begin with a packet of a transport stream. */
+/** Whether bytes begin with a transport stream packet. */
 export function isTransportStream(bytes: Buffer): boolean {
   return bytes.length >= PACKET_BYTES && bytes[0] === SYNC_BYTE;
 }
 
 /**
- * Seconds at which the first unit of the stream is presented (ISO/IEC 13818-1 §2.4.3.7). Throws when no unit begins, or it
- * bears no time.
+ * Presentation time of the first access unit in seconds (ISO/IEC 13818-1 §2.4.3.7). Throws if there is no access unit, or it
+ * has no timestamp.
  */
 export function firstTimestamp(segment: Buffer): number {
   for (let at = 0; at + PACKET_BYTES <= segment.length; at += PACKET_BYTES) {
@@ -51,90 +52,92 @@ export function firstTimestamp(segment: Buffer): number {
   throw new Error('The segment does not begin with a timestamp');
 }
 
-/** Whether a PES packet of the one stream begins in a packet. */
+/** Whether a PES packet of the stream begins in a transport packet. */
 function startsUnit(packet: Buffer): boolean {
-  return (packet.readUInt16BE(1) & 0x5fff) === (0x4000 | STREAM_ID);
+  return (packet.readUInt16BE(1) & 0x5fff) === (0x4000 | STREAM_PID);
 }
 
-/** Null when the unit that begins in a packet bears no time. */
+/** The timestamp of the PES packet that begins in a transport packet, in seconds; null if it has none. */
 function presentationTime(packet: Buffer): number | null {
   const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0;
   const pes = packet.subarray(4 + (hasAdaptation ? 1 + packet.readUInt8(4) : 0));
   if ((pes.readUInt8(7) & 0x80) === 0) return null;
   const high = (pes.readUInt8(9) >> 1) & 0x07;
   const ticks = high * 2 ** 30 + (pes.readUInt16BE(10) >> 1) * 2 ** 15 + (pes.readUInt16BE(12) >> 1);
-  return ticks / TICKS_PER_SECOND;
+  return ticks / CLOCK_HZ;
 }
 
-/** A PES packet of sound has less than 64 KiB: its length is a number of 16 bits. */
-const MOST_SOUND_BYTES = 65_536;
+/** A PES packet of audio has less than 64 KiB: its length field has 16 bits. */
+const MAX_AUDIO_PES_BYTES = 65_536;
 
-/** Reads a segment in pieces and tells when it ends. */
+/** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
   readonly #kind: 'video' | 'audio';
   #rest = Buffer.alloc(0);
   #latest: number | undefined;
-  /** The sound of the last unit. */
-  #sound: Buffer[] = [];
-  #soundBytes = 0;
+  /** The payload of the last audio PES packet. */
+  #audio: Buffer[] = [];
+  #audioBytes = 0;
 
   constructor(kind: 'video' | 'audio') {
     this.#kind = kind;
   }
 
-  /** Takes the next bytes. Throws when they are no transport stream. */
+  /** Adds the next bytes. Throws if they are not a transport stream. */
   push(chunk: Buffer): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at = 0;
     for (; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
       const packet = bytes.subarray(at, at + PACKET_BYTES);
       if (packet[0] !== SYNC_BYTE) throw new Error('A transport stream packet is missing');
-      if ((packet.readUInt16BE(1) & 0x1fff) === STREAM_ID) this.#take(packet);
+      if ((packet.readUInt16BE(1) & 0x1fff) === STREAM_PID) this.#take(packet);
     }
-    // A copy: streams use their buffers again.
+    // A copy, as the stream reuses its buffers.
     this.#rest = Buffer.from(bytes.subarray(at));
   }
 
-  /** Seconds at which the last picture begins to be presented, or the sound ends. Throws when the last unit is not whole. */
+  /**
+   * Video: presentation time of the last frame. Audio: the end of the last frame. In seconds. Throws if the last audio frame
+   * is incomplete, or there is no timestamp.
+   */
   seconds(): number {
-    if (this.#latest === undefined) throw new Error('No unit has a timestamp');
-    return this.#latest + (this.#kind === 'audio' ? soundSeconds(Buffer.concat(this.#sound)) : 0);
+    if (this.#latest === undefined) throw new Error('There is no timestamp');
+    return this.#latest + (this.#kind === 'audio' ? audioSeconds(Buffer.concat(this.#audio)) : 0);
   }
 
   #take(packet: Buffer): void {
     if (startsUnit(packet)) {
-      // Pictures are not in the order in which they are presented.
+      // Frames are stored in decoding order, not in presentation order.
       const time = presentationTime(packet);
       if (time !== null) this.#latest = Math.max(this.#latest ?? 0, time);
-      this.#sound = [];
-      this.#soundBytes = 0;
+      this.#audio = [];
+      this.#audioBytes = 0;
     }
     if (this.#kind === 'video') return;
     const bytes = streamBytes(packet, startsUnit(packet));
-    this.#soundBytes += bytes.length;
-    if (this.#soundBytes > MOST_SOUND_BYTES) throw new Error('A unit of sound is too long');
-    this.#sound.push(Buffer.from(bytes));
+    this.#audioBytes += bytes.length;
+    if (this.#audioBytes > MAX_AUDIO_PES_BYTES) throw new Error('An audio PES packet is too long');
+    this.#audio.push(Buffer.from(bytes));
   }
 }
 
-/** Sampling frequencies of AAC by their index (ISO/IEC 14496-3 table 1.18). */
+/** Sample rates of AAC by their index (ISO/IEC 14496-3 table 1.18). */
 const SAMPLE_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 const ADTS_HEADER_BYTES = 7;
-const AAC_BLOCK_SAMPLES = 1024;
 
-/** Seconds of sound in whole ADTS frames (ISO/IEC 14496-3 §1.A.2). Throws when they are anything else. */
-function soundSeconds(frames: Buffer): number {
+/** Duration of complete ADTS frames in seconds (ISO/IEC 14496-3 §1.A.2). Throws if the last frame is incomplete. */
+function audioSeconds(frames: Buffer): number {
   let seconds = 0;
   let at = 0;
   while (at + ADTS_HEADER_BYTES <= frames.length && frames.readUInt16BE(at) >= 0xfff0) {
     const sampleRate = SAMPLE_RATES[(frames.readUInt8(at + 2) >> 2) & 0x0f] ?? 0;
     const blocks = (frames.readUInt8(at + 6) & 0x03) + 1;
-    seconds += (blocks * AAC_BLOCK_SAMPLES) / sampleRate;
-    // 13 bits, over three bytes.
+    seconds += (blocks * AAC_FRAME_SAMPLES) / sampleRate;
+    // The frame length: 13 bits within three bytes.
     at += Math.max(ADTS_HEADER_BYTES, (frames.readUIntBE(at + 3, 3) >> 5) & 0x1fff);
   }
-  if (at !== frames.length) throw new Error('The last unit of sound is not whole');
+  if (at !== frames.length) throw new Error('The last audio frame is incomplete');
   return seconds;
 }

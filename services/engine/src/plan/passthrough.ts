@@ -1,7 +1,7 @@
 import { AAC_FRAME_SAMPLES, type AudioFrames } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
-import { type Gop, type GopFlaw, LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
 import type { Rung } from './ladder.ts';
 
@@ -97,7 +97,7 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
   const segmentSeconds = SEGMENT_SECONDS.find((seconds) => {
     const starts = segmentStarts(gops, seconds);
-    return longestSegment(starts, end) < LONGEST_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
+    return longestSegment(starts, end) < MAX_GOP_SECONDS && isShared(starts, frameSeconds, frameStep);
   });
   return segmentSeconds === undefined
     ? refused('segments')

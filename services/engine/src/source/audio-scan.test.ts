@@ -9,15 +9,15 @@ function scan(...times: number[]) {
   return audio.result();
 }
 
-test('frames that follow each other are counted', () => {
+test('frames without gaps are counted', () => {
   expect(scan(5 - FRAME, 5, 5 + FRAME)).toEqual({ start: expect.closeTo(-FRAME), frames: 3, bytes: 900 });
 });
 
 test.each([
   ['with a gap', [5, 5 + 2 * FRAME]],
-  ['without times', [Number.NaN, Number.NaN]],
+  ['without timestamps', [Number.NaN, Number.NaN]],
   ['that drift', [5, 5.021, 5.042]],
-  ['that are not there', []],
-])('frames %s are of no use', (_, times) => {
+  ['that do not exist', []],
+])('frames %s have no result', (_, times) => {
   expect(scan(...times)).toBeNull();
 });

@@ -1,18 +1,20 @@
-/** What the engine has to know of a family of containers. */
+/** The traits of a container format that the engine depends on. */
 export type ContainerTraits = {
-  /** ffmpeg's demuxers, as its list of allowed formats names them. */
+  /** Names of ffmpeg's demuxers for `-format_whitelist`. */
   demuxers: readonly string[];
   /**
-   * What declares how long a track is: its own header (`track`), its header unless the file consists of fragments, which
-   * have no index (`index`), or its number of frames (`frame_count`). With `file`, the header declares the duration of the
-   * whole file, and ffprobe guesses that of a track.
+   * Where the declared duration of a track comes from:
+   * - `track`: the header of the track.
+   * - `index`: the index of its frames. Fragmented files have no index.
+   * - `frame_count`: the declared number of frames.
+   * - `file`: nowhere. The header declares the duration of the whole file, and ffprobe estimates that of a track.
    */
   duration: 'track' | 'index' | 'frame_count' | 'file';
-  /** Whether the clock may start over in the middle of a file (ISO/IEC 13818-1), which ffmpeg corrects. */
+  /** Whether timestamps may start over in the middle of a file. ffmpeg corrects that. */
   clockMayBreak: boolean;
-  /** Whether recordings of television may change between progressive and interlaced video. */
+  /** Whether the video may change between progressive and interlaced, as in recordings of television. */
   scanTypeMayChange: boolean;
-  /** Whether the header describes a track for the whole file, which passthrough relies on. */
+  /** Whether one header describes a track for the whole file. Passthrough requires that. */
   allowsPassthrough: boolean;
 };
 
@@ -23,7 +25,7 @@ const USUAL = {
   allowsPassthrough: false,
 } as const;
 
-/** All containers that are accepted. None of them can refer to other files. */
+/** The accepted containers. All of them hold their media themselves; none refers to other files. */
 const CONTAINERS: Record<string, ContainerTraits> = {
   mp4: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
   mov: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
@@ -43,10 +45,10 @@ const CONTAINERS: Record<string, ContainerTraits> = {
   mxf: { ...USUAL, demuxers: ['mxf'] },
 };
 
-/** ffmpeg's demuxers for all containers that are accepted. */
+/** Names of ffmpeg's demuxers for the accepted containers. */
 export const DEMUXERS = [...new Set(Object.values(CONTAINERS).flatMap(({ demuxers }) => demuxers))];
 
-/** Throws when the container is not accepted, which ffprobe has refused by then. */
+/** Throws for other containers; ffprobe has refused those before. */
 export function containerTraits(container: string): ContainerTraits {
   const traits = CONTAINERS[container];
   if (!traits) throw new Error(`Unknown container ${container}`);

@@ -3,7 +3,7 @@ import { GopScan, type VideoPacket } from './gop-scan.ts';
 
 const RATE = 25;
 
-/** Frames by their numbers in the order they are stored; `K` marks key frames. */
+/** Frame numbers in storage order; `K` marks key frames. */
 function scan(
   stored: string,
   change: (packet: VideoPacket, at: number) => Partial<VideoPacket> = () => ({}),
@@ -22,8 +22,8 @@ function scan(
 const every = (distance: number, frames: number) =>
   Array.from({ length: frames }, (_, number) => `${number}${number % distance === 0 ? 'K' : ''}`).join(' ');
 
-describe('the groups of pictures', () => {
-  test('begin at key frames, in whatever order their frames are stored', () => {
+describe('groups of pictures', () => {
+  test('begin at key frames, in any storage order of their frames', () => {
     expect(scan('0K 3 1 2 4K 5 7 6')).toEqual([
       { start: 0, duration: 0.16, bytes: 400 },
       { start: 0.16, duration: 0.16, bytes: 400 },
@@ -41,14 +41,14 @@ describe('the groups of pictures', () => {
   });
 
   test.each([
-    ['a frame shown before the key frame it follows', '0K 1 2 5K 3 4 6', 'open_gop'],
-    ['a frame that is missing', '0K 1 3 4K 5', 'irregular'],
-    ['a frame that is there twice', '0K 1 1 3K 4', 'irregular'],
-    ['no key frame to begin with', '0 1 2K 3', 'irregular'],
-    ['a beginning after that of the file', '1K 2 3', 'irregular'],
+    ['a frame that is stored after its key frame and displayed before it', '0K 1 2 5K 3 4 6', 'open_gop'],
+    ['a missing frame', '0K 1 3 4K 5', 'irregular'],
+    ['a duplicate frame', '0K 1 1 3K 4', 'irregular'],
+    ['no key frame at the start', '0 1 2K 3', 'irregular'],
+    ['a start later than that of the file', '1K 2 3', 'irregular'],
     ['key frames too far apart', every(163, 200), 'sparse_key_frames'],
     ['nothing but key frames', every(1, 40), 'dense_key_frames'],
-  ])('with %s are flawed', (_, stored, flaw) => {
+  ])('with %s have a flaw', (_, stored, flaw) => {
     expect(scan(stored)).toBe(flaw);
   });
 
@@ -57,12 +57,12 @@ describe('the groups of pictures', () => {
   });
 
   test.each([
-    ['a frame beside its place', { pts: 10.0801 }, 'irregular'],
-    ['a frame without a time', { pts: Number.NaN }, 'unordered'],
-    ['a frame without a decoding time', { dts: Number.NaN }, 'unordered'],
-    ['decoding times that go back', { dts: 9.9 }, 'unordered'],
-    ['a frame that is not to be shown', { isHidden: true }, 'hidden_frames'],
-  ])('with %s are flawed', (_, change, flaw) => {
+    ['a frame off the grid of the frame rate', { pts: 10.0801 }, 'irregular'],
+    ['a frame without a presentation timestamp', { pts: Number.NaN }, 'unordered'],
+    ['a frame without a decoding timestamp', { dts: Number.NaN }, 'unordered'],
+    ['decoding timestamps that go back', { dts: 9.9 }, 'unordered'],
+    ['a frame that is not displayed', { isHidden: true }, 'hidden_frames'],
+  ])('with %s have a flaw', (_, change, flaw) => {
     expect(scan('0K 1 2 3', (_packet, at) => (at === 2 ? change : {}))).toBe(flaw);
   });
 });

@@ -1,64 +1,66 @@
-/** The pictures from one key frame to the next. */
+/** A group of pictures: the frames from one key frame to the next. */
 export type Gop = {
-  /** Seconds from the beginning of the file. */
+  /** Seconds from the start of the file. */
   start: number;
   /** Seconds. */
   duration: number;
   bytes: number;
 };
 
-/** Why the packets of a video cannot be delivered as they are. */
+/** Why the packets of a video do not allow passthrough. */
 export type GopFlaw =
-  /** A frame has no time, or a decoder could not take them in this order. */
+  /** A frame has no timestamp, or the decoding timestamps do not ascend. */
   | 'unordered'
-  /** A frame is not where the frame rate puts it, or one is missing. */
+  /** The frames do not have the times of a constant frame rate, or one is missing. */
   | 'irregular'
-  /** Frames are there only to decode others. */
+  /** Some frames are decoded and not displayed. */
   | 'hidden_frames'
-  /** A key frame is not the first of its group to be shown. */
+  /** A frame of a group is displayed before its key frame. */
   | 'open_gop'
-  /** Key frames are too far apart, or so close that the lower rungs would suffer. */
+  /** Key frames are too far apart for segments. */
   | 'sparse_key_frames'
+  /** Key frames are so close that the lower rungs, which have them at the same times, would lose quality. */
   | 'dense_key_frames';
 
 export type VideoPacket = {
-  /** Times in seconds; NaN where the container gives none. */
+  /** Seconds; NaN where the container gives no timestamp. */
   pts: number;
   dts: number;
   bytes: number;
   isKey: boolean;
-  /** To be decoded, not shown. */
+  /** Decoded and not displayed. */
   isHidden: boolean;
 };
 
-/** Transport streams count time in these. */
-const TICK_SECONDS = 1 / 90_000;
-/** Longest segment whose duration rounds to six seconds. */
-export const LONGEST_GOP_SECONDS = 6.5;
-/** Shortest distance of key frames on average; some may be closer. */
-const DENSEST_SECONDS = 0.4;
+/** The clock of timestamps in transport streams (ISO/IEC 13818-1 §2.4.3.7). */
+export const CLOCK_HZ = 90_000;
+export const TICK_SECONDS = 1 / CLOCK_HZ;
+/** The longest segment whose duration rounds to six seconds. */
+export const MAX_GOP_SECONDS = 6.5;
+/** The shortest average distance of key frames. The first few groups do not count. */
+const MIN_AVERAGE_GOP_SECONDS = 0.4;
 const DENSE_GOPS_ALLOWED = 10;
 
 /**
- * Reads the packets of a track in file order and finds its groups of pictures, or what is wrong with them. Nothing is
- * decoded, and no more than one group is kept frame by frame.
+ * Reads the packets of a track in file order and finds its groups of pictures, or the first flaw that rules out
+ * passthrough. Decodes nothing, and holds the frames of one group at a time.
  */
 export class GopScan {
   readonly #startTime: number;
   readonly #rate: number;
   readonly #gops: Gop[] = [];
-  /** Frame numbers of the group being read, by their times. */
+  /** Frame numbers of the group being read, computed from timestamps. */
   #numbers = new Set<number>();
   #highestNumber = 0;
   #bytes = 0;
-  /** Frames in the groups that are complete. */
+  /** Frames in the complete groups. */
   #frames = 0;
   #lastDts = Number.NEGATIVE_INFINITY;
   #flaw: GopFlaw | undefined;
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
-   * @param rate frames a second that the track declares
+   * @param rate frame rate that the track declares
    */
   constructor(startTime: number, rate: number) {
     this.#startTime = startTime;
@@ -76,7 +78,7 @@ export class GopScan {
     this.#bytes += packet.bytes;
   }
 
-  /** To be asked once, after the last packet. */
+  /** Call once, after the last packet. */
   result(): Gop[] | GopFlaw {
     this.#closeGroup();
     return this.#flaw ?? this.#gops;
@@ -94,14 +96,14 @@ export class GopScan {
     if (!(Math.abs(pts - time) <= TICK_SECONDS) || this.#numbers.has(number)) return 'irregular';
     if (this.#gops.length === 0 && this.#numbers.size === 0 && !(isKey && number === 0)) return 'irregular';
     if (number < this.#frames || (isKey && number > this.#frames)) return 'open_gop';
-    return this.#numbers.size + 1 > LONGEST_GOP_SECONDS * this.#rate ? 'sparse_key_frames' : undefined;
+    return this.#numbers.size + 1 > MAX_GOP_SECONDS * this.#rate ? 'sparse_key_frames' : undefined;
   }
 
   #closeGroup(): void {
     const frames = this.#numbers.size;
     if (frames === 0 || this.#flaw) return;
     const end = this.#frames + frames;
-    // As many different numbers as there are places: if none is beyond the last, none is missing.
+    // The numbers differ, so if the highest is below `end`, no frame is missing.
     if (this.#highestNumber >= end) this.#flaw = 'irregular';
     this.#gops.push({
       start: this.#frames / this.#rate,
@@ -111,7 +113,7 @@ export class GopScan {
     this.#frames = end;
     this.#numbers = new Set();
     this.#bytes = 0;
-    if ((this.#gops.length - DENSE_GOPS_ALLOWED) * DENSEST_SECONDS > this.#frames / this.#rate) {
+    if ((this.#gops.length - DENSE_GOPS_ALLOWED) * MIN_AVERAGE_GOP_SECONDS > this.#frames / this.#rate) {
       this.#flaw ??= 'dense_key_frames';
     }
   }

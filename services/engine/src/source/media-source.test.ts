@@ -10,31 +10,31 @@ const probed = (streams: object[], format: object = {}) =>
     })),
     format: { format_name: 'matroska,webm', ...format },
   });
-const ON_ITS_SIDE = '\n00000000: 0 65536 0\n00000001: -65536 0 0\n00000002: 0 0 1073741824\n';
+const ROTATED = '\n00000000: 0 65536 0\n00000001: -65536 0 0\n00000002: 0 0 1073741824\n';
 const firstVideo = (stream: object) => readSource(probed([stream])).videoTracks[0];
 
 describe('a source', () => {
   test.each([
     ['as coded', {}, { width: 1920, height: 1080 }],
     [
-      'with oblong pixels',
+      'with non-square pixels',
       { width: 720, height: 576, sample_aspect_ratio: '16:11' },
       { width: 1047, height: 576 },
     ],
-    ['with pixels a trace off square', { sample_aspect_ratio: '1281:1280' }, { width: 1920, height: 1080 }],
-    ['with pixels a hundredth off square', { sample_aspect_ratio: '101:100' }, { width: 1939, height: 1080 }],
-    ['without a known aspect', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
-    ['on its side', { side_data_list: [{ displaymatrix: ON_ITS_SIDE }] }, { width: 1080, height: 1920 }],
+    ['with pixels nearly square', { sample_aspect_ratio: '1281:1280' }, { width: 1920, height: 1080 }],
+    ['with pixels one percent off square', { sample_aspect_ratio: '101:100' }, { width: 1939, height: 1080 }],
+    ['with unknown pixel aspect ratio', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
+    ['rotated', { side_data_list: [{ displaymatrix: ROTATED }] }, { width: 1080, height: 1920 }],
     [
-      'on its side, oblong',
-      { sample_aspect_ratio: '2:1', side_data_list: [{}, { displaymatrix: ON_ITS_SIDE }] },
+      'rotated, with non-square pixels',
+      { sample_aspect_ratio: '2:1', side_data_list: [{}, { displaymatrix: ROTATED }] },
       { width: 1080, height: 3840 },
     ],
-  ])('is shown %s', (_, stream, size) => {
+  ])('is displayed %s', (_, stream, size) => {
     expect(firstVideo(stream)?.display).toEqual(size);
   });
 
-  test('knows fields, dynamic range, matrix and rate', () => {
+  test('has scan type, dynamic range, colours and frame rate', () => {
     expect(firstVideo({})).toMatchObject({
       interlaced: false,
       dynamicRange: 'sdr',
@@ -62,11 +62,11 @@ describe('a source', () => {
     ['h264', undefined, true],
     ['dvvideo', 'unknown', true],
     ['vp9', 'unknown', false],
-  ])('of %s with fields %s hides them: %s', (codec_name, field_order, hides) => {
-    expect(firstVideo({ codec_name, field_order })?.hidesFields).toBe(hides);
+  ])('of %s with field order %s has an unknown scan type: %s', (codec_name, field_order, unknown) => {
+    expect(firstVideo({ codec_name, field_order })?.scanTypeUnknown).toBe(unknown);
   });
 
-  test('knows colours that only decoders of Dolby Vision can read', () => {
+  test('recognizes Dolby Vision without a compatible base layer', () => {
     const withBase = (dv_bl_signal_compatibility_id: number) =>
       firstVideo({ side_data_list: [{ dv_bl_signal_compatibility_id }] })?.needsDolbyVision;
     expect([withBase(0), withBase(1), withBase(4), firstVideo({})?.needsDolbyVision]).toEqual([
@@ -83,22 +83,22 @@ describe('a source', () => {
     ['mov,mp4,m4a,3gp,3g2,mj2', 9, null],
     ['avi', 8, null],
     ['mpegts', 9, null],
-  ])('of format %s says how long it is', (format_name, ofTrack, ofWhole) => {
+  ])('of format %s declares the duration of its tracks or of the file', (format_name, ofTrack, ofFile) => {
     const stream = { duration: '9', nb_frames: '200', r_frame_rate: '25/1' };
     const { videoTracks, declaredDuration } = readSource(probed([stream], { format_name, duration: '10' }));
-    expect([videoTracks[0]?.declaredDuration, declaredDuration]).toEqual([ofTrack, ofWhole]);
+    expect([videoTracks[0]?.declaredDuration, declaredDuration]).toEqual([ofTrack, ofFile]);
   });
 
   test.each([
     ['with an index', '200', 103],
-    ['of fragments', undefined, 3],
-  ])('%s that begins late says how long it is', (_, nb_frames, duration) => {
+    ['with fragments', undefined, 3],
+  ])('%s that begins late declares a duration', (_, nb_frames, duration) => {
     const format = { format_name: 'mov,mp4,m4a,3gp,3g2,mj2', start_time: '100' };
     const { videoTracks } = readSource(probed([{ duration: '103', nb_frames }], format));
     expect(videoTracks[0]?.declaredDuration).toBe(duration);
   });
 
-  test('counts no cover picture as video', () => {
+  test('does not count a cover image as video', () => {
     const { videoTracks } = readSource(probed([{ disposition: { default: 0, attached_pic: 1 } }, {}]));
     expect(videoTracks.map(({ index }) => index)).toEqual([1]);
   });
@@ -108,7 +108,7 @@ describe('a source', () => {
     ['mov,mp4,m4a,3gp,3g2,mj2', 'isom', 'mp4'],
     ['mov,mp4,m4a,3gp,3g2,mj2', 'qt  ', 'mov'],
     ['mov,mp4,m4a,3gp,3g2,mj2', undefined, 'mov'],
-  ])('of format %s and brand %s is called %s', (format_name, major_brand, name) => {
+  ])('of format %s and brand %s has the container %s', (format_name, major_brand, name) => {
     expect(readSource(probed([{}], { format_name, tags: { major_brand } })).container).toBe(name);
   });
 
@@ -119,7 +119,7 @@ describe('a source', () => {
     ['not a language', null],
     [`en-x-${'a-'.repeat(50)}a`, null],
     [undefined, null],
-  ])('with sound in %s has the language %s', (language, tag) => {
+  ])('with audio in %s has the language %s', (language, tag) => {
     const { audioTracks } = readSource(probed([{ codec_type: 'audio', channels: 2, tags: { language } }]));
     expect(audioTracks).toMatchObject([{ channels: 2, language: tag }]);
   });

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { containerTraits } from './containers.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
-import { isOnItsSide, type Turn, turnOf } from './orientation.ts';
+import { swapsSides, type Turn, turnOf } from './orientation.ts';
 
 /** Width and height in pixels. */
 export type Size = { width: number; height: number };
 
-/** How a track's light levels are coded: standard range, or one of the two high dynamic ranges. */
+/** The transfer function of a track: standard range, or one of the two of high dynamic range. */
 export type DynamicRange = 'sdr' | 'pq' | 'hlg';
 
 /** A video track as its container describes it. */
@@ -16,34 +16,34 @@ export type VideoTrack = {
   codec: string;
   /** ffmpeg's name, e.g. `High`. */
   profile: string;
-  /** As H.264 writes it: ten times its number. */
+  /** Ten times the level number, as H.264 writes it. */
   level: number;
   encrypted: boolean;
   /** Pixels as coded. */
   coded: Size;
-  /** Whether pixels are exactly as wide as high. */
+  /** Whether the pixel aspect ratio is exactly 1. */
   squarePixels: boolean;
-  /** How the picture is to be turned or mirrored. */
+  /** How frames must be rotated or mirrored for display. */
   turn: Turn;
-  /** Pixels as shown: rotated, with square pixels. */
+  /** Size for display: rotated, with square pixels. */
   display: Size;
   /** ffmpeg's name, e.g. `yuv420p10le`. */
   pixelFormat: string;
-  /** Whether samples use all their values, as pictures of computers do. */
+  /** Whether samples use the full range of values (0 to 255 at 8 bits). */
   fullRange: boolean;
   interlaced: boolean;
-  /** Whether only its pictures tell if they are interlaced. */
-  hidesFields: boolean;
+  /** Whether the container does not say if the video is interlaced, so that frames must be decoded to find out. */
+  scanTypeUnknown: boolean;
   dynamicRange: DynamicRange;
-  /** ffmpeg's name of the matrix that makes RGB of it, null when the file does not say. */
+  /** ffmpeg's name of the matrix coefficients; null if the file does not declare them. */
   colorMatrix: string | null;
-  /** ffmpeg's names of its primaries and its transfer function, likewise. */
+  /** ffmpeg's names of the primaries and the transfer function; null if not declared. */
   colorPrimaries: string | null;
   colorTransfer: string | null;
-  /** Whether its colours mean something to decoders of Dolby Vision only, which players and ffmpeg are not. */
+  /** Whether only a Dolby Vision decoder can read the colours. Players and ffmpeg have none. */
   needsDolbyVision: boolean;
   declaredRate: FrameRate | null;
-  /** Seconds, null when the file does not say. */
+  /** Seconds; null if the file does not declare it. */
   declaredDuration: number | null;
   isDefault: boolean;
 };
@@ -54,38 +54,38 @@ export type AudioTrack = {
   /** ffmpeg's name, e.g. `LC`. */
   profile: string;
   encrypted: boolean;
-  /** Samples a second. */
+  /** Samples per second. */
   sampleRate: number;
   channels: number;
-  /** BCP 47, null when the file does not say. */
+  /** BCP 47; null if the file does not declare it. */
   language: string | null;
   isDefault: boolean;
 };
 
-/** A track of any kind, for messages. */
+/** What messages say of a track of any kind. */
 export type TrackName = {
   index: number;
   kind: 'video' | 'audio' | 'subtitles';
   codec: string;
-  /** BCP 47, null when the file does not say. */
+  /** BCP 47; null if the file does not declare it. */
   language: string | null;
 };
 
-/** What the container of a file says. Nothing of it is proven yet. */
+/** A file as its container describes it. The description is not verified yet. */
 export type MediaSource = {
   container: string;
   /** Earliest timestamp of all tracks, in seconds. */
   startTime: number;
-  /** Seconds from zero to the end of the longest track, where containers say so of the whole alone; else null. */
+  /** Seconds from zero to the end of the longest track; null unless the container declares the duration of the file only. */
   declaredDuration: number | null;
-  /** Moving pictures only, no cover pictures. */
+  /** Without cover images. */
   videoTracks: VideoTrack[];
   audioTracks: AudioTrack[];
-  /** All tracks of video, audio and subtitles in file order, no cover pictures. */
+  /** All video, audio and subtitle tracks in file order, without cover images. */
   tracks: TrackName[];
 };
 
-/** The entries ffprobe is asked for, and `readSource` reads. */
+/** The ffprobe entries that `readSource` reads. */
 export const PROBED_ENTRIES = [
   'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
     'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
@@ -137,13 +137,13 @@ const probedFile = z.object({
   }),
 });
 
-/** Pixels that are less than this part wider or higher count as square. */
-const UNSEEN_STRETCH = 0.005;
+/** Pixels count as square if their aspect ratio differs from 1 by less than this. */
+const ASPECT_TOLERANCE = 0.005;
 
-/** Codecs of which the container should say whether their pictures are interlaced, and not all do. */
-const CODECS_WITH_FIELDS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'];
+/** Codecs that can be interlaced. */
+const INTERLACED_CODECS = ['h264', 'mpeg2video', 'mpeg4', 'mjpeg', 'prores', 'dnxhd', 'dvvideo', 'vc1'];
 
-/** Reads ffprobe's JSON. Throws when it is not what ffprobe writes. */
+/** Reads ffprobe's JSON output. Throws if it does not have the expected form. */
 export function readSource(json: string): MediaSource {
   const { streams, format } = probedFile.parse(JSON.parse(json));
   const container = containerName(format.format_name, format.tags.major_brand);
@@ -161,14 +161,14 @@ export function readSource(json: string): MediaSource {
   };
 }
 
-/** One usual name for each family of containers ffmpeg reads with one demuxer. */
+/** A key of the table of containers. One demuxer reads both MP4 and QuickTime. */
 function containerName(formatName: string, majorBrand: string | undefined): string {
   const [first = formatName] = formatName.split(',');
   if (first !== 'mov') return first;
   return majorBrand === undefined || majorBrand.trim() === 'qt' ? 'mov' : 'mp4';
 }
 
-/** How messages call a track. Users count from one. */
+/** A track in messages, e.g. `2 (audio, aac, de)`. Track numbers start at one. */
 export function describeTrack({ index, kind, codec, language }: TrackName): string {
   return `${index + 1} (${[kind, codec, ...(language ? [language] : [])].join(', ')})`;
 }
@@ -195,8 +195,8 @@ function videoTrack(stream: ProbedStream, container: string, startTime: number):
     pixelFormat: stream.pix_fmt,
     fullRange: stream.color_range === 'pc' || stream.pix_fmt.startsWith('yuvj'),
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order),
-    hidesFields:
-      ['', 'unknown'].includes(stream.field_order) && CODECS_WITH_FIELDS.includes(stream.codec_name),
+    scanTypeUnknown:
+      ['', 'unknown'].includes(stream.field_order) && INTERLACED_CODECS.includes(stream.codec_name),
     dynamicRange: dynamicRange(stream.color_transfer),
     colorMatrix: known(stream.color_space),
     colorPrimaries: known(stream.color_primaries),
@@ -225,32 +225,35 @@ function declaredDuration(stream: ProbedStream, container: string, startTime: nu
   const { duration } = containerTraits(container);
   if (duration === 'file') return null;
   if (duration === 'index' && stream.nb_frames === 0 && stream.duration !== undefined) {
-    // ffprobe counts the duration of fragments from zero, wherever their clock begins.
+    // ffprobe measures the duration of fragments from zero, not from their first timestamp.
     return stream.duration - startTime;
   }
   if (duration !== 'frame_count') return stream.duration ?? null;
-  // Without its index, ffprobe guesses the duration of an AVI from the size of the file.
+  // ffprobe estimates the duration of an AVI file without an index from its size; the number of frames is exact.
   const rate = fraction(stream.r_frame_rate, '/');
   return rate && stream.nb_frames > 0 ? stream.nb_frames / toNumber(rate) : null;
 }
 
-/** MP4's names for tracks under FairPlay. Common encryption shows in the packets only. */
+/** Recognizes the sample entries of FairPlay. Common encryption is visible in the packets only. */
 function isEncrypted({ codec_tag_string }: ProbedStream): boolean {
   return ['drmi', 'drms'].includes(codec_tag_string);
 }
 
 function displaySize(coded: Size, stream: ProbedStream): Size {
-  const upright = { width: Math.max(1, Math.round(coded.width * stretchOf(stream))), height: coded.height };
-  return isOnItsSide(turn(stream)) ? { width: upright.height, height: upright.width } : upright;
+  const unrotated = {
+    width: Math.max(1, Math.round(coded.width * displayAspectOf(stream))),
+    height: coded.height,
+  };
+  return swapsSides(turn(stream)) ? { width: unrotated.height, height: unrotated.width } : unrotated;
 }
 
-/** How much wider than high a pixel is; 1 when it is so little that only rounding can have made it. */
-function stretchOf(stream: ProbedStream): number {
+/** The pixel aspect ratio used for display; 1 if only rounding can explain the difference. */
+function displayAspectOf(stream: ProbedStream): number {
   const aspect = aspectOf(stream);
-  return Math.abs(aspect - 1) < UNSEEN_STRETCH ? 1 : aspect;
+  return Math.abs(aspect - 1) < ASPECT_TOLERANCE ? 1 : aspect;
 }
 
-/** Width of a pixel by its height, as the file says; 1 when it does not. */
+/** The declared pixel aspect ratio: width by height; 1 if not declared. */
 function aspectOf(stream: ProbedStream): number {
   const aspect = fraction(stream.sample_aspect_ratio, ':');
   return aspect ? aspect.numerator / aspect.denominator : 1;
@@ -271,18 +274,18 @@ function known(value: string | undefined): string | null {
   return value === undefined || value === 'unknown' || value === 'reserved' ? null : value;
 }
 
-/** A positive fraction, or null: containers say `0/0` or `0:1` when they know nothing. */
+/** A positive fraction, or null: ffprobe writes `0/0` or `0:1` for unknown values. */
 function fraction(text: string, separator: string): FrameRate | null {
   const [numerator = 0, denominator = 0] = text.split(separator).map(Number);
   return numerator > 0 && denominator > 0 ? { numerator, denominator } : null;
 }
 
-/** No language needs a longer tag (RFC 5646 §4.4.1). */
-const LANGUAGE_LENGTH = 35;
+/** Long enough for every language tag (RFC 5646 §4.4.1). */
+const MAX_LANGUAGE_LENGTH = 35;
 
-/** Containers name languages by three letters; the shortest form is the one a player expects (RFC 5646 §2.2.1). */
+/** Containers use three-letter codes (ISO 639-2). Players expect the shortest form (RFC 5646 §2.2.1). */
 function languageTag(code: string | undefined): string | null {
-  if (code === undefined || code === 'und' || code.length > LANGUAGE_LENGTH) return null;
+  if (code === undefined || code === 'und' || code.length > MAX_LANGUAGE_LENGTH) return null;
   try {
     return Intl.getCanonicalLocales(code)[0] ?? null;
   } catch {

@@ -1,10 +1,12 @@
-/** ffmpeg's filters that turn a picture as a display matrix wants it shown; none when that is as it is coded. */
+/** The ffmpeg filters that rotate or mirror frames as a display matrix demands; empty if frames are displayed as coded. */
 export type Turn = readonly ('transpose=clock' | 'transpose=cclock' | TransposeFlip | 'hflip' | 'vflip')[];
 type TransposeFlip = 'transpose=clock_flip' | 'transpose=cclock_flip';
 
 /**
- * @param matrix as ffprobe writes it: three lines with an address and three numbers. Pixel (x, y) is shown at
- *   (a·x + c·y, b·x + d·y) when its first two columns are a b, c d (ISO/IEC 14496-12 §6.2.2)
+ * Reads a display matrix.
+ *
+ * @param matrix as ffprobe writes it: three lines with an address and three numbers each. With `a b` and `c d` in its first
+ *   two columns, pixel (x, y) is displayed at (a·x + c·y, b·x + d·y) (ISO/IEC 14496-12 §6.2.2)
  */
 export function turnOf(matrix: string): Turn {
   const rows = matrix
@@ -19,7 +21,7 @@ export function turnOf(matrix: string): Turn {
   return [...(a < 0 ? (['hflip'] as const) : []), ...(d < 0 ? (['vflip'] as const) : [])];
 }
 
-/** Whether width and height change places. */
-export function isOnItsSide(turn: Turn): boolean {
+/** Whether width and height are swapped. */
+export function swapsSides(turn: Turn): boolean {
   return turn.some((filter) => filter.startsWith('transpose'));
 }

@@ -3,9 +3,9 @@ import { PacketBudget } from './packet-budget.ts';
 
 const MIB = 1024 ** 2;
 
-/** How many packets are accepted, up to a maximum. */
-function accepted(budget: PacketBudget, bytes: number, most: number): number {
-  for (let packets = 0; packets < most; packets += 1) {
+/** The number of packets of a size that the budget accepts, up to a limit. */
+function accepted(budget: PacketBudget, bytes: number, limit: number): number {
+  for (let packets = 0; packets < limit; packets += 1) {
     try {
       budget.spend(bytes);
     } catch (error) {
@@ -13,19 +13,19 @@ function accepted(budget: PacketBudget, bytes: number, most: number): number {
       return packets;
     }
   }
-  return most;
+  return limit;
 }
 
-describe('a budget of packets', () => {
-  test('ends with their number', () => {
+describe('the packet budget', () => {
+  test('limits the number of packets', () => {
     expect(accepted(new PacketBudget(10_000, 10), 0, 20_000)).toBe(10_000);
   });
 
-  test('ends with their bytes, of which a file may have some twice', () => {
+  test('limits the total size to four times the file and 64 MiB', () => {
     expect(accepted(new PacketBudget(10 * MIB, 10), MIB, 1000)).toBe(4 * 10 + 64);
   });
 
-  test('counts packets without a size', () => {
+  test('counts packets of unknown size', () => {
     expect(accepted(new PacketBudget(10_000, 1), Number.NaN, 2000)).toBe(1000);
   });
 });

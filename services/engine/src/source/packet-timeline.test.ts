@@ -13,7 +13,7 @@ const steady = (count: number, from = 0): Packet[] =>
   Array.from({ length: count }, (_, at) => [from + at * 0.04, from + at * 0.04, 0.04]);
 
 describe('a timeline', () => {
-  test('ends with the last frame shown, which need not be the last stored', () => {
+  test('ends with the last displayed frame, even if it is not the last stored', () => {
     const packets: Packet[] = [
       [0, -0.08, 0.04],
       [0.12, -0.04, 0.04],
@@ -38,9 +38,9 @@ describe('a timeline', () => {
   test.each([
     ['a variable rate on a grid', at(60, [0, 2, 3, 5, 9, 10, 11, 17, 300, 601]), 60],
     ['a grid in milliseconds', at(60, [0, 2, 3, 5, 9, 10, 11, 17, 300, 601], 3), 60],
-    ['a constant rate, which is on finer grids too', at(30, [0, 1, 2, 3, 4, 5, 600]), 30],
+    ['a constant rate, which also matches finer grids', at(30, [0, 1, 2, 3, 4, 5, 600]), 30],
     ['a rate above all grids', at(120, [0, 1, 2, 3, 4, 5, 600]), null],
-    ['times anywhere', at(1, [0, 0.021, 0.057, 0.1, 0.143, 0.16, 3.217]), null],
+    ['irregular times', at(1, [0, 0.021, 0.057, 0.1, 0.143, 0.16, 3.217]), null],
   ])('finds the grid of %s', (_, packets, rate) => {
     expect(measure(packets)?.grid).toEqual(rate && { numerator: rate, denominator: 1 });
   });
@@ -53,12 +53,12 @@ describe('a timeline', () => {
     });
   });
 
-  test('gives the last frame the usual length when none is known', () => {
+  test('gives the last frame the average duration if durations are unknown', () => {
     const packets = steady(25).map(([pts]): Packet => [pts, Number.NaN, Number.NaN]);
     expect(measure(packets)).toMatchObject({ duration: expect.closeTo(1), averageRate: expect.closeTo(25) });
   });
 
-  test('has the rate of all frames though the last is hardly shown', () => {
+  test('has the rate of all frames even if the last has nearly no duration', () => {
     const packets = steady(25).map(([pts, dts], at): Packet => [pts, dts, at === 24 ? 0.00001 : 0.04]);
     expect(measure(packets)).toMatchObject({
       duration: expect.closeTo(0.96),
@@ -66,7 +66,7 @@ describe('a timeline', () => {
     });
   });
 
-  test('ends with the last frame also where only the first says when it is shown', () => {
+  test('ends with the last frame even if only the first has a presentation timestamp', () => {
     const packets = steady(25).map(([, dts], at): Packet => [at === 0 ? 0.04 : Number.NaN, dts, 0.04]);
     expect(measure(packets, { startTime: 0.04 })).toEqual({
       frames: 25,
@@ -77,7 +77,7 @@ describe('a timeline', () => {
     });
   });
 
-  test('ends with the last frame also where a program stream does not say when that is shown', () => {
+  test('ends with the last frame even if that frame of a program stream has no presentation timestamp', () => {
     const packets: Packet[] = [
       [0.04, 0, 0.04],
       [0.16, 0.04, 0.04],
@@ -93,7 +93,7 @@ describe('a timeline', () => {
   test.each([
     ['jumps', 1000],
     ['starts over', 0],
-  ])('goes on where a clock that may break %s', (_, from) => {
+  ])('continues where a clock that may break %s', (_, from) => {
     const packets = [...steady(50), ...steady(25, from)];
     expect(measure(packets, { clockMayBreak: true })).toMatchObject({
       frames: 75,
@@ -101,11 +101,11 @@ describe('a timeline', () => {
     });
   });
 
-  test('keeps a pause when the clock may not break', () => {
+  test('keeps a pause if the clock may not break', () => {
     expect(measure([...steady(50), ...steady(25, 1000)])).toMatchObject({ duration: expect.closeTo(1001) });
   });
 
-  test('is nothing without a time', () => {
+  test('is null without timestamps', () => {
     expect(measure([])).toBeNull();
     expect(measure([[Number.NaN, Number.NaN, Number.NaN]])).toBeNull();
   });

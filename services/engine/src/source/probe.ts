@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { runTool } from '../ffmpeg/run-tool.ts';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { PROBE_OPTIONS } from '../sandbox/whitelist.ts';
-import { refusal } from '../transcode-failure.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
 import { type AudioFrames, AudioScan } from './audio-scan.ts';
 import { containerTraits } from './containers.ts';
-import { wholePictures } from './frame-pairing.ts';
+import { pairFields } from './frame-pairing.ts';
 import { toNumber } from './frame-rate.ts';
 import { type Gop, type GopFlaw, GopScan } from './gop-scan.ts';
 import {
   type AudioTrack,
-  describeTrack,
   type MediaSource,
   PROBED_ENTRIES,
   readSource,
@@ -21,27 +19,34 @@ import {
 } from './media-source.ts';
 import { PacketBudget } from './packet-budget.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
-import { checkTimeline, chooseTracks, MAX_FRAME_RATE, VideoBudget } from './source-checks.ts';
+import {
+  checkTimeline,
+  chooseTracks,
+  encryptedTrackRefusal,
+  MAX_FRAME_RATE,
+  VideoBudget,
+} from './source-checks.ts';
 
-/** A source that can be transcoded, and what is taken of it. */
+/** A source that can be transcoded, with the tracks chosen from it. */
 export type ProbedSource = {
   container: string;
   video: VideoTrack;
   audio: AudioTrack | null;
-  /** The tracks that are not delivered. */
+  /** The tracks that the output leaves out. */
   leftOut: readonly TrackName[];
   timeline: Timeline;
-  /** Seconds from zero to the end of the last packet of any track, and what a container says of the whole that does. */
+  /** Seconds from zero to the end of the last packet of any track. */
   end: number;
+  /** The same end as the container declares it (see MediaSource). */
   declaredDuration: number | null;
-  /** The video's groups of pictures, or why they cannot be delivered as they are. */
+  /** The groups of pictures of the video, or why they do not allow passthrough. */
   gops: Gop[] | GopFlaw;
-  /** The frames of AAC sound; null when there is none that could be delivered as it is. */
+  /** The frames of the audio track; null if there is no audio, it is not AAC, or it has gaps. */
   audioFrames: AudioFrames | null;
 };
 
-/** What the packets of the chosen tracks say. */
-type Measured = Pick<ProbedSource, 'end' | 'gops' | 'audioFrames'> & { timeline: Timeline | null };
+/** Measurements of the packets. */
+type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audioFrames'> & { timeline: Timeline | null };
 
 type ProbeOptions = {
   /** The confined ffprobe. */
@@ -52,60 +57,60 @@ type ProbeOptions = {
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
 };
 
-/** Characters in which a file may describe itself; names of languages can be megabytes long. */
-const MOST_FACTS = 256 * 1024;
-/** Characters that ffprobe prints for all packets: several times what the most packets take. */
-const MOST_PACKET_FACTS = 2 ** 34;
+/** Most characters of ffprobe's description of a file: language tags can be megabytes long. */
+const MAX_DESCRIPTION_CHARS = 256 * 1024;
+/** Most characters of ffprobe's list of packets: several times what the largest allowed number of packets takes. */
+const MAX_PACKET_CHARS = 2 ** 34;
 
-/** Pictures that show whether a track is interlaced when nothing else says so. */
-const PICTURES_LOOKED_AT = 10;
+/** Number of frames that are decoded to find out whether a track is interlaced. */
+const SCAN_TYPE_FRAMES = 10;
 
 const PACKET_ENTRIES =
   'packet=stream_index,pts_time,dts_time,duration_time,size,flags:packet_side_data=side_data_type';
-/** What ffprobe calls the key id and vectors that MP4's common encryption gives each packet. */
+/** ffprobe's name of the side data that MP4's common encryption adds to each packet. */
 const ENCRYPTION_INFO = 'Encryption info';
 
-/** Looks at the source in the job's directory. Throws a TranscodeFailure that refuses it, or a ToolError. */
+/** Probes the source in the job's directory. Throws a TranscodeFailure that refuses the source, or a ToolError. */
 export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
-  const { timeline, ...packets } = await measure(source, tracks, options);
+  const { timeline, ...packets } = await readPackets(source, tracks, options);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
-  const video = tracks.video.hidesFields ? await withFields(tracks.video, options) : tracks.video;
+  const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
   return {
     ...{ container, declaredDuration, ...packets },
-    ...{ video, audio: tracks.audio, leftOut: tracks.leftOut, timeline: wholePictures(timeline, video) },
+    ...{ video, audio: tracks.audio, leftOut: tracks.leftOut, timeline: pairFields(timeline, video) },
   };
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {
   const lines: string[] = [];
-  // Which track it could not open is a warning.
+  // ffprobe reports as a warning which track it could not open.
   const args = ffprobeArguments('-show_entries', PROBED_ENTRIES, '-of', 'json');
   await runTool(program, ['-v', 'warning', ...args], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
-    limitOutput: MOST_FACTS,
+    limitOutput: MAX_DESCRIPTION_CHARS,
     onLine: (line) => lines.push(line),
   });
   return lines.join('\n');
 }
 
-/** Decodes the first pictures to see whether they are interlaced. */
-async function withFields(
+/** Decodes the first frames to find out whether they are interlaced. */
+async function withScanType(
   video: VideoTrack,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<VideoTrack> {
-  const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${PICTURES_LOOKED_AT}`];
+  const part = ['-select_streams', String(video.index), '-read_intervals', `%+#${SCAN_TYPE_FRAMES}`];
   const entries = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=p=0'];
   let interlaced = false;
   await runTool(program, ['-v', 'error', ...ffprobeArguments(...part, ...entries)], {
     cwd,
     signal,
     limitSeconds: limits.probeSeconds,
-    limitOutput: MOST_FACTS,
+    limitOutput: MAX_DESCRIPTION_CHARS,
     onLine: (line) => {
       interlaced ||= line.startsWith('1');
     },
@@ -114,18 +119,18 @@ async function withFields(
 }
 
 /**
- * Reads all packets, which decodes nothing: as fast as the disk. Stops at the first packet that is beyond what a video may have,
- * and keeps next to nothing of each: sample tables of some kilobytes can claim millions.
+ * Reads all packets without decoding them. Stops at the first packet beyond the limits, and stores no packet: a sample
+ * table of a few kilobytes can declare millions.
  */
-async function measure(
+async function readPackets(
   { container, startTime, tracks }: MediaSource,
   { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
   { program, cwd, signal, limits }: ProbeOptions,
-): Promise<Measured> {
+): Promise<PacketFacts> {
   const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayBreak);
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
-  const frames = audio?.codec === 'aac' ? new AudioScan(startTime, audio.sampleRate) : null;
+  const audioFrames = audio?.codec === 'aac' ? new AudioScan(startTime, audio.sampleRate) : null;
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
@@ -136,9 +141,9 @@ async function measure(
     cwd,
     signal,
     limitSeconds: limits.scanSeconds,
-    limitOutput: MOST_PACKET_FACTS,
+    limitOutput: MAX_PACKET_CHARS,
     onLine: (line) => {
-      // Columns come in ffprobe's own order, whatever order they are asked for; `N/A` becomes NaN.
+      // ffprobe has its own order of columns. `N/A` becomes NaN.
       const [stream, pts, dts, duration, size, flags, ...sideData] = line.split(',');
       budget.spend(Number(size));
       if (flags === undefined) return;
@@ -146,7 +151,7 @@ async function measure(
       const times = { pts: Number(pts), dts: Number(dts) };
       end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
-      if (index === audio?.index) frames?.add(times.pts, Number(size));
+      if (index === audio?.index) audioFrames?.add(times.pts, Number(size));
       if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
       videoBudget.check(timeline.frames, timeline.end);
@@ -158,15 +163,15 @@ async function measure(
       });
     },
   });
-  const locked = tracks.find(
+  const encryptedTrack = tracks.find(
     ({ index }) => encrypted.has(index) && [video.index, audio?.index].includes(index),
   );
-  if (locked) throw refusal('unsupported_codec', `Track ${describeTrack(locked)} is encrypted.`);
+  if (encryptedTrack) throw encryptedTrackRefusal(encryptedTrack);
   return {
     end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
-    audioFrames: frames?.result() ?? null,
+    audioFrames: audioFrames?.result() ?? null,
   };
 }
 

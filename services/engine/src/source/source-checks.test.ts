@@ -19,7 +19,7 @@ const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
     ],
   });
 
-describe('the tracks of a file', () => {
+describe('the chosen tracks', () => {
   test('are the default ones, else the first', () => {
     const tracks = choose(
       [video({ isDefault: false }), video({ index: 5 })],
@@ -28,19 +28,19 @@ describe('the tracks of a file', () => {
     expect([tracks.video.index, tracks.audio?.index]).toEqual([5, 2]);
   });
 
-  test('leave out sound that cannot be read when there is other sound', () => {
+  test('leave out audio that cannot be decoded if there is other audio', () => {
     expect(
       choose([video()], [audio({ codec: 'apac', isDefault: true }), audio({ index: 2 })]).audio?.index,
     ).toBe(2);
   });
 
-  test('leave out sound of which there is nothing', () => {
+  test('leave out audio without channels', () => {
     expect(
       choose([video()], [audio({ channels: 0, isDefault: true }), audio({ index: 2 })]).audio?.index,
     ).toBe(2);
   });
 
-  test('leave out video that cannot be read when there is other video', () => {
+  test('leave out video that cannot be decoded if there is other video', () => {
     const tracks = choose([video({ codec: 'dirac' }), video({ index: 3, isDefault: false })]);
     expect([tracks.video.index, tracks.leftOut]).toEqual([
       3,
@@ -48,26 +48,31 @@ describe('the tracks of a file', () => {
     ]);
   });
 
-  test('that cannot be read are named with their codec and language', () => {
+  test('are named in the refusal if none can be decoded', () => {
     expect(() => choose([video()], [audio({ codec: 'tta', language: 'de' })])).toThrow(
       'Track 2 (audio, tta, de) has a codec that is not supported.',
     );
   });
 
-  test('may have no sound', () => {
+  test('may lack audio', () => {
     expect(choose([video()]).audio).toBeNull();
   });
 
   const side = (width: number, height: number) => ({ coded: { width, height }, display: { width, height } });
   test.each([
-    ['there is no video', [], [audio()], 'no_video_track'],
-    ['the video codec is not on the list', [video({ codec: 'cinepak' })], [], 'unsupported_codec'],
+    ['there is no video track', [], [audio()], 'no_video_track'],
+    ['the video codec is not accepted', [video({ codec: 'cinepak' })], [], 'unsupported_codec'],
     ['the video is encrypted', [video({ encrypted: true })], [], 'unsupported_codec'],
-    ['no sound can be read', [video()], [audio({ codec: 'tta' })], 'unsupported_codec'],
+    ['no audio track can be decoded', [video()], [audio({ codec: 'tta' })], 'unsupported_codec'],
     ['a side is too long', [video(side(8193, 16))], [], 'dimensions_exceeded'],
-    ['it is shown too wide', [video({ display: { width: 9000, height: 16 } })], [], 'dimensions_exceeded'],
-    ['there are too many pixels', [video(side(8192, 8192))], [], 'dimensions_exceeded'],
-    ['its size is unknown', [video(side(0, 0))], [], 'malformed_media'],
+    [
+      'the display width is too large',
+      [video({ display: { width: 9000, height: 16 } })],
+      [],
+      'dimensions_exceeded',
+    ],
+    ['a frame has too many pixels', [video(side(8192, 8192))], [], 'dimensions_exceeded'],
+    ['the frame size is unknown', [video(side(0, 0))], [], 'malformed_media'],
   ])('are refused when %s', (_, videoTracks, audioTracks, code) => {
     expect(() => choose(videoTracks, audioTracks)).toThrow(
       expect.objectContaining({ code, retryable: false }),
@@ -111,32 +116,32 @@ describe('a timeline', () => {
     expect(check({ averageRate }, { width, height })).not.toThrow();
   });
 
-  test('of more pixels a second is refused', () => {
+  test('is refused with too many pixels a second', () => {
     expect(check({ averageRate: 60 }, { width: 8192, height: 4880 })).toThrow(
       expect.objectContaining({
         code: 'dimensions_exceeded',
         message:
-          '8192×4880 at 60.0 frames a second are 2.4 billion pixels a second; at most 1.1 billion are accepted.',
+          '8192×4880 at 60.0 frames a second has 2.4 billion pixels a second; at most 1.1 billion are allowed. Reduce the size or the frame rate.',
         retryable: false,
       }),
     );
   });
 });
 
-describe('the frames of a video, while they are counted,', () => {
+describe('the frame budget', () => {
   const spend = (frames: number, duration: number, width = 640, height = 360) =>
     new VideoBudget({ width, height }, 12 * 3600).check(frames, duration);
 
-  test('may be twelve hours at 240 a second, or in 4K at 30', () => {
+  test('allows twelve hours at 240 frames a second, and twelve hours of 4K at 30', () => {
     expect(() => spend(12 * 3600 * 240, 12 * 3600)).not.toThrow();
     expect(() => spend(12 * 3600 * 30, 12 * 3600, 3840, 2160)).not.toThrow();
   });
 
   test.each([
     ['too long', 10, 12 * 3600 + 1, 640, 'duration_exceeded'],
-    ['too many', 12 * 3600 * 240 + 1, 10, 640, 'malformed_media'],
-    ['too many for their size', 12 * 3600 * 30, 12 * 3600, 12_000, 'dimensions_exceeded'],
-  ])('are refused when they are %s', (_, frames, duration, width, code) => {
+    ['too numerous', 12 * 3600 * 240 + 1, 10, 640, 'malformed_media'],
+    ['too numerous for their size', 12 * 3600 * 30, 12 * 3600, 12_000, 'dimensions_exceeded'],
+  ])('refuses frames that are %s', (_, frames, duration, width, code) => {
     expect(() => spend(frames, duration, width, 2160)).toThrow(
       expect.objectContaining({ code, retryable: false }),
     );

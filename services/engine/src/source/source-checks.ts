@@ -14,96 +14,114 @@ const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;
 const MIN_FRAME_RATE = 1;
 export const MAX_FRAME_RATE = 240;
-/** Pixels a second: a little more than 8192×4320 at 30 frames a second, or 4096×2160 at 120. */
+/** Pixels per second: a little more than 8192×4320 at 30 frames a second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
 /** Pixels of all frames: 12 hours of 3840×2160 at 30 frames a second. */
 const MAX_TOTAL_PIXELS = 12 * 3600 * 30 * 3840 * 2160;
 
-/** The tracks that are transcoded, and those that are not. */
+/** The tracks that are transcoded, and those that are left out. */
 export type ChosenTracks = { video: VideoTrack; audio: AudioTrack | null; leftOut: readonly TrackName[] };
 
-/** One track of video and at most one of audio: the first default one that can be decoded. Throws a refusal. */
+/**
+ * Chooses one video track and at most one audio track: of those that can be decoded, the first default track, else the
+ * first one. Throws a refusal if no video track can be decoded, or none of the existing audio tracks.
+ */
 export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource): ChosenTracks {
-  const nameOf = (track: VideoTrack | AudioTrack) => tracks.find(({ index }) => index === track.index);
-  const usableVideo = videoTracks.filter((track) => isReadable(track, isVideoCodecAccepted));
-  const video = preferred(usableVideo);
+  // `tracks` has every track of the file.
+  const nameOf = (track: VideoTrack | AudioTrack) =>
+    tracks.find(({ index }) => index === track.index) as TrackName;
+  const decodableVideo = videoTracks.filter((track) => isDecodable(track, isVideoCodecAccepted));
+  const video = preferred(decodableVideo);
   if (!video) {
-    const unusable = preferred(videoTracks);
-    throw unusable
-      ? unreadable(unusable, nameOf(unusable))
-      : refusal('no_video_track', 'The file has no video track.');
+    const undecodable = preferred(videoTracks);
+    throw undecodable
+      ? undecodableTrackRefusal(undecodable, nameOf(undecodable))
+      : refusal('no_video_track', 'The file has no video track. Upload a file that contains video.');
   }
   if (video.needsDolbyVision) {
-    throw refusal('unsupported_codec', 'The video has the colours of Dolby Vision alone (profile 5).');
+    throw refusal(
+      'unsupported_codec',
+      'The video is Dolby Vision without a compatible base layer (profile 5). Export it as SDR, HDR10 or HLG.',
+    );
   }
   assertSize(video);
 
-  const usableAudio = audioTracks.filter((track) => isReadable(track, isAudioCodecAccepted));
-  // Broadcasters announce tracks of which nothing comes.
-  const audio = preferred(usableAudio.filter(({ channels }) => channels > 0)) ?? preferred(usableAudio);
-  const unusableAudio = preferred(audioTracks);
-  if (!audio && unusableAudio) throw unreadable(unusableAudio, nameOf(unusableAudio));
+  const decodableAudio = audioTracks.filter((track) => isDecodable(track, isAudioCodecAccepted));
+  // Broadcasts declare audio tracks without content; these have no channels.
+  const audio = preferred(decodableAudio.filter(({ channels }) => channels > 0)) ?? preferred(decodableAudio);
+  const undecodableAudio = preferred(audioTracks);
+  if (!audio && undecodableAudio) throw undecodableTrackRefusal(undecodableAudio, nameOf(undecodableAudio));
   const leftOut = tracks.filter(({ index }) => index !== video.index && index !== audio?.index);
   return { video, audio: audio ?? null, leftOut };
 }
 
-/** Bounds the frames of a video while its packets are read. */
+/** Limits the number of frames of a video while its packets are read. */
 export class VideoBudget {
   readonly #maxFrames: number;
-  readonly #maxPictures: number;
+  readonly #maxFramesForSize: number;
   readonly #maxDurationSeconds: number;
 
   /** @param coded size of a frame */
   constructor(coded: Size, maxDurationSeconds: number) {
     this.#maxFrames = maxDurationSeconds * MAX_FRAME_RATE;
-    this.#maxPictures = MAX_TOTAL_PIXELS / (coded.width * coded.height);
+    this.#maxFramesForSize = MAX_TOTAL_PIXELS / (coded.width * coded.height);
     this.#maxDurationSeconds = maxDurationSeconds;
   }
 
-  /** Throws a refusal when so many frames are too many, or they last too long. */
+  /** Throws a refusal when there are too many frames, or they last too long. */
   check(frames: number, duration: number): void {
     if (duration > this.#maxDurationSeconds) throw tooLong(this.#maxDurationSeconds);
     if (frames > this.#maxFrames) {
-      throw refusal('malformed_media', `The video has more than ${this.#maxFrames} frames.`);
+      throw refusal('malformed_media', `The video has too many frames; ${this.#maxFrames} are allowed.`);
     }
-    if (frames > this.#maxPictures) {
+    if (frames > this.#maxFramesForSize) {
       throw refusal(
         'dimensions_exceeded',
-        `All frames together have more than ${inBillions(MAX_TOTAL_PIXELS)} billion pixels, which 12 hours of 3840×2160 at 30 frames a second have.`,
+        `The video has too many pixels in all frames together; as many as 12 hours of 3840×2160 at 30 frames a second are allowed.`,
       );
     }
   }
 }
 
-/** Refuses what is too short, too long, too slow, too fast, or too much to decode. */
+/** Throws a refusal if duration, frame rate or pixel rate are outside the limits, or the timeline is missing. */
 export function checkTimeline(
   timeline: Timeline | null,
   coded: Size,
   maxDurationSeconds: number,
 ): asserts timeline is Timeline {
-  if (!timeline) throw refusal('malformed_media', 'The video track holds no frames.');
+  if (!timeline)
+    throw refusal(
+      'malformed_media',
+      'The video track has no frames. Export the video again and upload that.',
+    );
   const { duration, averageRate } = timeline;
   if (!(duration >= MIN_DURATION_SECONDS)) {
-    throw refusal('duration_too_short', `The video is shorter than ${MIN_DURATION_SECONDS} seconds.`);
+    throw refusal(
+      'duration_too_short',
+      `The video is too short; at least ${MIN_DURATION_SECONDS} seconds are required.`,
+    );
   }
   if (duration > maxDurationSeconds) throw tooLong(maxDurationSeconds);
   if (averageRate < MIN_FRAME_RATE || averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
-      `The video has ${averageRate.toPrecision(3)} frames a second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are accepted.`,
+      `The video has ${averageRate.toPrecision(3)} frames a second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are allowed.`,
     );
   }
   const pixelRate = coded.width * coded.height * averageRate;
   if (pixelRate > MAX_PIXEL_RATE) {
     throw refusal(
       'dimensions_exceeded',
-      `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames a second are ${inBillions(pixelRate)} billion pixels a second; at most ${inBillions(MAX_PIXEL_RATE)} billion are accepted.`,
+      `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames a second has ${inBillions(pixelRate)} billion pixels a second; at most ${inBillions(MAX_PIXEL_RATE)} billion are allowed. Reduce the size or the frame rate.`,
     );
   }
 }
 
 function tooLong(maxDurationSeconds: number): TranscodeFailure {
-  return refusal('duration_exceeded', `The video is longer than ${maxDurationSeconds / 3600} hours.`);
+  return refusal(
+    'duration_exceeded',
+    `The video is too long; at most ${maxDurationSeconds / 3600} hours are allowed.`,
+  );
 }
 
 function inBillions(count: number): string {
@@ -114,29 +132,43 @@ function preferred<T extends { isDefault: boolean }>(tracks: readonly T[]): T | 
   return tracks.find((track) => track.isDefault) ?? tracks[0];
 }
 
-function isReadable(
+function isDecodable(
   { encrypted, codec }: VideoTrack | AudioTrack,
   isAccepted: (codec: string) => boolean,
 ): boolean {
   return !encrypted && isAccepted(codec);
 }
 
-function unreadable({ encrypted }: VideoTrack | AudioTrack, name: TrackName | undefined): TranscodeFailure {
-  const track = name ? `Track ${describeTrack(name)}` : 'A track';
+/** The file has an encrypted track. */
+export function encryptedTrackRefusal(track: TrackName): TranscodeFailure {
   return refusal(
     'unsupported_codec',
-    `${track} ${encrypted ? 'is encrypted' : 'has a codec that is not supported'}.`,
+    `Track ${describeTrack(track)} is encrypted. Upload the video without encryption.`,
   );
+}
+
+function undecodableTrackRefusal({ encrypted }: VideoTrack | AudioTrack, track: TrackName): TranscodeFailure {
+  if (encrypted) return encryptedTrackRefusal(track);
+  return refusal('unsupported_codec', `Track ${describeTrack(track)} has a codec that is not supported.`);
 }
 
 function assertSize({ coded, display }: VideoTrack): void {
   if (coded.width < 1 || coded.height < 1) {
-    throw refusal('malformed_media', 'The size of the picture cannot be read.');
+    throw refusal(
+      'malformed_media',
+      'The video track does not declare the size of its frames. Export the video again and upload that.',
+    );
   }
   if (Math.max(coded.width, coded.height, display.width, display.height) > MAX_SIDE) {
-    throw refusal('dimensions_exceeded', `The picture is more than ${MAX_SIDE} pixels wide or high.`);
+    throw refusal(
+      'dimensions_exceeded',
+      `The frames are too large; at most ${MAX_SIDE} pixels per side are allowed.`,
+    );
   }
   if (coded.width * coded.height > MAX_PIXELS) {
-    throw refusal('dimensions_exceeded', `The picture has more than ${MAX_PIXELS / 1e6} million pixels.`);
+    throw refusal(
+      'dimensions_exceeded',
+      `The frames are too large; at most ${MAX_PIXELS / 1e6} million pixels are allowed.`,
+    );
   }
 }

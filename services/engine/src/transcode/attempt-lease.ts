@@ -74,7 +74,7 @@ export class AttemptLease {
     const { videoId, attempt } = this.#attempt;
     beat()
       .catch((error: unknown) =>
-        this.#deps.logger.warn('attempt.beat_failed', { videoId, attempt, beat: name, error }),
+        this.#deps.logger.warn('attempt.heartbeat_failed', { videoId, attempt, beat: name, error }),
       )
       .finally(() => this.#underWay.delete(name));
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
-import { UnfitSegmentError } from '../output/segment-info.ts';
+import { InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import type { ProbedSource } from '../source/probe.ts';
@@ -14,7 +14,10 @@ test('sound that changes its channels is still decoded to stereo once nothing of
   };
   const encoded = planEncoding(source, false);
   const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
-  const unfit = new UnfitSegmentError('No IDR picture');
+  const unfit = new InvalidSegmentError('No IDR picture');
   const next = nextPlan({ ...encoded, audio, videoPassthrough: true }, source, unfit, DEFAULT_MAX_RATES);
-  expect(next).toMatchObject({ log: 'transcode.source_not_kept', plan: { videoPassthrough: false, audio } });
+  expect(next).toMatchObject({
+    log: 'transcode.passthrough_failed',
+    plan: { videoPassthrough: false, audio },
+  });
 });

@@ -12,8 +12,8 @@ import { runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { storeImages } from '../output/image-uploads.ts';
-import { describeResult } from '../output/manifest.ts';
-import { UnfitSegmentError } from '../output/segment-info.ts';
+import { buildManifest } from '../output/manifest.ts';
+import { InvalidSegmentError } from '../output/segment-info.ts';
 import { SegmentUploads, type StoredSegments } from '../output/segment-uploads.ts';
 import { withStorageRetries } from '../output/storage-retries.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
@@ -22,7 +22,7 @@ import type { MaxRates } from '../plan/ladder.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { canDecodeToStereo } from '../sandbox/whitelist.ts';
-import { LONGEST_GOP_SECONDS } from '../source/gop-scan.ts';
+import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
 import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
@@ -82,7 +82,7 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   } finally {
     // What it cannot remove is no reason to lose the result; the next start removes it.
     await removeTree(directory).catch((error: unknown) =>
-      context.logger.error('transcode.directory_left', { videoId: job.videoId, directory, error }),
+      context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
     );
   }
 }
@@ -124,7 +124,7 @@ async function transcode(
     await mkdir(output);
     await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await encode(job, plan, directory, context);
-    return describeResult(source, plan, stored, images);
+    return buildManifest(source, plan, stored, images);
   };
   const { maxRates } = context.settings;
   let plan = planEncoding(source, true, maxRates);
@@ -159,7 +159,7 @@ export function nextPlan(
     const changesChannels = audio?.decodeToStereo ?? false;
     return {
       plan: { ...next, audio: next.audio && { ...next.audio, decodeToStereo: changesChannels } },
-      log: 'transcode.source_not_kept',
+      log: 'transcode.passthrough_failed',
     };
   }
   return null;
@@ -176,7 +176,7 @@ function causeOf(error: unknown): unknown {
 function isFaultOfSource(error: unknown): boolean {
   if (error instanceof TranscodeFailure && error.retryable) return false;
   const cause = causeOf(error);
-  return cause instanceof UnfitSegmentError || (cause instanceof ToolError && cause.end === 'exit');
+  return cause instanceof InvalidSegmentError || (cause instanceof ToolError && cause.end === 'exit');
 }
 
 async function removeStored(job: TranscodeJob, { objects }: TranscodeJobContext): Promise<void> {
@@ -246,7 +246,7 @@ async function encode(
 /** Bytes a segment stays well below: twice what the highest cap and its buffer allow, and the packets of small frames. */
 function largestSegment({ rungs, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
-  const seconds = segmentSeconds + LONGEST_GOP_SECONDS + BUFFER_SECONDS;
+  const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;
 }
 

@@ -97,7 +97,7 @@ export class TranscodeWorker {
   /** What jobs may write. A disk that they share with the objects has one reserve for all. */
   async #freeBytes(): Promise<number> {
     if (this.#sourcesAreLinks) return headroomBytes(this.#deps.objects);
-    return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.spareDiskBytes;
+    return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.reservedDiskBytes;
   }
 
   #diskNeed({ sourceBytes }: Command): number {
@@ -131,9 +131,9 @@ export class TranscodeWorker {
   async #leave(command: Command, redelivered: boolean): Promise<void> {
     const { videoId, sourceBytes, waitingSince } = command;
     const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
-    this.#deps.logger.warn('transcode.no_room', { videoId, sourceBytes, waitedSeconds });
+    this.#deps.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
     if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
-    if (waitedSeconds < this.#settings.limits.noRoomSeconds) return;
+    if (waitedSeconds < this.#settings.limits.diskWaitSeconds) return;
     // It may have waited in a long queue, and fit once the other slots are free.
     if (await this.#disk.mayFitLater(this.#diskNeed(command))) return;
     const claim = await this.#claim(command);
@@ -158,7 +158,7 @@ export class TranscodeWorker {
         if (!claim) this.#deps.logger.info('transcode.not_claimable', { videoId });
         return claim;
       } catch (error) {
-        this.#deps.logger.warn('transcode.claim_unanswered', { videoId, error });
+        this.#deps.logger.warn('transcode.claim_failed', { videoId, error });
         await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
       }
     }
@@ -253,7 +253,7 @@ export class TranscodeWorker {
       } catch (error) {
         const delayMs = PUBLISH_DELAYS_MS[tries];
         if (delayMs === undefined) throw error;
-        this.#deps.logger.warn('transcode.result_unpublished', { type: result.type, error });
+        this.#deps.logger.warn('transcode.publish_failed', { type: result.type, error });
         await delay(delayMs);
       }
     }

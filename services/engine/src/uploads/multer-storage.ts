@@ -4,16 +4,16 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { StorageEngine } from 'multer';
 import { storageFailed } from './upload-problems.ts';
 
-/** Longest file name or content type kept of what a client declares. */
+/** Maximum length of a stored file name or content type. */
 const DECLARED_LENGTH = 255;
 
-/** A file that has arrived and that the store has taken. */
+/** A complete file in the object store. */
 export type StoredSource = {
-  /** As counted on the way. */
+  /** Counted while the file arrived. */
   bytes: number;
   /** Lower-case hex. */
   sha256: string;
-  /** As the client declared them, made harmless. */
+  /** As the client declared them, without control characters and cut to a bounded length. */
   contentType: string | null;
   fileName: string | null;
 };
@@ -21,9 +21,9 @@ export type StoredSource = {
 type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
 
 /**
- * Where multer puts the file of one upload: straight into the object store, with its size and SHA-256 taken on the
- * way. When the part breaks off, the store fails or `signal` aborts, the store keeps nothing of it. A file that is
- * stored although the form turns out to be faulty later is for the caller to remove.
+ * The multer storage engine of one upload: streams the file into the object store and computes its size and SHA-256. When the
+ * part is incomplete, the store fails or `signal` aborts, the store holds nothing of the file. The caller deletes a
+ * file that is stored before the rest of the form turns out to be invalid.
  */
 export class MulterStorage implements StorageEngine {
   readonly #objects: ObjectStore;
@@ -32,7 +32,7 @@ export class MulterStorage implements StorageEngine {
   readonly #meter: Meter;
   #storing: Promise<StoredSource | null> = Promise.resolve(null);
 
-  /** `onBytes` is called with how many more have come in, before they are stored; the file fails when it rejects. */
+  /** `onBytes` is called with each number of bytes received, before they are stored. The upload fails when it rejects. */
   constructor(options: {
     objects: ObjectStore;
     key: string;
@@ -45,12 +45,12 @@ export class MulterStorage implements StorageEngine {
     this.#meter = new Meter(options.onBytes);
   }
 
-  /** Bytes of the file that have come in so far. */
+  /** Bytes of the file received so far. */
   get bytes(): number {
     return this.#meter.bytes;
   }
 
-  /** Waits until the store is done with the file, one way or the other; null when it keeps none. */
+  /** Resolves when the object store is done: with the stored file, or null when it holds none. Never rejects. */
   async settled(): Promise<StoredSource | null> {
     return this.#storing.catch(() => null);
   }
@@ -60,14 +60,14 @@ export class MulterStorage implements StorageEngine {
     this.#storing.then(() => callback(null), callback);
   }
 
-  /** Multer does not get here when a client goes away, so removing is not left to it. */
+  /** Does nothing: multer does not call it when the client disconnects, so the caller deletes the file itself. */
   _removeFile(_req: unknown, _file: unknown, callback: (error: null) => void): void {
     callback(null);
   }
 
   async #store({ stream, originalname, mimetype }: IncomingFile): Promise<StoredSource> {
     const meter = this.#meter;
-    // Both are reported by multer itself, before the store has noticed.
+    // Multer reports both cases itself, before the object store notices them.
     stream.once('limit', () => meter.destroy(new Error('The file is too large')));
     finished(stream, { writable: false }, (error) => error && meter.destroy(error));
     stream.pipe(meter);
@@ -75,7 +75,7 @@ export class MulterStorage implements StorageEngine {
       await this.#objects.putStream(this.#key, meter, {
         contentType: 'application/octet-stream',
         signal: this.#signal,
-        // Every transfer has a key of its own; whatever goes wrong with that must cost nobody his file.
+        // Each transfer has its own key. If two ever shared one, the first file must survive.
         ifAbsent: true,
       });
     } catch (error) {
@@ -84,13 +84,13 @@ export class MulterStorage implements StorageEngine {
     return {
       bytes: meter.bytes,
       sha256: meter.sha256(),
-      contentType: declared(mimetype),
-      fileName: declared(originalname),
+      contentType: sanitized(mimetype),
+      fileName: sanitized(originalname),
     };
   }
 }
 
-/** Counts and hashes what passes through. */
+/** Counts and hashes the bytes that pass through. */
 class Meter extends Transform {
   bytes = 0;
   readonly #hash = createHash('sha256');
@@ -100,7 +100,7 @@ class Meter extends Transform {
   constructor(onBytes: (bytes: number) => Promise<void>) {
     super();
     this.#onBytes = onBytes;
-    // Whoever reads from it reports the failure; one that comes before it is read must not end the process.
+    // The reader reports a failure. A failure before anyone reads must not end the process.
     this.on('error', () => {});
   }
 
@@ -121,8 +121,7 @@ class Meter extends Transform {
   }
 }
 
-/** A text from a client, fit to be kept and shown: without control characters, cut to a bounded length. */
-function declared(text: string): string | null {
+function sanitized(text: string): string | null {
   return (
     text
       .replace(/\p{Cc}/gu, '')

@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
+import { MIMEType } from 'node:util';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
-import { fileTooLarge, malformedMultipart, multipleFiles } from './upload-problems.ts';
+import { fileTooLarge, malformedMultipart, multipleFiles, notMultipart } from './upload-problems.ts';
 
-/** Bounds of everything in a form but the file. */
+/** Limits of everything in a form except the file. */
 const FORM_LIMITS = {
   files: 1,
   fields: 100,
@@ -17,9 +18,9 @@ const FORM_LIMITS = {
 };
 
 /**
- * Reads a multipart/form-data body to its end and hands its one file to `storage`; text parts are thrown away.
- * Throws a Problem as soon as the form or the storage fails, or the reason of `signal` as soon as that aborts. The
- * rest of the body is left unread then, and the connection is fit for the answer.
+ * Reads a multipart/form-data body to its end and passes its one file to `storage`. Text parts are discarded. Throws a Problem as
+ * soon as the form or the storage fails, or the reason of `signal` when that aborts. The rest of the body is unread then,
+ * and the connection can still carry the response.
  */
 export async function readMultipart(
   req: Request,
@@ -28,12 +29,15 @@ export async function readMultipart(
 ): Promise<void> {
   const { storage, maxBytes, signal } = options;
   signal.throwIfAborted();
+  requireMultipart(req.get('content-type') ?? '');
+  // The body is wanted: a client that sent "Expect: 100-continue" may send it.
+  if (req.get('expect') !== undefined) res.writeContinue();
   const body = new FormBody(req.headers);
   const cutOff = () => body.destroy();
   const readBody = multer({
     storage,
     limits: { ...FORM_LIMITS, fileSize: maxBytes },
-    // The name is only noted down, and one such as ".." must not count as none.
+    // Without it, multer takes a file named ".." for a part without a file.
     preservePath: true,
     defParamCharset: 'utf8',
   }).any();
@@ -42,7 +46,7 @@ export async function readMultipart(
   try {
     await new Promise<void>((resolve, reject) => {
       const done = (error?: unknown) => (error ? reject(error) : resolve());
-      // All that multer asks of a request is a body and its headers.
+      // Multer uses only the body and the headers of a request.
       readBody(body as unknown as Request, res, done);
     });
   } catch (error) {
@@ -54,9 +58,22 @@ export async function readMultipart(
   }
 }
 
+function requireMultipart(contentType: string): void {
+  let type: MIMEType;
+  try {
+    type = new MIMEType(contentType);
+  } catch {
+    throw notMultipart();
+  }
+  if (type.essence !== 'multipart/form-data') throw notMultipart();
+  if (!type.params.get('boundary')) {
+    throw malformedMultipart('The Content-Type has no boundary. Let the HTTP library set this header.');
+  }
+}
+
 /**
- * The body as multer gets it. Multer lets go of what it refuses, then drains it before it says so, however long that
- * takes. This stream ends there instead, while the request itself stays open for the answer.
+ * The body as multer reads it. When multer refuses a form, it unpipes the body and drains it to its end before it reports the
+ * error. This stream ends at once instead, while the request stays open for the response.
  */
 class FormBody extends PassThrough {
   readonly headers: Request['headers'];
@@ -76,7 +93,7 @@ function asProblem(error: unknown, maxBytes: number): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof MulterError)) {
     return malformedMultipart(
-      'The body is not multipart/form-data as its Content-Type says, or its closing boundary is missing.',
+      'The body is not valid multipart/form-data. Check the boundary in the Content-Type and the closing boundary.',
       error,
     );
   }
@@ -87,10 +104,10 @@ function asProblem(error: unknown, maxBytes: number): Problem {
       return multipleFiles();
     case 'LIMIT_FIELD_VALUE':
       return malformedMultipart(
-        'A text part is too long. If it is the file: a file part has a filename.',
+        'A text part is too long. If it is the file, give the part a filename.',
         error,
       );
     default:
-      return malformedMultipart(`The form is not acceptable: ${error.message}.`, error);
+      return malformedMultipart(`The form was refused: ${error.message}.`, error);
   }
 }

@@ -1,46 +1,46 @@
-import type { DiskRoom, ObjectStore } from '@framelane/object-store/object-store';
-import { reservedBytes } from '../disk-space.ts';
-import { noRoom } from './upload-problems.ts';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { headroomBytes } from '../disk-space.ts';
+import { storageFull } from './upload-problems.ts';
 
-/** How long free space that was read counts, in milliseconds: others write to the disk, too. */
+/** How long a reading of the headroom is valid, in milliseconds. Other programs write to the disk, too. */
 const FRESH_MS = 500;
 
-/** Room for one upload. */
+/** One upload's share of the headroom. */
 export type HeadroomClaim = {
-  /** To be called before `bytes` more are written. Throws a 507 Problem when they would come out of the reserve. */
+  /** Call it before writing `bytes` more. Throws a 507 Problem when they would use the reserve of the disk. */
   take(bytes: number): Promise<void>;
-  /** Gives back what was not taken. */
+  /** Returns the announced bytes that were not taken. */
   release(): void;
 };
 
 /**
- * Shares the free space of the disk with the objects out among the uploads of this engine. A store without a disk of its own
- * has room for everything.
+ * Shares the headroom of the objects' disk among the uploads of this engine: the free bytes without the reserve. An object store
+ * without a disk of its own has infinite headroom.
  */
 export class StorageHeadroom {
   readonly #objects: ObjectStore;
-  /** Bytes that were announced and have not come yet, by claim. */
-  readonly #promised = new Map<HeadroomClaim, number>();
-  #seen: (DiskRoom & { at: number }) | null = null;
-  #writtenSince = 0;
+  /** Announced bytes that have not arrived yet, by claim. */
+  readonly #announced = new Map<HeadroomClaim, number>();
+  #headroom = Number.POSITIVE_INFINITY;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(objects: ObjectStore) {
     this.#objects = objects;
   }
 
   /**
-   * Claims room for an upload of so many bytes, null when it does not announce how many. Throws a 507 Problem when they do
-   * not fit beside the reserve and what other uploads have announced.
+   * Claims headroom for an upload of `announced` bytes; null when the client does not announce its size. Throws a 507 Problem
+   * when the headroom is too small for this upload and for what the other uploads have announced.
    */
   async claim(announced: number | null): Promise<HeadroomClaim> {
     const claim: HeadroomClaim = {
       take: (bytes) => this.#take(claim, bytes),
-      release: () => void this.#promised.delete(claim),
+      release: () => void this.#announced.delete(claim),
     };
-    this.#promised.set(claim, announced ?? 0);
+    this.#announced.set(claim, announced ?? 0);
     try {
-      await this.#look();
-      if (this.#spare() < this.#promisedBytes()) throw noRoom();
+      await this.#read();
+      if (this.#headroom < this.#announcedBytes()) throw storageFull();
     } catch (error) {
       claim.release();
       throw error;
@@ -48,37 +48,29 @@ export class StorageHeadroom {
     return claim;
   }
 
-  /** Rejects while nothing but the reserve is left. */
+  /** Rejects while there is no headroom. */
   async check(): Promise<void> {
-    await this.#look();
-    if (this.#spare() <= 0) throw noRoom();
+    await this.#read();
+    if (this.#headroom <= 0) throw storageFull();
   }
 
   async #take(claim: HeadroomClaim, bytes: number): Promise<void> {
-    const promised = this.#promised.get(claim) ?? 0;
-    this.#promised.set(claim, Math.max(0, promised - bytes));
-    // What was not announced has to fit beside what others have announced.
-    const needed = bytes <= promised ? bytes : bytes + this.#promisedBytes();
-    const isStale = this.#seen === null || performance.now() - this.#seen.at > FRESH_MS;
-    if (isStale || this.#spare() < needed) await this.#look();
-    if (this.#spare() < needed) throw noRoom();
-    this.#writtenSince += bytes;
+    const announced = this.#announced.get(claim) ?? 0;
+    this.#announced.set(claim, Math.max(0, announced - bytes));
+    // Bytes that were not announced must not use what other uploads have announced.
+    const needed = bytes <= announced ? bytes : bytes + this.#announcedBytes();
+    const isStale = performance.now() - this.#readAt > FRESH_MS;
+    if (isStale || this.#headroom < needed) await this.#read();
+    if (this.#headroom < needed) throw storageFull();
+    this.#headroom -= bytes;
   }
 
-  #promisedBytes(): number {
-    return [...this.#promised.values()].reduce((sum, bytes) => sum + bytes, 0);
+  #announcedBytes(): number {
+    return [...this.#announced.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Bytes that can be written without touching the reserve. */
-  #spare(): number {
-    if (this.#seen === null) return Number.POSITIVE_INFINITY;
-    return this.#seen.freeBytes - this.#writtenSince - reservedBytes(this.#seen.totalBytes);
-  }
-
-  async #look(): Promise<void> {
-    const room = await this.#objects.room?.();
-    if (room === undefined) return;
-    this.#seen = { ...room, at: performance.now() };
-    this.#writtenSince = 0;
+  async #read(): Promise<void> {
+    this.#headroom = await headroomBytes(this.#objects);
+    this.#readAt = performance.now();
   }
 }

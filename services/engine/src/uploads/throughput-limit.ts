@@ -1,39 +1,37 @@
 import type { UploadLimits } from '../config.ts';
 
-/** The average rate says nothing about a transfer younger than this. */
+/** The average of a younger transfer is not checked. */
 const RATE_GRACE_SECONDS = 10;
 
 /**
- * A store that takes nothing for this long will not recover. Much longer than a client may be idle: a thin line to the
- * store moves nothing visible while it sends one large part.
+ * An object store that accepts nothing for this long does not recover. It is much longer than the idle timeout of a client:
+ * over a slow line, sending one large part to the store takes minutes in which it accepts no more.
  */
 const STUCK_SECONDS = 600;
 
-/** What was seen since the last look at a transfer. */
+/** What a transfer did since its last sample. */
 export type ThroughputSample = {
   seconds: number;
-  /** Bytes that came in. */
+  /** Bytes received. */
   bytes: number;
-  /** Nothing was read because the store is not ready for more: time the client cannot help. */
+  /** The engine read nothing because the object store accepts no more. The client is not responsible for this time. */
   heldBack: boolean;
 };
 
-/** `idle` and `slow` are the client's doing, `stuck` is the store's. */
+/** With `idle` and `slow` the client is at fault, with `stuck` the object store. */
 export type ThroughputVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
 
-type PaceLimits = Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
-
-/** Judges whether a transfer gets on. */
-export class Pace {
-  readonly #limits: PaceLimits;
+/** Checks the throughput of one transfer against the limits. */
+export class ThroughputLimit {
+  readonly #limits: Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
   #bytes = 0;
-  /** All the time in which the client was free to send. */
+  /** Time in which the client could send. */
   #freeSeconds = 0;
-  /** The parts of the time since the last byte in which the client was free to send, and was not. */
+  /** The part of it since the last byte. */
   #idleSeconds = 0;
   #stuckSeconds = 0;
 
-  constructor(limits: PaceLimits) {
+  constructor(limits: Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>) {
     this.#limits = limits;
   }
 
@@ -50,7 +48,7 @@ export class Pace {
     this.#freeSeconds += seconds;
     if (bytes === 0) this.#idleSeconds += seconds;
     if (this.#idleSeconds >= this.#limits.idleSeconds) return 'idle';
-    const judged = this.#freeSeconds >= RATE_GRACE_SECONDS;
-    return judged && this.#bytes < this.#freeSeconds * this.#limits.minBytesPerSecond ? 'slow' : 'fine';
+    if (this.#freeSeconds < RATE_GRACE_SECONDS) return 'fine';
+    return this.#bytes < this.#freeSeconds * this.#limits.minBytesPerSecond ? 'slow' : 'fine';
   }
 }

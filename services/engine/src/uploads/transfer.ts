@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { MIMEType } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { createMessage, type MessageData } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
@@ -15,32 +14,30 @@ import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { MulterStorage, type StoredSource } from './multer-storage.ts';
 import { readMultipart } from './multipart.ts';
 import type { HeadroomClaim, StorageHeadroom } from './storage-headroom.ts';
-import { Pace } from './throughput-limit.ts';
+import { ThroughputLimit } from './throughput-limit.ts';
 import {
-  clientGone,
-  clientTooSlow,
+  clientDisconnected,
   fileEmpty,
   fileMissing,
-  malformedMultipart,
-  notMultipart,
-  notWanted,
   storageFailed,
+  uploadCancelled,
+  uploadTimeout,
 } from './upload-problems.ts';
 
-/** How often the pace of the client is looked at. */
-const PACE_SECONDS = 0.5;
+/** How often the throughput of the client is checked. */
+const THROUGHPUT_SECONDS = 0.5;
 
-/** How often, at the least, the control plane is asked whether the transfer should go on. */
+/** Longest interval at which the engine asks the control plane whether the transfer is still wanted. */
 const WANTED_SECONDS = 5;
 
-/** Pause between two attempts to register a file. */
-const REGISTER_PAUSE_MS = 500;
+/** Delay before the next attempt to register a file. */
+const REGISTER_DELAY_MS = 500;
 
-/** How long the engine waits after them for the confirm of `upload.completed`. */
-const CONFIRM_LIMIT_MS = 5_000;
+/** How long the engine then waits until the broker confirms `upload.completed`. */
+const CONFIRM_TIMEOUT_MS = 5_000;
 
-/** For the store to let go of a transfer that was broken off. */
-const ABORT_LIMIT_MS = 10_000;
+/** How long the engine waits until the object store has aborted a transfer. */
+const ABORT_TIMEOUT_MS = 10_000;
 
 export type TransferDeps = {
   controlPlane: ControlPlaneClient;
@@ -48,13 +45,13 @@ export type TransferDeps = {
   bus: MessageBus;
   logger: Logger;
   metrics: EngineMetrics;
-  room: StorageHeadroom;
+  headroom: StorageHeadroom;
   limits: UploadLimits;
 };
 
 /**
- * One file from a client into the object store: from the ticket that was leased for it to its registration by the control
- * plane, or back to a ticket that can be used again.
+ * One attempt to upload a file: streams it into the object store and registers it with the control plane, or releases the
+ * ticket for the next attempt.
  */
 export class Transfer {
   readonly #deps: TransferDeps;
@@ -65,12 +62,12 @@ export class Transfer {
   readonly #storage: MulterStorage;
   readonly #stop: AbortSignal;
   #claim: HeadroomClaim | undefined;
-  /** The file may be registered, now or later: it has to stay. */
+  /** The file may be registered, now or later, so the engine must not delete it. */
   #mayBeRegistered = false;
-  /** `upload.completed` is in the queue: it decides about the ticket. */
+  /** `upload.completed` is in the queue. It decides what becomes of the ticket. */
   #isLeftToEvent = false;
 
-  /** `stop` breaks the transfer off; its reason is what the client is told. */
+  /** `stop` aborts the transfer. Its reason is the Problem to respond with. */
   constructor(deps: TransferDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
     this.#deps = deps;
     this.#ticket = ticket;
@@ -88,16 +85,16 @@ export class Transfer {
     });
   }
 
-  /** Bytes of the file that have come in so far. */
+  /** Bytes of the file received so far. */
   get bytes(): number {
     return this.#storage.bytes;
   }
 
-  /** Resolves once the file is stored and registered. Otherwise undoes all and throws the Problem to respond with. */
+  /** Resolves once the file is stored and registered. Otherwise cleans up and throws the Problem to respond with. */
   async run(req: Request, res: Response): Promise<StoredSource> {
     const endWatch = this.#watch(req);
     try {
-      this.#claim = await this.#deps.room.claim(contentLength(req));
+      this.#claim = await this.#deps.headroom.claim(contentLength(req));
       const source = await this.#receive(req, res);
       await this.#verify(source);
       this.#signal.throwIfAborted();
@@ -105,7 +102,7 @@ export class Transfer {
       return source;
     } catch (error) {
       this.#abort.abort(error);
-      await this.#undo(error instanceof Problem ? error.code : 'internal_error');
+      await this.#cleanUp(error instanceof Problem ? error.code : 'internal_error');
       throw error;
     } finally {
       this.#claim?.release();
@@ -114,8 +111,6 @@ export class Transfer {
   }
 
   async #receive(req: Request, res: Response): Promise<StoredSource> {
-    requireForm(req.get('content-type') ?? '');
-    if (req.get('expect') !== undefined) res.writeContinue();
     await readMultipart(req, res, {
       storage: this.#storage,
       maxBytes: this.#ticket.maxBytes,
@@ -133,13 +128,13 @@ export class Transfer {
       throw storageFailed(error);
     });
     if (info?.bytes !== bytes) {
-      throw storageFailed(new Error(`The store holds ${info?.bytes ?? 'none'} of ${bytes} bytes`));
+      throw storageFailed(new Error(`The object store holds ${info?.bytes ?? 'none'} of ${bytes} bytes`));
     }
   }
 
   /**
-   * Resolves once the control plane has registered the file; only its database can say so. While no response is clear, an
-   * `upload.completed` in the queue repeats the request, so that a file that was stored whole is not lost with this engine.
+   * Resolves once the control plane has registered the file. While the outcome of a request is unknown, the engine retries. It
+   * also publishes `upload.completed`, so that a complete file is registered even if this engine ends.
    */
   async #register(source: StoredSource): Promise<void> {
     const { controlPlane, limits } = this.#deps;
@@ -151,18 +146,18 @@ export class Transfer {
         await controlPlane.completeTransfer(upload);
         return;
       } catch (error) {
-        this.#mayBeRegistered = isUnclear(error);
+        this.#mayBeRegistered = isOutcomeUnknown(error);
         if (!this.#mayBeRegistered) throw error;
         event ??= this.#leaveToEvent(upload);
         if (performance.now() >= deadline || this.#stop.aborted) {
-          await pTimeout(event, { milliseconds: CONFIRM_LIMIT_MS }).catch(() => {});
+          await pTimeout(event, { milliseconds: CONFIRM_TIMEOUT_MS }).catch(() => {});
           throw unavailable(
-            'The upload could not be registered. Send it again; a token refused as used means that it was after all.',
+            'The upload could not be registered. Send it again. If the response is upload_token_used, the first upload succeeded.',
             error,
           );
         }
       }
-      await pause(REGISTER_PAUSE_MS);
+      await delay(REGISTER_DELAY_MS);
     }
   }
 
@@ -176,18 +171,18 @@ export class Transfer {
     }
   }
 
-  /** Watches over the client, the lease and the wish for this transfer; returns the function that ends it. */
+  /** Watches the connection and the throughput, renews the lease, and checks for cancellation. Returns a function that stops this. */
   #watch(req: Request): () => void {
     const { leaseSeconds } = this.#ticket;
     const onClose = () => {
-      if (!req.readableEnded) this.#abort.abort(clientGone());
+      if (!req.readableEnded) this.#abort.abort(clientDisconnected());
     };
     if (req.destroyed) onClose();
     else req.once('close', onClose);
     const stops = [
-      this.#watchPace(req),
+      this.#watchThroughput(req),
       repeat(leaseSeconds / 4, () => this.#renewLease()),
-      repeat(Math.min(WANTED_SECONDS, leaseSeconds / 4), () => this.#askWhetherWanted()),
+      repeat(Math.min(WANTED_SECONDS, leaseSeconds / 4), () => this.#checkWanted()),
     ];
     return () => {
       req.off('close', onClose);
@@ -195,18 +190,19 @@ export class Transfer {
     };
   }
 
-  #watchPace(req: Request): () => void {
-    const pace = new Pace(this.#deps.limits);
-    // What came with the head waits in the request and counts as coming now.
+  #watchThroughput(req: Request): () => void {
+    const limit = new ThroughputLimit(this.#deps.limits);
+    // Bytes that arrived together with the headers count as received now.
     let seen = req.socket.bytesRead - req.readableLength;
-    return repeat(PACE_SECONDS, async () => {
+    return repeat(THROUGHPUT_SECONDS, async () => {
       if (req.readableEnded) return;
       const bytes = req.socket.bytesRead - seen;
       seen += bytes;
-      const verdict = pace.observe({ seconds: PACE_SECONDS, bytes, heldBack: req.isPaused() });
-      if (verdict === 'idle') this.#abort.abort(clientTooSlow('No bytes came for too long.'));
-      if (verdict === 'slow') this.#abort.abort(clientTooSlow('The file comes in too slowly.'));
-      if (verdict === 'stuck') this.#abort.abort(storageFailed(new Error('The store takes no more bytes')));
+      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, heldBack: req.isPaused() });
+      if (verdict === 'idle') this.#abort.abort(uploadTimeout('No data arrived for too long.'));
+      if (verdict === 'slow') this.#abort.abort(uploadTimeout('The upload was too slow.'));
+      if (verdict === 'stuck')
+        this.#abort.abort(storageFailed(new Error('The object store accepts no more bytes')));
     });
   }
 
@@ -218,20 +214,20 @@ export class Transfer {
     }
   }
 
-  /** A control plane that cannot be asked stops nothing: the file is worth more than the answer. */
-  async #askWhetherWanted(): Promise<void> {
+  /** The transfer continues while the control plane is unavailable. */
+  async #checkWanted(): Promise<void> {
     const wanted = await this.#deps.controlPlane.transferWanted(this.#ids).catch(() => true);
-    if (!wanted) this.#abort.abort(notWanted());
+    if (!wanted) this.#abort.abort(uploadCancelled());
   }
 
-  /** Leaves neither a file nor a lease behind. Never throws: what cannot be undone now, the lease's end settles. */
-  async #undo(reason: string): Promise<void> {
+  /** Deletes the file and releases the ticket. Never throws: if this fails, the control plane cleans up once the lease has expired. */
+  async #cleanUp(reason: string): Promise<void> {
     try {
-      const kept = await pTimeout(this.#storage.settled(), {
-        milliseconds: ABORT_LIMIT_MS,
+      const stored = await pTimeout(this.#storage.settled(), {
+        milliseconds: ABORT_TIMEOUT_MS,
         message: 'The object store did not abort the upload in time',
       });
-      if (kept !== null && !this.#mayBeRegistered) await this.#removeSource();
+      if (stored !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
       this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
     }
@@ -249,7 +245,7 @@ export class Transfer {
       await controlPlane.releaseTransfer({ ...this.#ids, reason });
     } catch (error) {
       logger.warn('upload.release_failed', { ...this.#ids, error });
-      // The queue may reach the control plane later than the client wants, but it does.
+      // The queue delivers it later than the client may want, but it delivers it.
       bus.publish(createMessage('upload.aborted', { ...this.#ids, reason })).catch((cause: unknown) => {
         logger.warn('upload.lease_left', { ...this.#ids, error: cause });
       });
@@ -257,23 +253,12 @@ export class Transfer {
   }
 }
 
-/** Whether the control plane may have done what it was asked for. */
-function isUnclear(error: unknown): boolean {
+/** Whether the control plane may have done what the request asked for. */
+function isOutcomeUnknown(error: unknown): boolean {
   return !(error instanceof Problem) || error.status >= 500;
 }
 
-function requireForm(contentType: string): void {
-  let type: MIMEType;
-  try {
-    type = new MIMEType(contentType);
-  } catch {
-    throw notMultipart();
-  }
-  if (type.essence !== 'multipart/form-data') throw notMultipart();
-  if (!type.params.get('boundary')) throw malformedMultipart('The Content-Type names no boundary.');
-}
-
-/** Null when the body comes in chunks. Node has made sure that it is a number. */
+/** Null for a chunked body. Node has already checked that it is a number. */
 export function contentLength(req: Request): number | null {
   const value = req.get('content-length');
   return value === undefined ? null : Number(value);

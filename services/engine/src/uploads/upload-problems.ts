@@ -1,6 +1,8 @@
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 
-/** Every reason for which the engine itself refuses an upload. */
+/** The problems with which the engine itself refuses an upload. */
+
+const TOKEN_STAYS_VALID = 'The upload token stays valid: send the file again.';
 
 export function tokenMissing(): Problem {
   return new Problem('upload_token_missing', 'Send the token of the upload ticket as X-Upload-Token.');
@@ -39,16 +41,17 @@ export function fileTooLarge(maxBytes: number): Problem {
   });
 }
 
-/** Nobody reads this answer; it names the case in the log and to the control plane. */
-export function clientGone(): Problem {
-  return new Problem('upload_interrupted', 'The connection ended before the file was complete.');
+/** The client does not read this response. Its code goes to the log and to the control plane. */
+export function clientDisconnected(): Problem {
+  return new Problem('upload_interrupted', 'The connection closed before the file was complete.');
 }
 
-export function clientTooSlow(detail: string): Problem {
-  return new Problem('upload_timeout', `${detail} The token can be used again.`);
+/** @param detail which limit the client missed */
+export function uploadTimeout(detail: string): Problem {
+  return new Problem('upload_timeout', `${detail} ${TOKEN_STAYS_VALID}`);
 }
 
-export function notWanted(): Problem {
+export function uploadCancelled(): Problem {
   return new Problem(
     'upload_cancelled',
     'The video was deleted during the upload, or the ticket expired or is used by another upload.',
@@ -56,28 +59,29 @@ export function notWanted(): Problem {
 }
 
 export function engineStopping(): Problem {
-  return unavailable('This engine is shutting down. The token can be used again.');
+  return unavailable(`This engine is shutting down. ${TOKEN_STAYS_VALID}`);
 }
 
 export function tooManyUploads(): Problem {
-  return unavailable('This engine takes no more uploads at once. The token can be used again.');
+  return unavailable(`This engine has reached its limit of concurrent uploads. ${TOKEN_STAYS_VALID}`);
 }
 
-/** What keeps a store from taking more, as Node, the file systems and S3 servers call it. */
+/** How Node, the file systems and S3 servers report that the storage is full. */
 const FULL = /^(ENOSPC|EDQUOT|EFBIG|XMinioStorageFull|InsufficientStorage)$/;
 
-/** The file does not fit into the store. */
-export function noRoom(cause?: unknown): Problem {
-  return new Problem('insufficient_storage', 'The storage has no room for this file. Retry later.', {
-    cause,
-  });
+export function storageFull(cause?: unknown): Problem {
+  return new Problem(
+    'insufficient_storage',
+    'The storage has too little free space for this file. Retry later.',
+    { cause },
+  );
 }
 
-/** The store could not take the file. */
+/** The problem for an error of the object store. */
 export function storageFailed(cause: unknown): Problem {
   if (cause instanceof Problem) return cause;
-  if (isFull(cause)) return noRoom(cause);
-  return unavailable('The file could not be stored. The token can be used again.', cause);
+  if (isFull(cause)) return storageFull(cause);
+  return unavailable(`The file could not be stored. ${TOKEN_STAYS_VALID}`, cause);
 }
 
 function isFull(error: unknown): boolean {

@@ -3,7 +3,7 @@ import cors from 'cors';
 import { Router } from 'express';
 import type { Uploads } from './uploads.ts';
 
-/** Browsers upload from any page: the token in its header is the permission. */
+/** Browsers may upload from any origin: the token in the header is the authorization. */
 const fromAnyOrigin = cors({
   origin: '*',
   methods: ['POST'],

@@ -5,16 +5,16 @@ import type { StoredSource } from './multer-storage.ts';
 import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing, tooManyUploads } from './upload-problems.ts';
 
-/** The longest token the control plane is asked about. */
+/** A longer token is invalid; the engine does not ask the control plane about it. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** A file that was taken in. */
+/** A file that is stored and registered. */
 export type Receipt = { videoId: string; bytes: number; receivedAt: Date };
 
-/** Takes files in, each with its own ticket, and knows which are under way. */
+/** Receives uploads, each with its own ticket, and keeps track of those in progress. */
 export class Uploads {
   readonly #deps: TransferDeps;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #inProgress = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #closed = false;
 
@@ -22,35 +22,35 @@ export class Uploads {
     this.#deps = deps;
   }
 
-  /** Takes the file of a request in. Throws the Problem to answer with, which leaves the token usable. */
+  /** Receives the file of a request. Throws the Problem to respond with; the token stays valid then. */
   async receive(req: Request, res: Response): Promise<Receipt> {
     const receiving = this.#receive(req, res);
-    this.#underWay.add(receiving);
+    this.#inProgress.add(receiving);
     try {
       return await receiving;
     } finally {
-      this.#underWay.delete(receiving);
+      this.#inProgress.delete(receiving);
     }
   }
 
-  /** Takes no more files, gives those under way `graceMs` to arrive, then breaks them off and frees their tokens. */
+  /** Refuses new uploads, lets those in progress complete within `graceMs`, then aborts them and releases their tickets. */
   async stop(graceMs: number): Promise<void> {
     this.#closed = true;
     const timer = setTimeout(() => this.#stop.abort(engineStopping()), graceMs);
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#inProgress);
     clearTimeout(timer);
   }
 
-  /** Rejects once no more files are taken. */
+  /** Rejects once new uploads are refused. */
   async check(): Promise<void> {
     if (this.#closed) throw engineStopping();
   }
 
-  /** Asks for the ticket of an upload whose body has not been read. */
+  /** Redeems the ticket of an upload, before its body is read. */
   async #admit(req: Request): Promise<RedeemTicketResponse> {
     await this.check();
-    // This one is among them.
-    if (this.#underWay.size > this.#deps.limits.atOnce) throw tooManyUploads();
+    // This upload is already counted.
+    if (this.#inProgress.size > this.#deps.limits.atOnce) throw tooManyUploads();
     const token = readToken(req);
     return this.#deps.controlPlane.redeemTicket({
       token,

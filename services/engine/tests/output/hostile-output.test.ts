@@ -1,4 +1,4 @@
-/** What the engine does with the output of an ffmpeg that was taken over. It runs without a sandbox, which allows most. */
+/** How the engine handles the output of a compromised ffmpeg. There is no sandbox, so that ffmpeg can do most. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -17,9 +17,9 @@ const { PATH } = process.env;
 let bench: WorkerBench;
 let clip: string;
 let secret: string;
-/** Whole segments of the length that the job expects. */
+/** A complete segment of the duration that the job expects. */
 let segment: string;
-/** What ffmpeg does in place of an encode, and after one. */
+/** Scripts that ffmpeg runs in place of an encode, and after one. */
 let instead: string;
 let afterwards: string;
 
@@ -27,9 +27,9 @@ beforeAll(async () => {
   const { stdout } = await run('sh', ['-c', 'command -v ffmpeg']);
   bench = await WorkerBench.start({
     sandbox: 'none',
-    // Found by the engine before the real one.
+    // The engine finds this program before the real ffmpeg.
     prepare: async (directory) => {
-      // For an engine that is root: its ffmpeg is another user, who is to do the same as the engine's own could.
+      // If the engine is root, ffmpeg runs as another user; it gets the same access.
       await chmod(directory, 0o777);
       const programs = join(directory, 'programs');
       await mkdir(programs);
@@ -60,8 +60,8 @@ afterAll(async () => {
 });
 
 /**
- * The failure of a job whose ffmpeg does so, once it has left nothing behind. Scripts use `cd -P`: a plain `cd` begins at
- * the root, where the user of ffmpeg may not pass.
+ * Runs a job whose ffmpeg runs a script, checks that nothing remains of it, and returns the failure. Scripts use `cd -P`: a
+ * plain `cd` starts at the root, and the user of ffmpeg may not have access to all parents.
  */
 async function failureOf(script: { instead?: string; afterwards?: string }) {
   await writeFile(instead, script.instead ?? '');
@@ -75,7 +75,7 @@ async function failureOf(script: { instead?: string; afterwards?: string }) {
   return [code, retryable];
 }
 
-/** Nothing comes of a file like this: the video fails for good. */
+/** The video fails without a retry. */
 const HOSTILE = ['transcode_failed', false];
 /** The disk may have been full: another attempt may succeed. */
 const INCOMPLETE = ['internal_error', true];
@@ -95,7 +95,7 @@ describe.each(['360p-0.ts', 'poster.jpg', 'storyboard.jpg'])('in place of %s', (
     ['a hard link to another output', () => `cp '${segment}' output/x; ln output/x ${path}`],
     ['a FIFO', () => `mkfifo ${path}`],
     ['a folder', () => `mkdir -p ${path}/x/y`],
-    ['a device that never ends', () => `mknod ${path} c 1 5 || mkfifo ${path}`],
+    ['an endless device', () => `mknod ${path} c 1 5 || mkfifo ${path}`],
     ['a file too large', () => `truncate -s 100M ${path}`],
     ['text', () => `cp '${secret}' ${path}`],
   ])('%s fails the video', async (_, command) => {
@@ -106,26 +106,26 @@ describe.each(['360p-0.ts', 'poster.jpg', 'storyboard.jpg'])('in place of %s', (
 describe('a segment', () => {
   const cut = (bytes: number) => ({ instead: `head -c ${bytes} '${segment}' > output/360p-0.ts` });
 
-  test('that ends within a packet was cut off', async () => {
+  test('with a truncated packet is incomplete', async () => {
     const { size } = await stat(segment);
     expect(await failureOf(cut(size - 100))).toEqual(INCOMPLETE);
   });
 
-  test('that ends too early was cut off', async () => {
+  test('that ends too early is incomplete', async () => {
     const { size } = await stat(segment);
     expect(await failureOf(cut(188 * Math.floor((0.8 * size) / 188)))).toEqual(INCOMPLETE);
   });
 
-  test('that is empty has nothing of the video', async () => {
+  test('that is empty means that no frame could be decoded', async () => {
     expect(await failureOf(cut(0))).toEqual(['malformed_media', false]);
   });
 
-  test('with packets missing in the middle was cut off', async () => {
+  test('with missing packets is incomplete', async () => {
     const script = `(head -c 18800 '${segment}'; head -c 188 /dev/zero; tail -c 18800 '${segment}') > output/360p-0.ts`;
     expect(await failureOf({ instead: script })).toEqual(INCOMPLETE);
   });
 
-  test.each(['360p-99999999999999999999999.ts', '360p-2.ts'])('called %s is too many', async (name) => {
+  test.each(['360p-99999999999999999999999.ts', '360p-2.ts'])('named %s is one too many', async (name) => {
     expect(await failureOf({ instead: `cp '${segment}' output/${name}` })).toEqual([
       'malformed_media',
       false,
@@ -133,12 +133,12 @@ describe('a segment', () => {
   });
 });
 
-test.each(['poster.jpg', 'storyboard.jpg'])('half of %s was cut off', async (name) => {
+test.each(['poster.jpg', 'storyboard.jpg'])('a truncated %s is incomplete', async (name) => {
   const half = `head -c 500 output/${name} > output/x; mv output/x output/${name}`;
   expect(await failureOf({ afterwards: half })).toEqual(INCOMPLETE);
 });
 
-test('a FIFO for every segment blocks nothing', async () => {
+test('a FIFO in place of every segment does not block the engine', async () => {
   const fifos = [
     '360p-0.ts',
     '360p-1.ts',
@@ -151,12 +151,12 @@ test('a FIFO for every segment blocks nothing', async () => {
   expect(await failureOf({ instead: `cd -P output; mkfifo ${fifos.join(' ')}` })).toEqual(HOSTILE);
 });
 
-test('another folder in place of the output is not read', async () => {
+test('a link to another folder in place of the output folder is not read', async () => {
   const script = `mkdir -p other; cp '${segment}' other/360p-0.ts; mv output away; ln -s other output`;
   expect(await failureOf({ instead: script })).toEqual(INCOMPLETE);
 });
 
-test('folders that cannot be entered or are deeper than a path can be long are removed', async () => {
+test('inaccessible folders, and folders nested deeper than a path can be long, are removed', async () => {
   const script = [
     'cd -P output; mkdir closed; touch closed/file; chmod 000 closed',
     // 300 folders of 100 characters.
@@ -165,22 +165,22 @@ test('folders that cannot be entered or are deeper than a path can be long are r
   expect(await failureOf({ instead: script })).toEqual(INCOMPLETE);
 });
 
-test('a program that is left over and holds the pipes open holds nothing up', async () => {
-  const pid = join(bench.directory, 'left-over');
+test('a surviving process that holds the pipes open does not block the engine', async () => {
+  const pid = join(bench.directory, 'survivor');
   await writeFile(instead, `setsid sh -c 'cd /; echo $$ > ${pid}; exec tail -f /dev/null' & sleep 0.2`);
   const videoId = await bench.submit(clip);
   expect(await bench.failure(videoId)).toMatchObject({ code: 'internal_error', retryable: true });
-  // Only a sandbox ends what has left its group.
+  // Without a sandbox, a process that left its group survives.
   process.kill(Number(await readFile(pid, 'utf8')), 'SIGKILL');
   await rm(pid);
 });
 
-test('a line without end is not kept', async () => {
+test('an endless line of stderr is not buffered', async () => {
   const script = `head -c 20000000 /dev/zero | tr '\\0' x >&2; sleep 20`;
   expect(await failureOf({ instead: script })).toEqual(['malformed_media', false]);
 });
 
-test('anything under names that nobody reads does no harm', async () => {
+test('files with names that the engine does not read are ignored', async () => {
   await writeFile(instead, '');
   await writeFile(
     afterwards,
@@ -190,7 +190,7 @@ test('anything under names that nobody reads does no harm', async () => {
   expect(manifest.poster).not.toBeNull();
 });
 
-test('a FIFO does not keep the engine from stopping', async () => {
+test('a FIFO does not delay the stop of the engine', async () => {
   await writeFile(instead, 'cd -P output; mkfifo 360p-0.ts 360p-1.ts; sleep 60');
   await bench.submit(clip);
   await until(async () => (await processesUsing(bench.workDir)).length > 0);

@@ -14,60 +14,60 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** A picture of 320 x 180 that gets brighter by so much a second; black below zero. */
+/** A video of 320×180 whose brightness is given by an expression of its time `T`. */
 const brightening = (luma: string, seconds: number): Clip => ({
   video: `color=black:s=320x180:r=25:d=${seconds},format=yuv420p,geq=lum='clip(${luma},16,235)':cb=128:cr=128`,
 });
 
 async function transcode(name: string, clip: Clip) {
   const { videoId, manifest } = await bench.transcode(await makeClip(join(bench.directory, name), clip));
-  const picture = async (file: string) => {
+  const image = async (file: string) => {
     const { body } = await bench.objects.get(bench.imageKey(videoId, file));
     const path = join(bench.directory, `${videoId}-${file}`);
     await writeFile(path, await buffer(body));
     return path;
   };
-  return { manifest, picture };
+  return { manifest, image };
 }
 
-/** Size of a picture, and the brightness of each of its parts: 0 is black, 255 is white. */
-async function look(path: string, columns = 1, rows = 1) {
+/** The stream of an image, and the brightness of each cell of a grid: 0 is black, 255 is white. */
+async function brightnessOf(path: string, columns = 1, rows = 1) {
   const { streams } = await ffprobe<{ streams: object[] }>('-show_streams', path);
   const scale = `scale=${columns}:${rows}:flags=area,format=gray`;
   await ffmpeg('-i', path, '-vf', scale, '-f', 'rawvideo', `${path}.gray`);
   return { stream: streams[0], brightness: [...(await readFile(`${path}.gray`))] };
 }
 
-test('the storyboard shows what is seen at each of its times', async () => {
-  const { manifest, picture } = await transcode('bright.mp4', brightening('16+T*15', 13));
+test('each tile of the storyboard shows the frame at its time', async () => {
+  const { manifest, image } = await transcode('bright.mp4', brightening('16+T*15', 13));
   const { bytes, ...storyboard } = manifest.storyboard ?? { bytes: 0 };
   expect(storyboard).toEqual({ width: 160, height: 90, columns: 10, tiles: 13, interval: 1 });
-  const path = await picture('storyboard.jpg');
-  const { stream, brightness } = await look(path, 10, 2);
+  const path = await image('storyboard.jpg');
+  const { stream, brightness } = await brightnessOf(path, 10, 2);
   expect(stream).toMatchObject({ codec_name: 'mjpeg', width: 1600, height: 180 });
   expect(bytes).toBe((await readFile(path)).length);
-  for (const [second, seen] of brightness.slice(0, 13).entries()) {
-    // From the range of television to that of computers.
-    expect(Math.abs(seen - (second * 15 * 255) / 219)).toBeLessThan(6);
+  for (const [second, actual] of brightness.slice(0, 13).entries()) {
+    // Limited range to full range.
+    expect(Math.abs(actual - (second * 15 * 255) / 219)).toBeLessThan(6);
   }
 });
 
-test('the still picture is the first bright one after a tenth of the video', async () => {
-  const { manifest, picture } = await transcode('dark.mp4', brightening('16+gte(T,4)*100', 10));
-  const path = await picture('poster.jpg');
-  const { stream, brightness } = await look(path);
+test('the poster is the first bright frame after a tenth of the video', async () => {
+  const { manifest, image } = await transcode('dark.mp4', brightening('16+gte(T,4)*100', 10));
+  const path = await image('poster.jpg');
+  const { stream, brightness } = await brightnessOf(path);
   expect(stream).toMatchObject({ codec_name: 'mjpeg', width: 320, height: 180 });
   expect(brightness[0]).toBeGreaterThan(90);
   expect(manifest.poster).toEqual({ bytes: (await readFile(path)).length });
 });
 
-test('a video that is black has a black one', async () => {
-  const { manifest, picture } = await transcode('black.mp4', brightening('16', 2));
-  expect((await look(await picture('poster.jpg'))).brightness[0]).toBeLessThan(4);
+test('a black video has a black poster', async () => {
+  const { manifest, image } = await transcode('black.mp4', brightening('16', 2));
+  expect((await brightnessOf(await image('poster.jpg'))).brightness[0]).toBeLessThan(4);
   expect(manifest.storyboard).toMatchObject({ tiles: 2, columns: 2 });
 });
 
-test('a video of one frame has pictures', async () => {
+test('a video of one frame has a poster and a storyboard', async () => {
   const { manifest } = await transcode('short.mp4', { video: 'testsrc2=s=320x240:r=5:d=0.2' });
   expect(manifest).toMatchObject({
     poster: {},

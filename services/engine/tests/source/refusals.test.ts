@@ -12,11 +12,11 @@ import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 
-// Without the sandbox, so that what refuses a file are the options ffmpeg is given.
+// Without the sandbox, so that only ffmpeg's options protect the engine.
 let bench: WorkerBench;
 beforeAll(async () => {
   bench = await WorkerBench.start({ sandbox: 'none' });
-  // Within reach of ffmpeg, which runs as another user as root.
+  // If the engine is root, ffmpeg runs as another user and needs access.
   await chmod(bench.directory, 0o755);
 });
 afterAll(() => bench.stop());
@@ -33,15 +33,15 @@ async function written(name: string, content: string | Buffer): Promise<string> 
   return inBench(name);
 }
 
-/** Frames that a file of some kilobytes can claim: 54 million. */
-const CLAIMED = { chunks: 4000, framesPerChunk: 13_500 };
+/** The number of frames that a file of some kilobytes declares: 54 million. */
+const DECLARED = { chunks: 4000, framesPerChunk: 13_500 };
 
-/** Where the first track of an MP4 is described. */
+/** The path to the boxes of an MP4's first track. */
 const TRACK = ['moov', 'trak', 'mdia'];
 
-/** A Motion JPEG whose pictures all claim to be this many pixels wide and high. */
+/** Changes the declared width and height of all frames of a Motion JPEG. */
 function withJpegSize(file: Buffer, pixels: number): Buffer {
-  // The marker of a baseline picture and the length of what follows it.
+  // The marker SOF0 and the length of its segment.
   const frame = Buffer.from([0xff, 0xc0, 0x00, 0x11]);
   for (let at = file.indexOf(frame); at !== -1; at = file.indexOf(frame, at + 1)) {
     file.writeUInt16BE(pixels, at + 5);
@@ -50,9 +50,9 @@ function withJpegSize(file: Buffer, pixels: number): Buffer {
   return file;
 }
 
-/** A file that cannot be opened without the opener hanging, which would end in another failure than a refusal. */
-async function neighbour(): Promise<string> {
-  const path = inBench(`neighbour-${randomBytes(4).toString('hex')}.ts`);
+/** A named pipe beside the file. If ffmpeg opens it, ffmpeg hangs and the attempt ends with a timeout instead of a refusal. */
+async function namedPipe(): Promise<string> {
+  const path = inBench(`pipe-${randomBytes(4).toString('hex')}.ts`);
   await promisify(execFile)('mkfifo', ['--mode=666', path]);
   return path;
 }
@@ -61,20 +61,20 @@ test('random bytes are not a video', async () => {
   await expectRefused(await written('random.mp4', randomBytes(100_000)), 'not_a_video');
 });
 
-test('a text is not a video', async () => {
+test('a text file is not a video', async () => {
   await expectRefused(
     await written('text.mp4', 'Dear diary, today I filmed nothing.\n'.repeat(100)),
     'not_a_video',
   );
 });
 
-test('a picture is not a video', async () => {
+test('an image is not a video', async () => {
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', inBench('picture.png'));
   await expectRefused(inBench('picture.png'), 'not_a_video');
 });
 
-/** Texts in which a format that ffmpeg knows names something else to be opened. */
-const POINTERS: [string, (other: string) => string][] = [
+/** Text formats of ffmpeg that refer to other files or addresses. */
+const REFERENCES: [string, (other: string) => string][] = [
   ['an HLS playlist', (other) => `#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\n${other}\n#EXT-X-ENDLIST\n`],
   [
     'an HLS playlist with a key',
@@ -97,14 +97,14 @@ const POINTERS: [string, (other: string) => string][] = [
     'a session description',
     () => 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n',
   ],
-  ['a list of pictures', (other) => `${other}\n`],
+  ['a list of images', (other) => `${other}\n`],
 ];
 
-test.each(POINTERS)('%s opens no file of somebody else and no connection', async (name, text) => {
+test.each(REFERENCES)('%s opens no other file and no connection', async (name, text) => {
   const port = await WatchedPort.open();
   const file = name.replaceAll(' ', '-');
   for (const other of [
-    await neighbour(),
+    await namedPipe(),
     `http://127.0.0.1:${port.number}/x.ts`,
     `tcp://127.0.0.1:${port.number}`,
   ]) {
@@ -114,32 +114,29 @@ test.each(POINTERS)('%s opens no file of somebody else and no connection', async
   expect(port.connections).toBe(0);
 });
 
-test.each(['url ', 'alis'])(
-  'a QuickTime file with its pictures elsewhere (%s) opens nothing',
-  async (kind) => {
-    const port = await WatchedPort.open();
-    const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
-    for (const other of [await neighbour(), `http://127.0.0.1:${port.number}/x`]) {
-      const reference = box(kind, Buffer.from(`\0\0\0\0${other}\0`));
-      const elsewhere = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
-        Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference]),
-      );
-      const videoId = await bench.submit(await written('elsewhere.mov', elsewhere));
-      // Whoever opened the named pipe would wait until its time is over.
-      const { data } = await bench.result(videoId);
-      expect(data).not.toMatchObject({ code: 'transcode_timeout' });
-    }
-    await port.close();
-    expect(port.connections).toBe(0);
-  },
-);
+test.each(['url ', 'alis'])('a QuickTime file with external media data (%s) opens nothing', async (kind) => {
+  const port = await WatchedPort.open();
+  const clip = await makeClip(inBench('own.mov'), { video: 'testsrc2=s=64x64:r=25:d=1' });
+  for (const other of [await namedPipe(), `http://127.0.0.1:${port.number}/x`]) {
+    const reference = box(kind, Buffer.from(`\0\0\0\0${other}\0`));
+    const external = withBox(await readFile(clip), [...TRACK, 'minf', 'dinf', 'dref'], () =>
+      Buffer.concat([Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), reference]),
+    );
+    const videoId = await bench.submit(await written('external.mov', external));
+    // If ffmpeg opened the named pipe, it would wait for the timeout.
+    const { data } = await bench.result(videoId);
+    expect(data).not.toMatchObject({ code: 'transcode_timeout' });
+  }
+  await port.close();
+  expect(port.connections).toBe(0);
+});
 
-test('sound alone has no video track', async () => {
+test('an audio file has no video track', async () => {
   const clip = await makeClip(inBench('sound.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
   await expectRefused(clip, 'no_video_track');
 });
 
-test('sound with a cover picture has no video track', async () => {
+test('an audio file with a cover image has no video track', async () => {
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', inBench('cover.png'));
   const sound = await makeClip(inBench('song.m4a'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
   const tracks = ['-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'];
@@ -147,7 +144,7 @@ test('sound with a cover picture has no video track', async () => {
   await expectRefused(inBench('covered.mp4'), 'no_video_track');
 });
 
-test.each([3600, 20_000])('two frames %s seconds apart are no video of that length', async (seconds) => {
+test.each([3600, 20_000])('two frames %s seconds apart are refused', async (seconds) => {
   const clip = await makeClip(inBench('bomb.mp4'), {
     video: `testsrc2=s=64x64:r=1:d=2,setpts=N*${seconds}/TB`,
     options: ['-vsync', 'vfr', '-video_track_timescale', '1'],
@@ -155,32 +152,32 @@ test.each([3600, 20_000])('two frames %s seconds apart are no video of that leng
   await expectRefused(clip, 'malformed_media');
 });
 
-/** An MP4 whose sample tables claim millions of frames, each a byte, a second and a key frame, in chunks of the same bytes. */
-async function withClaimedFrames(): Promise<Buffer> {
+/** An MP4 whose sample tables declare millions of key frames of one byte and one second, in chunks that share their bytes. */
+async function withDeclaredFrames(): Promise<Buffer> {
   const clip = await makeClip(inBench('key-frames.mov'), { video: 'testsrc2=s=64x64:r=25:d=0.4' });
   const numbers = (...values: number[]) => {
     const bytes = Buffer.alloc(4 * values.length);
     for (const [at, value] of values.entries()) bytes.writeUInt32BE(value, 4 * at);
     return bytes;
   };
-  const frames = CLAIMED.chunks * CLAIMED.framesPerChunk;
+  const frames = DECLARED.chunks * DECLARED.framesPerChunk;
   const tables: Record<string, Buffer> = {
     stts: numbers(0, 1, frames, 12_800),
     stsz: numbers(0, 1, frames),
-    stsc: numbers(0, 1, 1, CLAIMED.framesPerChunk, 1),
-    stco: numbers(0, CLAIMED.chunks, ...Array.from({ length: CLAIMED.chunks }, () => 40)),
+    stsc: numbers(0, 1, 1, DECLARED.framesPerChunk, 1),
+    stco: numbers(0, DECLARED.chunks, ...Array.from({ length: DECLARED.chunks }, () => 40)),
   };
   let file: Buffer = await readFile(clip);
   for (const [name, table] of Object.entries(tables)) {
     file = withBox(file, [...TRACK, 'minf', 'stbl', name], () => table);
   }
-  // Without a list of key frames all of them are.
+  // Without the box `stss` all frames are key frames.
   for (const name of ['stss', 'edts']) file.write('free', file.indexOf(name), 'latin1');
   return file;
 }
 
-test('millions of key frames that a small file claims to have take no memory', async () => {
-  const file = await withClaimedFrames();
+test('millions of declared key frames take no memory', async () => {
+  const file = await withDeclaredFrames();
   expect(file.length).toBeLessThan(32 * 1024);
   const before = process.memoryUsage().heapUsed;
   let highest = before;
@@ -188,33 +185,33 @@ test('millions of key frames that a small file claims to have take no memory', a
     highest = Math.max(highest, process.memoryUsage().heapUsed);
   }, 20);
   try {
-    await expectRefused(await written('claims.mov', file), 'duration_exceeded');
+    await expectRefused(await written('declared.mov', file), 'duration_exceeded');
   } finally {
     clearInterval(watch);
   }
   expect(highest - before).toBeLessThan(128 * 1024 ** 2);
 });
 
-test('a file whose index takes too much memory to read is refused for good', async () => {
+test('a file whose index needs too much memory is refused without a retry', async () => {
   const small = await WorkerBench.start({
     sandbox: 'none',
     limits: { probeMemoryBytes: 512 * 1024 ** 2 },
   });
-  const claims = await written('index.mov', await withClaimedFrames());
-  const { code, retryable } = await small.refuse(claims);
+  const declared = await written('index.mov', await withDeclaredFrames());
+  const { code, retryable } = await small.refuse(declared);
   await small.stop();
   expect({ code, retryable }).toEqual({ code: 'malformed_media', retryable: false });
 });
 
-test('a file that takes too long to read is refused for good', async () => {
-  const hasty = await WorkerBench.start({ sandbox: 'none', limits: { scanSeconds: 0.001 } });
+test('a file that takes too long to read is refused without a retry', async () => {
+  const impatient = await WorkerBench.start({ sandbox: 'none', limits: { scanSeconds: 0.001 } });
   const clip = await makeClip(inBench('slow.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
-  const { code, retryable } = await hasty.refuse(clip);
-  await hasty.stop();
+  const { code, retryable } = await impatient.refuse(clip);
+  await impatient.stop();
   expect({ code, retryable }).toEqual({ code: 'transcode_timeout', retryable: false });
 });
 
-test('more pixels a second than the largest cameras write are refused', async () => {
+test('too many pixels a second are refused', async () => {
   const clip = await makeClip(inBench('pixels.mp4'), {
     video: 'color=s=8192x4880:r=60:d=0.2',
     options: ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency'],
@@ -226,7 +223,7 @@ test('more pixels a second than the largest cameras write are refused', async ()
   });
 });
 
-test.each(['mp4', 'mkv'])('hundreds of tracks in a %s are too many', async (kind) => {
+test.each(['mp4', 'mkv'])('hundreds of tracks in a %s are refused', async (kind) => {
   const track = ['-f', 'lavfi', '-i', 'testsrc2=s=16x16:r=25:d=0.2'];
   const maps = Array.from({ length: 300 }, () => ['-map', '0']).flat();
   await ffmpeg(...track, '-c:v', 'mpeg4', inBench('one.mp4'));
@@ -234,7 +231,7 @@ test.each(['mp4', 'mkv'])('hundreds of tracks in a %s are too many', async (kind
   await expectRefused(inBench(`tracks.${kind}`), 'malformed_media');
 });
 
-test('a small file whose pictures say that they are huge is not decoded', async () => {
+test('a small file with huge declared frames is not decoded', async () => {
   const clip = await makeClip(inBench('small.avi'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     options: ['-c:v', 'mjpeg'],
@@ -245,7 +242,7 @@ test('a small file whose pictures say that they are huge is not decoded', async 
   );
 });
 
-test('a name of a language of megabytes is not listened to', async () => {
+test('a language tag of megabytes is refused', async () => {
   const clip = await makeClip(inBench('short.mkv'), { video: 'testsrc2=s=64x64:r=25:d=1' });
   const tags = await written('tags.txt', `;FFMETADATA1\n[STREAM]\nlanguage=${'x'.repeat(2_000_000)}\n`);
   await ffmpeg(
@@ -264,12 +261,12 @@ test('a name of a language of megabytes is not listened to', async () => {
   await expectRefused(inBench('long.mkv'), 'malformed_media');
 });
 
-test('a single frame is too short', async () => {
+test('a single frame is refused as too short', async () => {
   const clip = await makeClip(inBench('blink.mp4'), { video: 'testsrc2=s=64x64:r=25:d=0.04' });
   await expectRefused(clip, 'duration_too_short');
 });
 
-test('more than twelve hours are too long', async () => {
+test('more than twelve hours are refused as too long', async () => {
   const clip = await makeClip(inBench('endless.mp4'), { video: `color=s=16x16:r=1:d=${12 * 3600 + 60}` });
   await expectRefused(clip, 'duration_exceeded');
 });
@@ -281,22 +278,22 @@ test.each([
   const clip = await makeClip(inBench(`rate-${rate}.mp4`), { video: `color=s=64x64:r=${rate}:d=6` });
   expect(await bench.refuse(clip)).toMatchObject({
     code: 'malformed_media',
-    message: `The video has ${Number(rate).toPrecision(3)} frames a second; 1 to 240 are accepted.`,
+    message: `The video has ${Number(rate).toPrecision(3)} frames a second; 1 to 240 are allowed.`,
     retryable: false,
   });
 });
 
-test('pictures of more than 8192 pixels a side are too large', async () => {
+test('frames of more than 8192 pixels per side are refused', async () => {
   const clip = await makeClip(inBench('wide.mp4'), { video: 'color=s=8400x16:r=25:d=1' });
   await expectRefused(clip, 'dimensions_exceeded');
 });
 
-test('pixels so oblong that the picture gets too wide are refused as well', async () => {
-  const clip = await makeClip(inBench('oblong.mp4'), { video: 'color=s=320x240:r=25:d=1,setsar=100' });
+test('frames whose display width is too large are refused', async () => {
+  const clip = await makeClip(inBench('wide-pixels.mp4'), { video: 'color=s=320x240:r=25:d=1,setsar=100' });
   await expectRefused(clip, 'dimensions_exceeded');
 });
 
-test('a codec that is not on the list is not decoded', async () => {
+test('a codec that is not accepted is not decoded', async () => {
   const clip = await makeClip(inBench('exotic.avi'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     options: ['-c:v', 'cinepak'],
@@ -308,7 +305,7 @@ test('a codec that is not on the list is not decoded', async () => {
   });
 });
 
-test('sound that cannot be decoded is named, and not left out when there is no other', async () => {
+test('a file whose only audio track cannot be decoded is refused, and the message names the track', async () => {
   const clip = await makeClip(inBench('tta.mkv'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     audio: 'sine=d=1',
@@ -324,36 +321,36 @@ test('sound that cannot be decoded is named, and not left out when there is no o
 const KEY = '00112233445566778899aabbccddeeff';
 const ENCRYPTED = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', KEY, '-encryption_kid', KEY];
 
-test('an encrypted picture cannot be read', async () => {
+test('encrypted video is refused', async () => {
   const clip = await makeClip(inBench('encrypted.mp4'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     options: ENCRYPTED,
   });
   expect(await bench.refuse(clip)).toMatchObject({
     code: 'unsupported_codec',
-    message: 'Track 1 (video, h264) is encrypted.',
+    message: 'Track 1 (video, h264) is encrypted. Upload the video without encryption.',
   });
 });
 
-test('nor can encrypted sound, whatever the picture is', async () => {
+test('encrypted audio beside clear video is refused', async () => {
   const clip = await makeClip(inBench('encrypted.mp4'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     audio: 'sine=d=1',
     options: [...ENCRYPTED, '-c:a', 'aac'],
   });
   const file = await readFile(clip);
-  // What says so of the picture comes first; it is made unknown.
+  // The first boxes describe the encryption of the video; the test renames them to boxes that are ignored.
   const names = { encv: 'avc1', sinf: 'free', senc: 'free', saio: 'free', saiz: 'free' };
   for (const [name, other] of Object.entries(names)) {
     file.write(other, file.indexOf(name, file.indexOf('moov')), 'latin1');
   }
   expect(await bench.refuse(await written('half-encrypted.mp4', file))).toMatchObject({
     code: 'unsupported_codec',
-    message: 'Track 2 (audio, aac) is encrypted.',
+    message: 'Track 2 (audio, aac) is encrypted. Upload the video without encryption.',
   });
 });
 
-test('colours of Dolby Vision alone are not shown as others', async () => {
+test('Dolby Vision without a compatible base layer is refused', async () => {
   const clip = await makeClip(inBench('hevc.mp4'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     options: [
@@ -367,7 +364,7 @@ test('colours of Dolby Vision alone are not shown as others', async () => {
       'hvc1',
     ],
   });
-  // Version 1.0, profile 5, level 1, with supplement and base layer, which is compatible with nothing.
+  // Version 1.0, profile 5, level 1, with RPU and base layer, whose compatibility id is 0 (none).
   const configuration = Buffer.alloc(24);
   configuration.set([1, 0, 5 << 1, (1 << 3) | 0b101, 0]);
   const dolby = withBox(await readFile(clip), [...TRACK, 'minf', 'stbl', 'stsd', 'hvc1'], (entry) =>
@@ -376,7 +373,7 @@ test('colours of Dolby Vision alone are not shown as others', async () => {
   await expectRefused(await written('dolby.mp4', dolby), 'unsupported_codec');
 });
 
-test('an MP4 without its index is incomplete', async () => {
+test('an MP4 without its index is refused', async () => {
   const clip = await makeClip(inBench('whole.mp4'), { video: 'testsrc2=s=64x64:r=25:d=2' });
   const whole = await readFile(clip);
   await expectRefused(await written('half.mp4', whole.subarray(0, whole.length / 2)), 'malformed_media');

@@ -9,7 +9,7 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
   return {
     ...{ index: 0, codec: 'h264', profile: 'High', level: 30, encrypted: false, isDefault: true },
     ...{ coded: { width: 640, height: 360 }, display: { width: 640, height: 360 } },
-    ...{ squarePixels: true, turn: [], interlaced: false, hidesFields: false },
+    ...{ squarePixels: true, turn: [], interlaced: false, scanTypeUnknown: false },
     ...{
       pixelFormat: 'yuv420p',
       fullRange: false,

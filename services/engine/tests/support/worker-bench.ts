@@ -103,7 +103,7 @@ export class WorkerBench {
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,
         threads: 2,
-        limits: { ...DEFAULT_TRANSCODE_LIMITS, spareDiskBytes: 0, ...limits },
+        limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
         ...settings,
       },
     });

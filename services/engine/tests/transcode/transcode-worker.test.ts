@@ -206,7 +206,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
   const bench = await WorkerBench.start();
   const warn = jest.spyOn(bench.logger, 'warn');
   const refusals = () =>
-    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.no_room').length;
+    warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
@@ -230,7 +230,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
 });
 
 test('two slots do not promise the same disk', async () => {
-  const bench = await WorkerBench.start({ slots: 2, limits: { spareDiskBytes: 0 } });
+  const bench = await WorkerBench.start({ slots: 2, limits: { reservedDiskBytes: 0 } });
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -249,7 +249,7 @@ test('two slots do not promise the same disk', async () => {
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
     const refusals = () =>
-      warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.no_room').length;
+      warn.mock.calls.filter(([event]) => (event as unknown) === 'transcode.insufficient_disk_space').length;
     await until(async () => refusals() === 2);
     expect(fetches).toHaveLength(1);
     open();

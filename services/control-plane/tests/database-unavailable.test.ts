@@ -7,7 +7,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { type Database, openDatabase, openPatientPool, openPool } from '../src/db/database.ts';
-import { isDatabaseAway, isTooSlow } from '../src/db/database-away.ts';
+import { isDatabaseUnavailable, isTooSlow } from '../src/db/database-unavailable.ts';
 import { createTestDatabase } from './support/database.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -34,13 +34,13 @@ test('a server that is not there, and one that hangs up', async () => {
   const port = await listen(free, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   await closeServer(free, 0);
   const away = openDatabase(openPool(`postgres://u:p@127.0.0.1:${port}/x`, logger));
-  expect(isDatabaseAway(await failureOf(sql`select 1`.execute(away)))).toBe(true);
+  expect(isDatabaseUnavailable(await failureOf(sql`select 1`.execute(away)))).toBe(true);
   await away.destroy();
 
   const rude = createServer((socket) => socket.destroy());
   const rudePort = await listen(rude as never, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   const cut = openDatabase(openPool(`postgres://u:p@127.0.0.1:${rudePort}/x`, logger));
-  expect(isDatabaseAway(await failureOf(sql`select 1`.execute(cut)))).toBe(true);
+  expect(isDatabaseUnavailable(await failureOf(sql`select 1`.execute(cut)))).toBe(true);
   await cut.destroy();
   rude.close();
 });
@@ -48,7 +48,7 @@ test('a server that is not there, and one that hangs up', async () => {
 test('a connection that is ended in the middle of a query; the pool recovers', async () => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
   const cut = failureOf(sql`select pg_terminate_backend(${rows[0]?.pid}), pg_sleep(5)`.execute(db));
-  expect(isDatabaseAway(await cut)).toBe(true);
+  expect(isDatabaseUnavailable(await cut)).toBe(true);
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
@@ -59,20 +59,20 @@ test('a connection that is ended in the middle of a transaction', async () => {
       await sql`select 1`.execute(trx);
     }),
   );
-  expect(isDatabaseAway(await cut)).toBe(true);
+  expect(isDatabaseUnavailable(await cut)).toBe(true);
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
 test('a server that falls silent; what gets through to it late harms nobody', async () => {
   const link = await TcpProxy.startFor(database.url);
-  const pool = openPool(link.through(database.url), logger, { answerMs: 300 });
+  const pool = openPool(link.through(database.url), logger, { responseMs: 300 });
   const silenced = openDatabase(pool);
   await sql`create table cups (id int primary key)`.execute(silenced);
   expect(pool.idleCount).toBe(1);
 
   link.silence();
   const begin = silenced.transaction().execute((trx) => sql`select 1`.execute(trx));
-  expect(isDatabaseAway(await failureOf(begin))).toBe(true);
+  expect(isDatabaseUnavailable(await failureOf(begin))).toBe(true);
   expect(pool.totalCount).toBe(0);
 
   link.resume();
@@ -87,7 +87,7 @@ test('a statement that takes too long', async () => {
   const pool = openPool(`${database.url}?statement_timeout=50`, logger);
   const slow = openDatabase(pool);
   const failure = await failureOf(sql`select pg_sleep(5)`.execute(slow));
-  expect([isTooSlow(failure), isDatabaseAway(failure)]).toEqual([true, false]);
+  expect([isTooSlow(failure), isDatabaseUnavailable(failure)]).toEqual([true, false]);
   expect(pool.totalCount).toBe(1);
   await slow.destroy();
 });
@@ -99,6 +99,6 @@ test('a change of the schema may take longer than the role lets others', async (
 });
 
 test('not an error of the query itself', async () => {
-  expect(isDatabaseAway(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
-  expect(isDatabaseAway('text')).toBe(false);
+  expect(isDatabaseUnavailable(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
+  expect(isDatabaseUnavailable('text')).toBe(false);
 });

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type {
+  Compilable,
+  CompiledQuery,
+  PostgresCursor,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresQueryResult,
+} from 'kysely';
+import pg from 'pg';
+import type { Database } from './database.ts';
+import { isOverdue } from './database-unavailable.ts';
+
+/** The names of the statements to prepare, by their text. */
+const names = new Map<string, string>();
+
+/**
+ * A query for hot paths: it is built and compiled on its first call, each connection prepares it once, and every call runs
+ * it with its own parameters. `build` gets placeholders and may use them only as values.
+ */
+export function compileOnce<Parameters extends readonly unknown[], Row>(
+  build: (db: Database, ...parameters: Parameters) => Compilable<Row>,
+): (db: Database, ...parameters: Parameters) => Promise<Row[]> {
+  let compiled: { query: CompiledQuery<Row>; places: readonly number[] } | undefined;
+
+  const compile = (db: Database, count: number) => {
+    const placeholders = Array.from({ length: count }, () => ({}));
+    const query = build(db, ...(placeholders as unknown as Parameters)).compile();
+    // A hash of the text: behind a pooler, a connection must not know another statement by this name.
+    names.set(query.sql, createHash('sha256').update(query.sql).digest('hex').slice(0, 32));
+    const places = query.parameters.map((parameter) => placeholders.indexOf(parameter as object));
+    return { query, places };
+  };
+
+  return async (db, ...parameters) => {
+    compiled ??= compile(db, parameters.length);
+    const { query, places } = compiled;
+    // Constants of the query itself stay.
+    const values = places.map((place, index) => (place === -1 ? query.parameters[index] : parameters[place]));
+    const { rows } = await db.executeQuery<Row>({ ...query, parameters: values });
+    return rows;
+  };
+}
+
+/** A pool for kysely whose connections prepare the statements of `compileOnce`. */
+export function preparing(pool: pg.Pool): PostgresPool {
+  const connections = new WeakMap<pg.PoolClient, Connection>();
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    connect: async () => {
+      const client = await pool.connect();
+      const connection = connections.get(client) ?? new Connection(client);
+      connections.set(client, connection);
+      return connection;
+    },
+  };
+}
+
+/**
+ * A connection that ends when a response is overdue, for instance because packets are lost. pg itself gives up only the
+ * query: the next user of the connection would wait behind it or, after a late `begin`, be in a transaction nobody ends.
+ */
+class Connection implements PostgresPoolClient {
+  readonly #client: pg.PoolClient;
+  /** Statements prepared before a schema change altered their columns: a newer version may run beside this one. */
+  readonly #outdated = new Set<string>();
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  query(text: string | PostgresCursor<unknown>, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new Error('Cursors are not supported');
+    return this.#run(text, [...values]);
+  }
+
+  release(destroy?: boolean): void {
+    this.#client.release(destroy);
+  }
+
+  async #run(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    try {
+      return await this.#runPrepared(text, values);
+    } catch (error) {
+      if (isOverdue(error)) void this.#client.end();
+      throw error;
+    }
+  }
+
+  /** In a transaction no statement is prepared: one that fails there cannot be sent again. */
+  async #runPrepared(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const name = names.get(text);
+    if (name === undefined || this.#outdated.has(name) || this.#client.getTransactionStatus() !== 'I') {
+      return this.#client.query(text, values);
+    }
+    try {
+      return await this.#client.query({ name, text, values });
+    } catch (error) {
+      if (!isPlanOutdated(error)) throw error;
+      this.#outdated.add(name);
+      return this.#client.query(text, values);
+    }
+  }
+}
+
+/** "cached plan must not change result type" */
+function isPlanOutdated(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000';
+}

@@ -1,0 +1,192 @@
+import { deadLetterQueue, QUEUES, type QueueName } from '@framelane/contracts/topology';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { Logger } from '@framelane/service-kit/logger';
+import pTimeout from 'p-timeout';
+import type pg from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { Backlog } from '../db/backlog.ts';
+import type { Database } from '../db/database.ts';
+import { findJobBacklog } from '../jobs/job-backlog.ts';
+import type { ResealingService } from '../sealed-values/resealing.service.ts';
+import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
+
+/** Time limit for reading the database or the broker; Prometheus gives up after ten seconds. */
+const TIMEOUT_MS = 3000;
+
+type Sources = {
+  db: Database;
+  pool: pg.Pool;
+  bus: MessageBus;
+  attempts: AttemptsService;
+  webhookDeliveries: WebhookDeliveriesService;
+  resealing: ResealingService;
+  logger: Logger;
+};
+
+/**
+ * Gauges of the state that all control planes share, read from the database and the broker for each scrape. While one of
+ * the two is unavailable, its gauges have no values; all other metrics do.
+ */
+export class StateMetrics {
+  readonly #sources: Sources;
+  readonly #databaseUp: Gauge;
+  readonly #videos: BacklogGauges<'state'>;
+  readonly #jobs: BacklogGauges<'task' | 'state'>;
+  readonly #deliveries: BacklogGauges<'state'>;
+  readonly #toReseal: Gauge<'kind'>;
+  readonly #deadLetters: Gauge<'queue'>;
+  #reading: Promise<void> | undefined;
+
+  constructor(registry: Registry, sources: Sources) {
+    this.#sources = sources;
+    const registers = [registry];
+    this.#databaseUp = new Gauge({
+      name: 'framelane_database_up',
+      help: 'Whether the gauges of the database could be read for this scrape',
+      registers,
+    });
+    this.#videos = new BacklogGauges(registry, {
+      name: 'framelane_videos_processing',
+      help: 'Videos that wait for an engine, or are being transcoded',
+      labelNames: ['state'],
+    });
+    this.#jobs = new BacklogGauges(registry, {
+      name: 'framelane_jobs',
+      help: 'Background jobs that are due, running, waiting for a retry, or failed for good',
+      labelNames: ['task', 'state'],
+    });
+    this.#deliveries = new BacklogGauges(registry, {
+      name: 'framelane_webhook_deliveries_open',
+      help: 'Webhook deliveries whose next attempt is due, or scheduled for later',
+      labelNames: ['state'],
+    });
+    this.#toReseal = new Gauge({
+      name: 'framelane_secrets_to_reseal',
+      help: 'Content keys and webhook secrets that are not sealed with CONTENT_KEY_SECRET',
+      labelNames: ['kind'],
+      registers,
+    });
+    this.#deadLetters = new Gauge({
+      name: 'framelane_dead_letters',
+      help: 'Dead-lettered messages, by dead-letter queue',
+      labelNames: ['queue'],
+      registers,
+    });
+    registerPoolGauges(sources.pool, registry);
+  }
+
+  /** Reads the database and the broker. Never rejects, and ends within the timeout. */
+  async refresh(): Promise<void> {
+    await Promise.all([this.#refreshDatabase(), this.#refreshBroker()]);
+  }
+
+  async #refreshDatabase(): Promise<void> {
+    // Concurrent scrapes share one reading.
+    this.#reading ??= this.#readDatabase().finally(() => {
+      this.#reading = undefined;
+    });
+    try {
+      await pTimeout(this.#reading, { milliseconds: TIMEOUT_MS });
+    } catch (error) {
+      this.#sources.logger.warn('metrics.database_not_read', { error });
+      this.#resetDatabase();
+    }
+  }
+
+  async #readDatabase(): Promise<void> {
+    const { db, attempts, webhookDeliveries, resealing } = this.#sources;
+    // One query at a time, so that scrapes occupy one connection.
+    const videos = await attempts.backlog();
+    const deliveries = await webhookDeliveries.backlog();
+    const jobs = await findJobBacklog(db);
+    const toReseal = await resealing.pending();
+    this.#resetDatabase();
+    this.#databaseUp.set(1);
+    this.#videos.set({ state: 'waiting' }, videos.waiting);
+    this.#videos.set({ state: 'running' }, videos.running);
+    this.#deliveries.set({ state: 'due' }, deliveries.due);
+    this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
+    this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
+    this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
+    for (const { task, state, ...backlog } of jobs) this.#jobs.set({ task, state }, backlog);
+  }
+
+  #resetDatabase(): void {
+    this.#databaseUp.set(0);
+    this.#videos.reset();
+    this.#deliveries.reset();
+    this.#jobs.reset();
+    this.#toReseal.reset();
+  }
+
+  async #refreshBroker(): Promise<void> {
+    const { bus, logger } = this.#sources;
+    const queues = Object.keys(QUEUES) as QueueName[];
+    try {
+      const counts = await pTimeout(
+        Promise.all(
+          queues.map(async (name) => ({
+            queue: deadLetterQueue(name),
+            count: await bus.countDeadLetters(name),
+          })),
+        ),
+        { milliseconds: TIMEOUT_MS },
+      );
+      // Only now, so that a concurrent scrape finds the previous values.
+      for (const { queue, count } of counts) this.#deadLetters.set({ queue }, count);
+    } catch (error) {
+      logger.warn('metrics.dead_letters_not_read', { error });
+      this.#deadLetters.reset();
+    }
+  }
+}
+
+/** The gauges `<name>` and `<name>_oldest_age_seconds` of one queue. */
+class BacklogGauges<L extends string> {
+  readonly #count: Gauge<L>;
+  readonly #oldestAge: Gauge<L>;
+
+  constructor(registry: Registry, queue: { name: string; help: string; labelNames: readonly L[] }) {
+    const { name, help, labelNames } = queue;
+    const registers = [registry];
+    this.#count = new Gauge({ name, help, labelNames, registers });
+    this.#oldestAge = new Gauge({
+      name: `${name}_oldest_age_seconds`,
+      help: `${help}: how long the oldest has been in this state`,
+      labelNames,
+      registers,
+    });
+  }
+
+  set(labels: Record<L, string>, { count, oldestSeconds }: Pick<Backlog, 'count'> & Partial<Backlog>): void {
+    this.#count.set(labels, count);
+    if (oldestSeconds !== undefined) this.#oldestAge.set(labels, oldestSeconds);
+  }
+
+  reset(): void {
+    this.#count.reset();
+    this.#oldestAge.reset();
+  }
+}
+
+function registerPoolGauges(pool: pg.Pool, registry: Registry): void {
+  new Gauge({
+    name: 'framelane_database_connections',
+    help: 'Database connections of this control plane',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'in_use' }, pool.totalCount - pool.idleCount);
+    },
+  });
+  new Gauge({
+    name: 'framelane_database_queries_waiting',
+    help: 'Queries and transactions that wait for a connection',
+    registers: [registry],
+    collect() {
+      this.set(pool.waitingCount);
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { ReadinessChecks } from '@framelane/service-kit/health';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { EngineConfig } from './config.ts';
+import { ControlPlaneClient } from './control-plane-client.ts';
+import { EngineMetrics } from './metrics/engine-metrics.ts';
+import { TranscodeWorker } from './transcode/transcode-worker.ts';
+import { StorageHeadroom } from './uploads/storage-headroom.ts';
+import { Uploads } from './uploads/uploads.ts';
+
+/** The parts of one engine, connected to each other. */
+export type EngineContext = {
+  config: EngineConfig;
+  logger: Logger;
+  metrics: EngineMetrics;
+  uploads: Uploads;
+  worker: TranscodeWorker;
+  checks: ReadinessChecks;
+};
+
+/** Builds the parts of an engine. It opens no connection and starts nothing. */
+export function createContext(
+  config: EngineConfig,
+  { bus, objects, logger }: { bus: MessageBus; objects: ObjectStore; logger: Logger },
+): EngineContext {
+  const controlPlane = new ControlPlaneClient({
+    baseUrl: config.controlPlaneUrl,
+    secret: config.secrets.service,
+  });
+  const metrics = new EngineMetrics(config.transcode);
+  const headroom = new StorageHeadroom(objects);
+  const shared = { bus, objects, controlPlane, logger, metrics };
+  const uploads = new Uploads({ ...shared, headroom, limits: config.uploads });
+  const worker = new TranscodeWorker({ ...shared, settings: config.transcode });
+  const checks = {
+    uploads: () => uploads.check(),
+    controlPlane: () => controlPlane.check(),
+    objectStore: () => objects.check(),
+    disk: () => headroom.check(),
+    messageBus: () => bus.check(),
+  };
+  return { config, logger, metrics, uploads, worker, checks };
+}
