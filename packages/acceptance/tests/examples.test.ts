@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeMp4 } from '../src/clips.ts';
+import { CreatedResources } from '../src/created-resources.ts';
 import { runCurlLine } from '../src/curl-line.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { Leftovers } from '../src/leftovers.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-const leftovers = new Leftovers(client);
+const created = new CreatedResources(client);
 const api = await ApiDescription.fetch(target.baseUrl);
 const directory = await mkdtemp(join(tmpdir(), 'framelane-examples-'));
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   played = (await client.publish(clip)).id;
 });
 afterAll(async () => {
-  await leftovers.remove();
+  await created.remove();
   await client.deleteAll();
   await rm(directory, { recursive: true });
 });
@@ -66,7 +66,7 @@ describe('the curl lines of the description work as they are', () => {
   test.each(lines)('$operationId: $label', async ({ operationId, source }) => {
     const { line, env } = await withWhatItNeeds(operationId, source);
     const answer = await runCurlLine(line, { directory, env });
-    if (answer.status === 201) leftovers.note(await answer.clone().text());
+    if (answer.status === 201) created.record(await answer.clone().text());
     expect(`${answer.status} ${answer.status < 300 ? '' : await answer.clone().text()}`).toMatch(/^2\d\d $/);
     expect(await api.complaints(operationId, answer)).toEqual([]);
   });
@@ -111,6 +111,6 @@ async function failedVideo(): Promise<string> {
 /** Makes something, to be removed afterwards. Resolves with its id. */
 async function make(path: string, request?: object): Promise<string> {
   const text = await (await client.call('POST', path, request)).text();
-  leftovers.note(text);
+  created.record(text);
   return JSON.parse(text).id;
 }

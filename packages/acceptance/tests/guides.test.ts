@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
+import { CreatedResources } from '../src/created-resources.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { Leftovers } from '../src/leftovers.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(90_000);
@@ -15,7 +15,7 @@ const GUIDES = join(ROOT, 'docs');
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-const leftovers = new Leftovers(client);
+const created = new CreatedResources(client);
 const directory = await mkdtemp(join(tmpdir(), 'framelane-guides-'));
 
 let clip: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   const { id, hls } = await client.publish(clip);
   const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
-  leftovers.note(await webhook.clone().text());
+  created.record(await webhook.clone().text());
   // A line that is answered with an error ends with one.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await leftovers.remove();
+  await created.remove();
   await client.deleteAll();
   await rm(directory, { recursive: true });
 });
@@ -67,13 +67,13 @@ test('there are guides with lines to paste', () => {
 
 test.each(pasted)('the lines of $name work: $lines', async ({ lines }) => {
   const { stdout } = await run(lines);
-  leftovers.note(stdout);
+  created.record(stdout);
 });
 
 test('the lines of the README take a video from ticket to ready', async () => {
   const [lines = ''] = linesToPaste(await readFile(join(ROOT, 'README.md'), 'utf8'));
   const { stdout } = await run(lines);
-  leftovers.note(stdout);
+  created.record(stdout);
   const [ticket, receipt, video] = stdout
     .trim()
     .split('\n')
