@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { id, hls } = await client.publish(clip);
   const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
   created.record(await webhook.clone().text());
-  // A line that is answered with an error ends with one.
+  // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {
     CURL_HOME: directory,
@@ -58,7 +58,7 @@ const blocks = (await readdir(GUIDES))
   );
 const pasted = (await Promise.all(blocks)).flat();
 
-test('there are guides with lines to paste', () => {
+test('the guides have lines to paste', () => {
   const guides = new Set(pasted.map(({ name }) => name));
   expect([...guides]).toEqual(
     expect.arrayContaining(['keys-and-permissions.md', 'playback.md', 'webhooks.md']),
@@ -70,7 +70,7 @@ test.each(pasted)('the lines of $name work: $lines', async ({ lines }) => {
   created.record(stdout);
 });
 
-test('the lines of the README take a video from ticket to ready', async () => {
+test('the lines of the README create a ready video', async () => {
   const [lines = ''] = linesToPaste(await readFile(join(ROOT, 'README.md'), 'utf8'));
   const { stdout } = await run(lines);
   created.record(stdout);
@@ -82,13 +82,13 @@ test('the lines of the README take a video from ticket to ready', async () => {
   expect(video).toMatchObject({ id: ticket.videoId, status: 'ready', variants: ['360p'] });
 });
 
-/** The blocks of a text that begin with a request or a player. */
+/** Code blocks that begin with a request or a player. */
 function linesToPaste(markdown: string): string[] {
   const all = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, lines = '']) => lines);
   return all.filter((lines) => /^(TICKET=|curl|ffmpeg)/.test(lines));
 }
 
-/** Runs lines as they are, but for the addresses. Rejects when one of them ends with an error. */
+/** Runs lines unchanged except for URLs. Rejects when one of them fails. */
 async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
   const here = lines
     .replaceAll('http://localhost:8080/v1', target.baseUrl)
