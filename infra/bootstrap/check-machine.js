@@ -3,7 +3,7 @@ import { fail } from './terminal.js';
 
 const OLDEST_NODE = 20;
 
-/** Refuses a machine on which nothing that follows could work. */
+/** Exits with a message on a machine that Framelane does not support. */
 export function checkMachine() {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < OLDEST_NODE) {

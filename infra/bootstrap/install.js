@@ -4,14 +4,14 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_NODE, ROOT } from './project.js';
 import { runStep } from './run.js';
-import { fail, say } from './terminal.js';
+import { fail, report } from './terminal.js';
 
-/** Holds the fingerprint of the last installation that went through. */
+/** Contains the fingerprint of the last successful installation. */
 const MARKER = join(ROOT, 'node_modules', '.framelane-install');
 
 /**
- * Installs the dependencies exactly as the lockfile says, with the pnpm that package.json pins. Does nothing, and
- * needs no network, while nothing they follow from has changed. Says whether it installed.
+ * Installs the dependencies of the lockfile, with the pnpm version that package.json pins. Does nothing, and needs no
+ * network, while the fingerprint has not changed. Resolves with whether it installed.
  */
 export async function installDependencies() {
   const wanted = fingerprint();
@@ -19,7 +19,7 @@ export async function installDependencies() {
   rmSync(MARKER, { force: true });
 
   const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  say(`Installing dependencies with ${packageManager} …`);
+  report(`Installing dependencies with ${packageManager} …`);
   const code = await runStep(
     'npx',
     [
@@ -36,15 +36,17 @@ export async function installDependencies() {
   );
   if (code !== 0) {
     fail(
-      'The dependencies could not be installed; the lines above say why. ' +
-        'Check the network (or the proxy and registry settings of npm) and run the command again.',
+      'The dependencies could not be installed; see the messages above. ' +
+        'Check the network (or the proxy and registry settings of npm), then run the command again.',
     );
   }
   writeFileSync(MARKER, wanted);
   return true;
 }
 
-/** Changes with the lockfile, the workspace's settings, every package.json, and the kind of machine. */
+/**
+ * A hash of the lockfile, the workspace's settings, every package.json, the operating system and the CPU architecture.
+ */
 function fingerprint() {
   const packages = ['packages', 'services'].flatMap((group) =>
     readdirSync(join(ROOT, group)).map((name) => join(group, name, 'package.json')),

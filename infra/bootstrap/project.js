@@ -4,5 +4,5 @@ import { fileURLToPath } from 'node:url';
 /** The root of the checkout. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** The Node that Framelane runs on, whatever Node started the bootstrap; pnpm installs it. */
+/** The Node that Framelane runs on. pnpm installs it; another Node may run the bootstrap. */
 export const PROJECT_NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');

@@ -6,17 +6,17 @@ import { expect, test } from '@jest/globals';
 import { run } from './run.js';
 
 test.each([
-  ['its own', 'exit 7', 7],
-  ['that of the signal that killed it', 'kill -TERM $$', 143],
-])('ends with the exit code of the program: %s', async (_which, script, code) => {
+  ['of the program', 'exit 7', 7],
+  ['of the signal that killed it', 'kill -TERM $$', 143],
+])('resolves with the exit code %s', async (_whose, script, code) => {
   expect(await run('sh', ['-c', script])).toBe(code);
 });
 
-test('a program that is not there ends with 127, as in a shell', async () => {
+test('resolves with 127 for a missing program, like a shell', async () => {
   expect(await run('no-such-program', [])).toBe(127);
 });
 
-test('what a program prints goes where it is told to', async () => {
+test('sends the output of a program to the given stream', async () => {
   const script = `
     import { runStep } from '${join(import.meta.dirname, 'run.js')}';
     await runStep('echo', ['result']);
@@ -32,7 +32,7 @@ test('what a program prints goes where it is told to', async () => {
 test.each([
   ['run', 'stopped in order', 3],
   ['runStep', 'stopped in order', 143],
-])('%s hands a stop signal on, waits for the program and ends', async (name, farewell, code) => {
+])('%s forwards a stop signal, waits for the program and ends', async (name, farewell, code) => {
   const program = `trap 'echo stopped in order; exit 3' TERM; echo started; while :; do sleep 0.05; done`;
   const script = `
     import { ${name} } from '${join(import.meta.dirname, 'run.js')}';

@@ -1,24 +1,24 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runStep } from './run.js';
-import { fail, say } from './terminal.js';
+import { fail, report } from './terminal.js';
 
-/** The programs Framelane runs, and the Debian package of each. */
+/** Programs that Framelane requires, with the Debian package of each. */
 const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
 
-/** Confines ffmpeg, unless ENGINE_SANDBOX names another way. */
+/** The sandbox of ffmpeg, unless ENGINE_SANDBOX selects another one. */
 const SANDBOX = { bwrap: 'bubblewrap' };
 
-/** Runs the example that a start prints. */
-const WELCOME = { curl: 'curl' };
+/** Optional: for the example that `npm start` prints. */
+const OPTIONAL = { curl: 'curl' };
 
-/** What the tests run besides. */
+/** Also required by the tests. */
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
-/** What some tests are left out without. */
-const WELCOME_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy' };
+/** Optional for the tests, which skip some without them. */
+const OPTIONAL_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy' };
 
-/** How to install packages, by the distribution's `ID` or `ID_LIKE` in /etc/os-release. */
+/** The command that installs packages, by `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {
   debian: 'apt-get install -y',
   fedora: 'dnf install -y',
@@ -28,8 +28,8 @@ const INSTALLERS = {
 };
 
 /**
- * Sees to it that the needed programs are there: on Debian and its relatives, as root, by installing them; elsewhere
- * by naming the one command to run.
+ * Makes sure that the required programs are installed. On Debian and derivatives it installs them if it runs as root;
+ * elsewhere it exits with the command to run.
  */
 export async function ensureSystemPrograms({ forTests = false, firstTime = false } = {}) {
   const usesBubblewrap = !['landlock', 'none'].includes(process.env.ENGINE_SANDBOX);
@@ -38,7 +38,7 @@ export async function ensureSystemPrograms({ forTests = false, firstTime = false
     ...(usesBubblewrap && SANDBOX),
     ...(forTests && FOR_TESTS),
   });
-  const welcome = packagesOfMissing(forTests ? { ...WELCOME, ...WELCOME_FOR_TESTS } : WELCOME).filter(
+  const optional = packagesOfMissing(forTests ? { ...OPTIONAL, ...OPTIONAL_FOR_TESTS } : OPTIONAL).filter(
     (name) => !needed.includes(name),
   );
   const distribution = distributionOf();
@@ -46,19 +46,19 @@ export async function ensureSystemPrograms({ forTests = false, firstTime = false
   if (needed.length > 0 && !mayInstall) {
     const installer = INSTALLERS[distribution];
     const update = distribution === 'debian' ? 'sudo apt-get update && ' : '';
-    const packages = [...needed, ...welcome].join(' ');
+    const packages = [...needed, ...optional].join(' ');
     fail(
       installer === undefined
-        ? `These programs are missing: ${needed.join(', ')}. Install them and run this command again.`
-        : `Some programs are missing. Run this, then start again:\n\n  ${update}sudo ${installer} ${packages}`,
+        ? `These programs are missing: ${needed.join(', ')}. Install them, then run this command again.`
+        : `Some programs are missing. Install them with this command, then start again:\n\n  ${update}sudo ${installer} ${packages}`,
     );
   }
-  const isWelcomeNow = (firstTime || forTests) && welcome.length > 0;
-  if (mayInstall && (needed.length > 0 || isWelcomeNow)) await aptInstall(needed, welcome);
+  const wantsOptional = (firstTime || forTests) && optional.length > 0;
+  if (mayInstall && (needed.length > 0 || wantsOptional)) await aptInstall(needed, optional);
 }
 
-async function aptInstall(needed, welcome) {
-  say(`Installing ${[...needed, ...welcome].join(', ')} with apt-get …`);
+async function aptInstall(needed, optional) {
+  report(`Installing ${[...needed, ...optional].join(', ')} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) =>
     runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], env);
@@ -66,22 +66,22 @@ async function aptInstall(needed, welcome) {
   await apt('update');
   if (needed.length > 0 && (await install(needed)) !== 0) {
     fail(
-      `apt-get could not install ${needed.join(', ')}; the lines above say why. Solve that and start again.`,
+      `apt-get could not install ${needed.join(', ')}; see the messages above. Solve the problem, then start again.`,
     );
   }
   // One by one: not every distribution has all of them.
-  for (const name of welcome) {
-    if ((await install([name])) !== 0) say(`Going on without ${name}.`);
+  for (const name of optional) {
+    if ((await install([name])) !== 0) report(`Continuing without ${name}, which is optional.`);
   }
 }
 
-/** The packages of those programs that are not on the PATH. */
+/** The packages of the programs that are not in PATH. */
 function packagesOfMissing(programs) {
-  const missing = Object.keys(programs).filter((program) => !isOnPath(program));
+  const missing = Object.keys(programs).filter((program) => !isInPath(program));
   return [...new Set(missing.map((program) => programs[program]))];
 }
 
-function isOnPath(program) {
+function isInPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((directory) => {
     try {
       accessSync(join(directory, program), constants.X_OK);
@@ -92,7 +92,7 @@ function isOnPath(program) {
   });
 }
 
-/** The first family of distributions in /etc/os-release that we know. */
+/** The first known family of distributions in /etc/os-release. */
 function distributionOf() {
   let release = '';
   try {

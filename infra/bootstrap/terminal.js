@@ -1,9 +1,9 @@
-/** Tells what is going on, in one line; standard output is for what the program itself has to say. */
-export function say(text) {
+/** Prints a line of progress to standard error; standard output belongs to the program that the bootstrap runs. */
+export function report(text) {
   console.error(`[framelane] ${text}`);
 }
 
-/** Ends the bootstrap: one clear sentence on what is wrong, and what to do about it. */
+/** Exits the bootstrap with a message: what is wrong and what to do. */
 export function fail(text) {
   console.error(`\n[framelane] ${text}\n`);
   process.exit(1);

@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import { FramelaneClient } from '../../packages/acceptance/src/framelane-client.ts';
 import { checkStream, complaints } from '../../packages/hls-conformance/src/check.ts';
 
-/** The whole machine may be busy, and an engine may die on the way. */
+/** Generous: the machine may be busy, and an engine may be killed meanwhile. */
 const READY_LIMIT_MS = 300_000;
 
-/** Uses the system as customers do, from outside. */
+/** Uses the system like a customer, through its public API. */
 export class Customer {
   #client;
   #signal;
@@ -16,22 +16,22 @@ export class Customer {
     this.#signal = signal;
   }
 
-  /** Sends a file. Resolves with the id of the video once it is received. */
+  /** Uploads a file. Resolves with the id of the video. */
   async upload(file) {
     const ticket = await this.#client.requestTicket({ filename: basename(file) });
-    const answer = await this.#client.upload(ticket, await openAsBlob(file), basename(file));
-    if (answer.status !== 202)
-      throw new Error(`The upload was answered ${answer.status}: ${await answer.text()}`);
+    const response = await this.#client.upload(ticket, await openAsBlob(file), basename(file));
+    if (response.status !== 202)
+      throw new Error(`The upload failed with status ${response.status}: ${await response.text()}`);
     return ticket.videoId;
   }
 
-  /** Waits until a video can be played; rejects when it fails instead. */
+  /** Waits until a video is ready. Rejects when it fails. */
   async ready(id) {
     const limit = AbortSignal.timeout(READY_LIMIT_MS);
     return this.#client.api.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
   }
 
-  /** Fetches all of a stream and holds it to the rules. */
+  /** Fetches a whole stream and checks it. */
   async play({ hls }) {
     const { report } = await checkStream(hls, { profile: 'framelane' });
     const broken = complaints(report);

@@ -1,6 +1,6 @@
-/** A bash script that reports what it can reach, started in the place of ffmpeg in the container of an engine. */
+/** A bash script that runs instead of ffmpeg in the container of an engine and reports what it can reach. */
 
-/** Starts no process, which a sandbox forbids, and lists no folder. */
+/** It starts no processes and lists no folders, because sandboxes forbid that. */
 const SCRIPT = `
 reached=
 for process in /proc/{1..199}; do
@@ -17,7 +17,10 @@ kill -0 1 && reached+=' signals'
 echo "reached:$reached"
 `;
 
-/** Turns the engine's start script of ffmpeg into one of bash, and runs that as a child: a session's leader would fork. */
+/**
+ * Changes the engine's start script of ffmpeg to run bash, and runs it as a child process: setsid forks in a session
+ * leader.
+ */
 export const CONFINED = [
   'sh',
   '-c',
@@ -25,10 +28,10 @@ export const CONFINED = [
   'sh',
 ];
 
-/** What every other program of the engine's user reaches in its container. */
+/** What any other program of the engine's user can reach in the container. */
 export const REACHED_BY_OTHERS = 'work /etc/passwd /app/package.json network signals';
 
-/** What the script reaches that `command` starts; without one it is started as it is. */
+/** What the script can reach, run by `command` or, if that is empty, without a sandbox. */
 export async function reached(stack, engine, command) {
   const program = command.length > 0 ? command : ['bash'];
   const printed = await stack.exec(engine, ...program, '-c', SCRIPT);

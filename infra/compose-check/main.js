@@ -11,14 +11,14 @@ import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
- * Brings docker-compose.yml up with two engines and tries out what it promises: `pnpm compose:check`. With something
- * else than Docker, COMPOSE_COMMAND and CONTAINER_COMMAND say what stands for `docker compose` and `docker`.
+ * `pnpm compose:check` starts docker-compose.yml with two engines and tests the running system. To use other programs
+ * than `docker compose` and `docker`, set COMPOSE_COMMAND and CONTAINER_COMMAND.
  */
 
 const ENGINES = 2;
 const CLIPS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
-/** Takes an engine long enough to be killed over it. */
+/** Long enough to kill the engine during the transcode. */
 const LONG = { ...SMALL, width: 1280, height: 720, seconds: 20 };
 
 const stopped = new AbortController();
@@ -29,7 +29,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 const folder = await mkdtemp(join(tmpdir(), 'framelane-compose-check-'));
 try {
   await check(folder, stopped.signal);
-  console.log('\nThe composed system keeps what it promises.');
+  console.log('\nAll checks passed.');
 } catch (error) {
   console.error(`\n✗ ${error.message}`);
   process.exitCode = 1;
@@ -55,7 +55,7 @@ async function check(folder, signal) {
       RABBITMQ_MANAGEMENT_PORT: String(ports.management),
       PUBLIC_URL: `http://localhost:${ports.api}`,
       ENGINE_PUBLIC_URL: target.engineUrl,
-      // An engine that died is noticed soon.
+      // Short, so that the loss of an engine is noticed soon.
       ATTEMPT_LEASE_SECONDS: '10',
       RETRY_BACKOFF_SECONDS: '1',
       RECONCILE_SECONDS: '2',
@@ -65,28 +65,28 @@ async function check(folder, signal) {
     signal,
   });
   try {
-    await tryOut(stack, target, folder, signal);
+    await runChecks(stack, target, folder, signal);
   } catch (error) {
     signal.throwIfAborted();
-    console.error(`${await stack.lastWords().catch(() => '')}\n\n${error.stack}`);
+    console.error(`${await stack.logTails().catch(() => '')}\n\n${error.stack}`);
     throw error;
   } finally {
-    await step('All of it is gone, volumes included', async () => {
+    await step('Everything is removed, volumes included', async () => {
       await stack.down();
-      const left = await stack.leftovers();
-      if (left.length > 0) throw new Error(`This is left: ${left.join(' ')}`);
+      const left = await stack.remaining();
+      if (left.length > 0) throw new Error(`Not removed: ${left.join(' ')}`);
     });
   }
 }
 
-async function tryOut(stack, target, folder, signal) {
-  await step(`Built and healthy, with ${ENGINES} engines`, () => stack.up());
-  const customer = await step('A workspace and a key by the command line', async () => {
+async function runChecks(stack, target, folder, signal) {
+  await step(`The system is built and healthy with ${ENGINES} engines`, () => stack.up());
+  const customer = await step('The admin command creates a workspace and a key', async () => {
     const { id } = await stack.admin('workspace', 'create', '--name', 'Check');
     const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);
     return new Customer({ ...target, workspaceId: id, apiKey: secret }, signal);
   });
-  await step('No service is an administrator', async () => {
+  await step('No service uses an administrator', async () => {
     const sessions = `select usename from pg_stat_activity where datname = 'framelane' and pid <> pg_backend_pid()`;
     const psql = ['psql', '--username=framelane', '--no-align', '--tuples-only', `--command=${sessions}`];
     const users = [
@@ -102,40 +102,44 @@ async function tryOut(stack, target, folder, signal) {
     ];
     const expected = [['control-plane'], ['control-plane', 'engine']];
     if (JSON.stringify(users) !== JSON.stringify(expected))
-      throw new Error(`Connected are ${users.join('; ')}`);
+      throw new Error(`Connected users: ${users.join('; ')}`);
   });
   const [small, long] = await Promise.all([
     makeMp4(folder, { name: 'small', ...SMALL }),
     makeMp4(folder, { name: 'long', ...LONG }),
   ]);
 
-  const videos = await step(`${CLIPS} videos uploaded at once are ready`, async () => {
+  const videos = await step(`${CLIPS} videos uploaded at the same time become ready`, async () => {
     const ids = await Promise.all(Array.from({ length: CLIPS }, () => customer.upload(small)));
     return Promise.all(ids.map((id) => customer.ready(id)));
   });
-  await step('Every engine has done some of them', async () => {
+  await step('Every engine has transcoded some of them', async () => {
     const engines = await stack.engines();
     const shares = await Promise.all(engines.map((id) => stack.logged(id, 'transcode.completed')));
     const counts = shares.map(({ length }) => length);
-    if (counts.length !== ENGINES || counts.includes(0)) throw new Error(`Shared as ${counts.join(' and ')}`);
+    if (counts.length !== ENGINES || counts.includes(0))
+      throw new Error(`Videos per engine: ${counts.join(', ')}`);
     console.log(`  ${counts.join(' and ')}`);
   });
-  await step('Every stream keeps the rules', async () => {
+  await step('Every stream conforms to the HLS rules', async () => {
     for (const video of videos) await customer.play(video);
   });
 
-  await step('A program in the place of ffmpeg reaches no secret, no network and no other file', async () => {
-    for (const engine of await stack.engines()) {
-      const [{ sandbox } = {}] = await stack.logged(engine, 'sandbox.chosen');
-      const confined = await reached(stack, engine, CONFINED);
-      if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
-      // What the sandbox keeps away is there, and the engine's own memory and environment are closed without it, too.
-      const others = await reached(stack, engine, []);
-      if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
-    }
-  });
+  await step(
+    'A program run instead of ffmpeg can reach no secrets, no network and no other files',
+    async () => {
+      for (const engine of await stack.engines()) {
+        const [{ sandbox } = {}] = await stack.logged(engine, 'sandbox.chosen');
+        const confined = await reached(stack, engine, CONFINED);
+        if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
+        // Control: without the sandbox the files exist, and the engine's memory and environment are still unreadable.
+        const others = await reached(stack, engine, []);
+        if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
+      }
+    },
+  );
 
-  await step('A video survives the engine that was killed over it', async () => {
+  await step('A video becomes ready although its engine is killed', async () => {
     const id = await customer.upload(long);
     const engine = await until(() => engineAtWork(stack, id), { seconds: 120 });
     await stack.kill(engine);
@@ -146,26 +150,26 @@ async function tryOut(stack, target, folder, signal) {
     if (attempt < 2) throw new Error('The engine was killed too late');
   });
 
-  await step('All is there after a restart, and work goes on', async () => {
+  await step('After a restart all videos exist, and new ones become ready', async () => {
     await stack.restart();
     for (const video of videos) await customer.play(video);
     await customer.play(await customer.ready(await customer.upload(small)));
   });
 }
 
-/** The engine that has begun to encode a video. */
+/** The engine that has started to encode a video. */
 async function engineAtWork(stack, id) {
   for (const engine of await stack.engines()) {
-    const begun = await stack.logged(engine, 'transcode.planned');
-    if (begun.some(({ videoId }) => videoId === id)) return engine;
+    const planned = await stack.logged(engine, 'transcode.planned');
+    if (planned.some(({ videoId }) => videoId === id)) return engine;
   }
   return undefined;
 }
 
 async function step(title, work) {
   console.log(`… ${title}`);
-  const begun = performance.now();
-  const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);
+  const startedAt = performance.now();
+  const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(1);
   try {
     const result = await work();
     console.log(`✓ ${title} (${seconds()} s)`);

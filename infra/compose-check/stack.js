@@ -4,18 +4,18 @@ import { ROOT } from '../bootstrap/project.js';
 
 const execute = promisify(execFile);
 
-/** One at a time on a machine; what one that was killed has left is removed by the next. */
+/** One project per machine. Each run removes what a killed run has left. */
 const PROJECT = 'framelane-check';
 
 const OF_PROJECT = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
 
-/** The volumes of a container, those without a name of ours included. */
+/** A template for the volumes of a container, including anonymous ones. */
 const VOLUMES = '{{range .Mounts}}{{if eq .Type "volume"}}{{.Name}} {{end}}{{end}}';
 
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 const LINES_SHOWN = 40;
 
-/** docker-compose.yml as a running system. Commands that fail reject with the end of what they said. */
+/** docker-compose.yml as a running system. Failed commands reject with the end of their output. */
 export class ComposeStack {
   #compose;
   #containers;
@@ -25,7 +25,7 @@ export class ComposeStack {
   #signal;
   #volumes = new Set();
 
-  /** `env` is laid over `envFile`. The signal ends what is under way, all but `down`. */
+  /** `env` overrides `envFile`. The signal aborts all commands except `down`. */
   constructor({ commands, envFile, env, engines, signal }) {
     this.#compose = commands.compose;
     this.#containers = commands.containers;
@@ -35,25 +35,25 @@ export class ComposeStack {
     this.#signal = signal;
   }
 
-  /** Builds the images, starts everything and waits until all of it is healthy. */
+  /** Builds the images, starts all containers and waits until they are healthy. */
   async up() {
-    if ((await this.leftovers()).length > 0) await this.#run('down', '--volumes');
+    if ((await this.remaining()).length > 0) await this.#run('down', '--volumes');
     await this.#run('up', '--detach', '--build', '--wait', '--scale', `engine=${this.#engines}`);
   }
 
-  /** Restarts all containers, and waits until all of them are healthy. */
+  /** Restarts all containers and waits until they are healthy. */
   async restart() {
-    await this.#noteVolumes();
+    await this.#recordVolumes();
     await this.#run('restart');
     await this.#run('up', '--detach', '--wait', '--scale', `engine=${this.#engines}`);
   }
 
-  /** Runs a command of the administrators in the control plane's container. Resolves with its result. */
+  /** Runs an admin command in the control plane's container. Resolves with its result. */
   async admin(...args) {
     return JSON.parse(await this.#run('exec', '-T', 'control-plane', 'admin', ...args, '--json'));
   }
 
-  /** The users that a program in a service's container lists, one a line. */
+  /** The users that a program in a service's container prints, one per line. */
   async users(service, ...command) {
     const lines = (await this.#run('exec', '-T', service, ...command)).split('\n');
     return [...new Set(lines.map((line) => line.trim()).filter(Boolean))].sort();
@@ -65,7 +65,7 @@ export class ComposeStack {
     return words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT, ...label));
   }
 
-  /** What an engine has logged about an event. */
+  /** The log lines of an engine for an event. */
   async logged(engine, event) {
     return (await this.#logs(engine))
       .split('\n')
@@ -73,18 +73,18 @@ export class ComposeStack {
       .map((line) => JSON.parse(line));
   }
 
-  /** Runs a command in an engine's container. Resolves with what it prints. */
+  /** Runs a command in an engine's container. Resolves with its output. */
   async exec(engine, ...command) {
     return this.#container('exec', engine, ...command);
   }
 
-  /** Ends an engine without a word. */
+  /** Kills an engine. */
   async kill(engine) {
     await this.#container('kill', '--signal', 'KILL', engine);
   }
 
-  /** The end of what every container has logged. */
-  async lastWords() {
+  /** The end of every container's log. */
+  async logTails() {
     const ids = words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT));
     const logs = ids.map(async (id) => {
       const name = await this.#container('inspect', '--format', '{{.Name}}', id);
@@ -96,12 +96,12 @@ export class ComposeStack {
   /** Removes everything, volumes included. */
   async down() {
     this.#signal = undefined;
-    await this.#noteVolumes();
+    await this.#recordVolumes();
     await this.#run('down', '--volumes');
   }
 
-  /** The containers, networks and volumes that are left. */
-  async leftovers() {
+  /** The containers, networks and volumes that still exist. */
+  async remaining() {
     const volumes = words(await this.#container('volume', 'ls', '--quiet'));
     return [
       ...words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT)),
@@ -111,8 +111,8 @@ export class ComposeStack {
     ];
   }
 
-  /** Volumes without a name of ours can be told by their containers only. */
-  async #noteVolumes() {
+  /** Records the anonymous volumes, which are known only while their containers exist. */
+  async #recordVolumes() {
     const ids = words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT));
     if (ids.length === 0) return;
     const mounted = await this.#container('inspect', '--format', VOLUMES, ...ids);
@@ -143,13 +143,13 @@ export class ComposeStack {
       });
     } catch (error) {
       if (this.#signal?.aborted) throw this.#signal.reason;
-      const said = lastLines(`${error.stdout ?? ''}${error.stderr ?? ''}`);
-      throw new Error(`${[program, ...first, ...args].join(' ')} failed: ${said || error.message}`);
+      const output = lastLines(`${error.stdout ?? ''}${error.stderr ?? ''}`);
+      throw new Error(`${[program, ...first, ...args].join(' ')} failed: ${output || error.message}`);
     }
   }
 }
 
-/** The commands of Docker, or those the environment names in their place. */
+/** The commands `docker compose` and `docker`, or those that the environment sets. */
 export function commandsFrom(env) {
   return {
     compose: words(env.COMPOSE_COMMAND || 'docker compose'),

@@ -12,17 +12,17 @@ const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const file = read('docker-compose.yml');
 const { services } = parse(file, { merge: true });
 
-/** Files laid over it for systems of one's own, with the services that these replace. */
+/** Compose files for external systems, and the services that each of them replaces. */
 const OWN = {
   'infra/compose/own-storage.yml': ['minio', 'bucket'],
   'infra/compose/own-database.yml': ['postgres'],
   'infra/compose/own-broker.yml': ['rabbitmq'],
 };
 
-/** The variables without which compose does nothing. */
-const demanded = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+/** The variables that compose requires. */
+const required = [...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
 
-/** An .env as it is made for people, and what came of it. */
+/** Runs make-env.js, once or several times on the same file. */
 function makeEnv(times = 1) {
   const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
   try {
@@ -38,7 +38,7 @@ function makeEnv(times = 1) {
   }
 }
 
-/** The environment of a service's container: what its image sets, and what compose lays over it. */
+/** The environment of a service's container: that of its image and that of compose. */
 function environmentOf(service, env) {
   const values = Object.entries(services[service].environment).map(([name, value]) => [
     name,
@@ -52,30 +52,30 @@ function environmentOf(service, env) {
   return { ...(services[service].build && imageOf(service).env), ...Object.fromEntries(values) };
 }
 
-test('an .env that is made has every secret, for its owner alone', () => {
+test('make-env.js generates every secret, in a file that only its owner can read', () => {
   const { env, mode } = makeEnv();
   expect(Object.entries(env).filter(([, value]) => value === '')).toEqual([]);
   expect(mode).toBe(0o600);
-  expect(Object.keys(env)).toEqual(expect.arrayContaining(demanded));
+  expect(Object.keys(env)).toEqual(expect.arrayContaining(required));
 });
 
-test('without an .env nothing starts, and it is said how to make one', () => {
+test('compose requires every secret, and says how to create the .env', () => {
   const secrets = [...file.matchAll(/\$\{(\w*(?:PASSWORD|SECRET|KEY)\w*)/g)].map(([, name]) => name);
-  expect(new Set(demanded)).toEqual(new Set(secrets));
+  expect(new Set(required)).toEqual(new Set(secrets));
   const advice = [...file.matchAll(/:\?([^}]+)\}/g)].map(([, text]) => text);
-  expect(new Set(advice)).toEqual(new Set(['make an .env first with node infra/compose/make-env.js']));
+  expect(new Set(advice)).toEqual(new Set(['create the .env first with node infra/compose/make-env.js']));
 });
 
-test('no two are alike, and one that is there is kept', () => {
+test('make-env.js generates different secrets each time, and keeps an existing file', () => {
   const secrets = ({ env }) => [env.POSTGRES_PASSWORD, env.CONTENT_KEY_SECRET, env.SERVICE_SECRET];
   const [one, other] = [secrets(makeEnv()), secrets(makeEnv())];
   expect(new Set([...one, ...other]).size).toBe(6);
   const { runs } = makeEnv(2);
   expect(runs.map(({ status }) => status)).toEqual([0, 1]);
-  expect(runs[1].stderr).toContain('there already');
+  expect(runs[1].stderr).toContain('already exists');
 });
 
-test('an .env of an older version gets what it lacks, and keeps what it has', () => {
+test('make-env.js adds missing variables to an older .env, and keeps its values', () => {
   const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
   try {
     const path = join(folder, '.env');
@@ -87,7 +87,7 @@ test('an .env of an older version gets what it lacks, and keeps what it has', ()
     const env = Object.fromEntries(names.map(([, name, value]) => [name, value]));
     expect(status).toBe(0);
     expect(env).toMatchObject({ PUBLIC_URL: 'https://video.example.com', POSTGRES_PASSWORD: 'kept' });
-    expect(Object.keys(env)).toEqual(expect.arrayContaining(demanded));
+    expect(Object.keys(env)).toEqual(expect.arrayContaining(required));
     expect(names).toHaveLength(Object.keys(env).length);
     expect(stdout).toContain('MINIO_ROOT_PASSWORD');
     expect(stdout).not.toContain(env.MINIO_ROOT_PASSWORD);
@@ -96,47 +96,44 @@ test('an .env of an older version gets what it lacks, and keeps what it has', ()
   }
 });
 
-test('what .env.example offers is something that compose passes on', () => {
+test('compose passes on every variable of .env.example', () => {
   // COMPOSE_FILE is for compose itself.
   const files = [file, 'COMPOSE_FILE:', ...Object.keys(OWN).map(read)].join('\n');
   const passedOn = [...files.matchAll(/\$\{(\w+)|^\s*([A-Z][A-Z0-9_]+):$/gm)].map(([, a, b]) => a ?? b);
   expect(new Set(offered())).toEqual(new Set(passedOn));
 });
 
-/** The variables of .env.example, with those that are commented out. */
+/** The variables of .env.example, including those that are commented out. */
 function offered() {
   return [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
 }
 
-test.each(['control-plane', 'engine'])(
-  'each setting of the %s that is documented can stand in .env',
-  (service) => {
-    const documented = new Set(
-      read('docs/configuration.md')
-        .match(/`[A-Z][A-Z0-9_]+`/g)
-        .map((name) => name.slice(1, -1)),
-    );
-    const settings = [...variablesOf(service)].filter((name) => documented.has(name));
-    // What an image, compose or the gateway decides: addresses within the network, and where the containers listen.
-    const decided = [...Object.keys(imageOf(service).env), 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
-    const passed = Object.keys(services[service].environment);
-    expect(settings.filter((name) => !decided.includes(name) && !passed.includes(name))).toEqual(
-      // An engine hands out no addresses.
-      service === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
-    );
-    const settable = passed.filter((name) => !decided.includes(name));
-    expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
-  },
-);
+test.each(['control-plane', 'engine'])('every documented setting of the %s can be set in .env', (service) => {
+  const documented = new Set(
+    read('docs/configuration.md')
+      .match(/`[A-Z][A-Z0-9_]+`/g)
+      .map((name) => name.slice(1, -1)),
+  );
+  const settings = [...variablesOf(service)].filter((name) => documented.has(name));
+  // Fixed by the image, compose or the gateway: addresses within the network and ports of the containers.
+  const fixed = [...Object.keys(imageOf(service).env), 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
+  const passed = Object.keys(services[service].environment);
+  expect(settings.filter((name) => !fixed.includes(name) && !passed.includes(name))).toEqual(
+    // Engines create no presigned URLs.
+    service === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
+  );
+  const settable = passed.filter((name) => !fixed.includes(name));
+  expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
+});
 
-test('each service has users of its own that administer nothing', () => {
+test('each service has users of its own without administrator rights', () => {
   const { env } = makeEnv();
   const given = (service) => environmentOf(service, env);
   const userOf = (url) => new URL(url).username;
   const administrators = [
     given('minio').MINIO_ROOT_USER,
     given('postgres').POSTGRES_USER,
-    // The one that definitions.sh makes an administrator.
+    // The administrator in definitions.sh.
     /"name": "(\S+)".*"tags": "administrator"/.exec(read('infra/rabbitmq/definitions.sh'))[1],
   ];
   const users = ['control-plane', 'engine'].flatMap((service) => [
@@ -157,8 +154,10 @@ test('each service has users of its own that administer nothing', () => {
   }
 });
 
-describe('the storage is set up', () => {
-  /** Runs the script with an `mc` that notes its arguments and the policies, and says this about attaching them. */
+describe('set-up.sh configures the storage', () => {
+  /**
+   * Runs the script with a fake `mc` that records its arguments and the policies. `attached` is its script for attaching.
+   */
   function setUp(attached = 'true') {
     const folder = mkdtempSync(join(tmpdir(), 'compose-test-'));
     try {
@@ -180,7 +179,7 @@ describe('the storage is set up', () => {
     }
   }
 
-  test('with a bucket, and users that reach nothing else', () => {
+  test('with a bucket, and users with access to that bucket only', () => {
     const { status, calls, policies } = setUp();
     expect(status).toBe(0);
     expect(calls.filter((call) => !call.startsWith('admin policy create'))).toEqual([
@@ -197,7 +196,7 @@ describe('the storage is set up', () => {
     expect(new Set(resources)).toEqual(new Set(['arn:aws:s3:::framelane', 'arn:aws:s3:::framelane/*']));
   });
 
-  test('again where it was before, and not when a policy is refused', () => {
+  test('idempotently, and fails when a policy is refused', () => {
     const again = 'echo "mc: The specified policy change is already in effect." >&2; exit 1';
     expect(setUp(again).status).toBe(0);
     expect(setUp('echo "mc: No such user." >&2; exit 1')).toMatchObject({
@@ -231,7 +230,7 @@ test('every image has an exact version', () => {
   expect(services.engine.image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
 });
 
-test.each(Object.entries(OWN))('%s takes the place of a bundled service', (path, replaced) => {
+test.each(Object.entries(OWN))('%s replaces a bundled service', (path, replaced) => {
   const own = parse(read(path)).services;
   for (const name of replaced) expect(own[name].profiles).toHaveLength(1);
   for (const name of Object.keys(services)) {
@@ -244,22 +243,25 @@ test.each(Object.entries(OWN))('%s takes the place of a bundled service', (path,
   }
 });
 
-test('the gateway waits for as long as a service checks its readiness', () => {
+test('the gateway waits longer than a readiness check takes', () => {
   const [, seconds] = /^ {2}timeout check (\d+)s$/m.exec(read('infra/docker/haproxy.cfg'));
   expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_TIMEOUT_MS);
 });
 
-test.each(['control-plane', 'engine'])('the %s reads all it is given, and misses nothing', (service) => {
-  const { environment } = services[service];
-  expect(Object.keys(environment).filter((name) => !variablesOf(service).has(name))).toEqual([]);
-  expect(() => readAll(service, environmentOf(service, makeEnv().env))).not.toThrow();
-});
+test.each(['control-plane', 'engine'])(
+  'the %s reads all variables it gets, and gets all it requires',
+  (service) => {
+    const { environment } = services[service];
+    expect(Object.keys(environment).filter((name) => !variablesOf(service).has(name))).toEqual([]);
+    expect(() => readAll(service, environmentOf(service, makeEnv().env))).not.toThrow();
+  },
+);
 
-test.each(['control-plane', 'engine'])('the %s has the time it needs to stop', (service) => {
+test.each(['control-plane', 'engine'])('the %s has enough time to stop', (service) => {
   expect(Number.parseInt(services[service].stop_grace_period, 10)).toBeGreaterThan(stopSeconds(service));
 });
 
-test('no container has a privilege it can do without', () => {
+test('no container has unnecessary privileges', () => {
   for (const [name, service] of Object.entries(services)) {
     expect({ name, ...service }).toMatchObject({
       read_only: true,
@@ -269,19 +271,19 @@ test('no container has a privilege it can do without', () => {
   }
 });
 
-test('engines get no secret that seals content keys', () => {
+test('engines do not get the secret that encrypts content keys', () => {
   expect(services['control-plane'].environment).toHaveProperty('CONTENT_KEY_SECRET');
   expect(services.engine.environment).not.toHaveProperty('CONTENT_KEY_SECRET');
 });
 
-test('engines neither reach the database nor share a folder', () => {
+test('engines cannot reach the database and share no folder', () => {
   expect(services.postgres.networks).toEqual(['database']);
   expect(services.engine.networks).toBeUndefined();
   expect(services.engine.volumes).toBeUndefined();
   expect(imageOf('engine').volumes).toEqual([imageOf('engine').env.ENGINE_WORK_DIR]);
 });
 
-test('nothing but the gateway can be reached from elsewhere', () => {
+test('only the gateway can be reached from other machines', () => {
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => `${name} ${port.replace(/\$\{\w+:-([^}]*)\}/g, '$1')}`),
   );

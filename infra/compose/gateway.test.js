@@ -16,7 +16,7 @@ const { describe } = requires('HAProxy', hasHaproxy ? null : 'HAProxy is not ins
 
 describe('the gateway', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-test-'));
-  /** How long an engine takes to say whether it is ready, and what it says. */
+  /** How the engine responds to readiness checks, and how often it has. */
   const readiness = { status: 200, delayMs: 0, checks: 0 };
   const engine = createServer(async (req, res) => {
     if (req.url !== '/readyz') return void res.end('engine');
@@ -35,7 +35,7 @@ describe('the gateway', () => {
       .replace(':8080', `127.0.0.1:${api}`)
       .replace(':8090', `127.0.0.1:${uploads}`)
       .replace(':8079', `:${health}`)
-      // Ten times as often.
+      // Ten times as often, to make the test faster.
       .replace('check inter 2s', 'check inter 200ms');
     const path = join(folder, 'haproxy.cfg');
     writeFileSync(path, config);
@@ -62,28 +62,28 @@ describe('the gateway', () => {
     return { status: response.status, body: await response.text() };
   };
 
-  /** Resolves when each of the 64 names of the engine has been checked some times more. */
+  /** Resolves when each of the 64 servers of the backend has been checked `times` more times. */
   const checked = async (times) => {
     const from = readiness.checks;
     await until(() => readiness.checks >= from + 64 * times);
   };
 
-  test('sends uploads to engines whose storage is slow', async () => {
+  test('sends uploads to engines with slow readiness checks', async () => {
     Object.assign(readiness, { status: 200, delayMs: 500 });
     await checked(2);
     expect(await get()).toEqual({ status: 200, body: 'engine' });
   });
 
-  test('sends uploads to engines that run when none is ready', async () => {
+  test('sends uploads to running engines when none is ready', async () => {
     Object.assign(readiness, { status: 503, delayMs: 0 });
     await checked(4);
     expect(await get()).toEqual({ status: 200, body: 'engine' });
   });
 
-  test('responds with a problem when none runs', async () => {
+  test('responds with a problem when no engine is running', async () => {
     engine.closeAllConnections();
     engine.close();
-    await until(async () => (await get()).body.includes('Nobody'));
+    await until(async () => (await get()).body.includes('No server'));
     const { status, body } = await get();
     expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);
   });

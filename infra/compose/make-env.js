@@ -4,14 +4,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Writes the .env that docker-compose.yml reads: .env.example with a random value for every secret in it. To one that is
- * there, it adds the variables that it lacks. Runs on any Node from 20 on, without dependencies. `node infra/compose/make-env.js [file]`
+ * `node infra/compose/make-env.js [file]`
+ *
+ * Writes the .env file for docker-compose.yml: .env.example with a random value for every secret. To an existing file it
+ * adds the missing variables. It needs Node 20 or later and no dependencies.
  */
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-/** What is made up, by variable. Passwords become parts of addresses, so they are made of letters and digits. */
-const MADE_UP = {
+/** Generates the secrets, by variable. Passwords become parts of URLs, so they contain only letters and digits. */
+const GENERATORS = {
   POSTGRES_PASSWORD: password,
   CONTROL_PLANE_DATABASE_PASSWORD: password,
   RABBITMQ_PASSWORD: password,
@@ -28,29 +30,31 @@ const MADE_UP = {
 const [file = join(ROOT, '.env')] = process.argv.slice(2);
 const text = readFileSync(join(ROOT, '.env.example'), 'utf8').replace(
   /^([A-Z0-9_]+)=$/gm,
-  (line, name) => line + (MADE_UP[name]?.() ?? ''),
+  (line, name) => line + (GENERATORS[name]?.() ?? ''),
 );
 try {
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
-  console.log(`Made ${file}. Keep a copy: without CONTENT_KEY_SECRET no stored video can be played.`);
+  console.log(`Created ${file}. Keep a copy: without CONTENT_KEY_SECRET no stored video can be played.`);
 } catch (error) {
   if (error.code !== 'EEXIST') throw error;
   complete(file);
 }
 
-/** Adds what a file lacks that was made by an older version. What stands in it may be in use, and stays. */
+/** Adds the variables that a file of an older version lacks. Existing values may be in use and do not change. */
 function complete(file) {
   const present = readFileSync(file, 'utf8');
-  const lacking = text
+  const missing = text
     .match(/^\w+=.*$/gm)
     .filter((line) => !new RegExp(`^${line.split('=')[0]}=`, 'm').test(present));
-  if (lacking.length === 0) {
-    console.error(`${file} is there already, and its secrets may be in use. It stays as it is.`);
+  if (missing.length === 0) {
+    console.error(
+      `${file} already exists and is complete. Nothing was changed, because its secrets may be in use.`,
+    );
     process.exitCode = 1;
     return;
   }
-  appendFileSync(file, `${present.endsWith('\n') ? '' : '\n'}${lacking.join('\n')}\n`);
-  console.log(`Added to ${file}: ${lacking.map((line) => line.split('=')[0]).join(', ')}. Keep a copy.`);
+  appendFileSync(file, `${present.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`);
+  console.log(`Added to ${file}: ${missing.map((line) => line.split('=')[0]).join(', ')}. Keep a copy.`);
 }
 
 function password() {

@@ -14,8 +14,8 @@ import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-s
 const HERE = import.meta.dirname;
 const SERVICES = ['control-plane', 'engine'];
 
-/** What stands in for values that everybody fills in. */
-const FILLED_IN = {
+/** Example values for the variables that operators fill in. */
+const EXAMPLE_VALUES = {
   AMQP_URL: 'amqp://user:password@rabbitmq:5672/framelane',
   DATABASE_URL: 'postgres://user:password@postgres:5432/framelane',
   S3_ACCESS_KEY_ID: 'key',
@@ -35,16 +35,16 @@ const objects = kustomization.resources.flatMap((name) =>
 const find = (kind, name) => objects.find((object) => object.kind === kind && object.metadata.name === name);
 const containerOf = (service) => find('Deployment', service).spec.template.spec.containers[0];
 
-/** The variables of a file that becomes a ConfigMap or, filled in, a Secret. */
+/** The variables of a file for a ConfigMap or a Secret. */
 function variablesIn(file) {
   const lines = read(existsSync(join(HERE, `${file}.example`)) ? `${file}.example` : file).split('\n');
   const pairs = lines
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => line.split(/=(.*)/s));
-  return Object.fromEntries(pairs.map(([name, value]) => [name, value || FILLED_IN[name]]));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, value || EXAMPLE_VALUES[name]]));
 }
 
-/** The environment of a service's container: what its image sets, and what its pod lays over it. */
+/** The environment of a service's container: that of its image and that of its pod. */
 function environmentOf(service) {
   const files = containerOf(service).envFrom.flatMap(({ configMapRef, secretRef }) => {
     const generators = configMapRef ? kustomization.configMapGenerator : kustomization.secretGenerator;
@@ -53,7 +53,7 @@ function environmentOf(service) {
   return Object.assign({}, imageOf(service).env, ...files.map(variablesIn));
 }
 
-test('every file here is used', () => {
+test('every file in this folder is used', () => {
   const generated = [...kustomization.configMapGenerator, ...kustomization.secretGenerator];
   const used = [...kustomization.resources, ...generated.flatMap(({ envs }) => envs)];
   const present = readdirSync(HERE).map((name) => name.replace(/\.example$/, ''));
@@ -61,19 +61,19 @@ test('every file here is used', () => {
   expect([...new Set(present)].filter((name) => !others.includes(name)).sort()).toEqual(used.sort());
 });
 
-test.each(SERVICES)('the %s reads all it is given, and misses nothing', (service) => {
+test.each(SERVICES)('the %s reads all variables it gets, and gets all it requires', (service) => {
   const known = variablesOf(service);
   const environment = environmentOf(service);
   expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
   expect(() => readAll(service, environment)).not.toThrow();
 });
 
-test('engines get neither the address of the database nor the secret that seals content keys', () => {
+test('engines get neither the URL of the database nor the secret that encrypts content keys', () => {
   expect(environmentOf('engine')).not.toHaveProperty('DATABASE_URL');
   expect(environmentOf('engine')).not.toHaveProperty('CONTENT_KEY_SECRET');
 });
 
-test('an engine has users of its own for the queue and the storage', () => {
+test('engines have users of their own for the queue and the storage', () => {
   const given = (service) =>
     containerOf(service).envFrom.flatMap(({ secretRef }) =>
       secretRef ? kustomization.secretGenerator.find(({ name }) => name === secretRef.name).envs : [],
@@ -83,14 +83,17 @@ test('an engine has users of its own for the queue and the storage', () => {
   expect(Object.keys(variablesIn(both)).filter((name) => credentials.includes(name))).toEqual([]);
 });
 
-test.each(SERVICES)('the %s has limits, and probes that wait for its readiness', (service) => {
-  const container = containerOf(service);
-  expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
-  for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
-    const { httpGet, timeoutSeconds } = container[probe];
-    if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_TIMEOUT_MS);
-  }
-});
+test.each(SERVICES)(
+  'the %s has limits, and probes that wait longer than a readiness check takes',
+  (service) => {
+    const container = containerOf(service);
+    expect(container.resources.limits).toMatchObject({ cpu: expect.any(String), memory: expect.any(String) });
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+      const { httpGet, timeoutSeconds } = container[probe];
+      if (httpGet.path === '/readyz') expect(1000 * timeoutSeconds).toBeGreaterThan(READINESS_TIMEOUT_MS);
+    }
+  },
+);
 
 test('each image has an exact version', () => {
   for (const { newTag } of kustomization.images) expect(newTag).toMatch(/^\d+\.\d+\.\d+$/);
@@ -103,7 +106,7 @@ test.each(SERVICES)('the image of the %s is that of docker-compose.yml', (servic
   expect(kustomization.images.map(({ name }) => name)).toContain(image);
 });
 
-test.each(SERVICES)('ports lead from the routes to the %s', (service) => {
+test.each(SERVICES)('the route, the service and the container of the %s use the same ports', (service) => {
   const container = containerOf(service);
   expect(container.ports.map(({ containerPort }) => containerPort)).toEqual(imageOf(service).ports);
   const named = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
@@ -117,7 +120,7 @@ test.each(SERVICES)('ports lead from the routes to the %s', (service) => {
   expect(find('Service', backend.name).spec.ports[0].port).toBe(backend.port);
 });
 
-test('engines find the control plane', () => {
+test('the URL of the control plane in the engine is that of its service', () => {
   const { hostname, port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
   expect(find('Service', hostname).spec.ports[0].port).toBe(Number(port));
 });
@@ -149,7 +152,7 @@ test('engines are counted by the queue they take work from, and by what one take
   expect(Object.keys(variablesIn(secret.envs[0]))).toContain(key);
 });
 
-describe('what a pod may reach', () => {
+describe('the network policy of', () => {
   const within = (address, cidr) => isAllowedAddress(address, 'http:', readRanges(cidr));
   const matches = ({ ipBlock }, address) =>
     within(address, ipBlock.cidr) && !(ipBlock.except ?? []).some((cidr) => within(address, cidr));
@@ -163,7 +166,7 @@ describe('what a pod may reach', () => {
       return isPort && isPeer;
     });
 
-  test.each(SERVICES)('the %s: names, the queue, and a storage of any place', (service) => {
+  test.each(SERVICES)('the %s allows DNS, the queue and storage at any address', (service) => {
     const { podSelector, policyTypes } = find('NetworkPolicy', service).spec;
     expect(podSelector.matchLabels).toEqual({ app: service });
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
@@ -172,17 +175,17 @@ describe('what a pod may reach', () => {
     expect(mayReach(service, 443, '52.216.0.1')).toBe(true);
   });
 
-  test('the control plane: its database, and receivers on the internet alone', () => {
+  test('the control plane allows its database, and webhook endpoints on the internet only', () => {
     const { port } = new URL(environmentOf('control-plane').DATABASE_URL);
     expect(mayReach('control-plane', Number(port))).toBe(true);
-    const receivers = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
-    receivers.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
-    const policy = receivers.filter((address) => mayReach('control-plane', 443, address));
-    expect(policy).toEqual(receivers.filter((address) => isAllowedAddress(address, 'https:', [])));
+    const endpoints = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
+    endpoints.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
+    const policy = endpoints.filter((address) => mayReach('control-plane', 443, address));
+    expect(policy).toEqual(endpoints.filter((address) => isAllowedAddress(address, 'https:', [])));
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
   });
 
-  test('an engine: the control plane, and no database', () => {
+  test('the engine allows the control plane, and no database', () => {
     const { port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
     const [rule] = find('NetworkPolicy', 'engine').spec.egress.filter(({ to }) => to !== undefined);
     expect(rule).toEqual({

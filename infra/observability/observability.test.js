@@ -16,22 +16,22 @@ const queries = [
   ...alerts.map(({ expr }) => expr),
 ];
 
-test('dashboard and alerts ask for metrics that the guide describes', () => {
+test('the dashboard and alerts use metrics that the monitoring guide describes', () => {
   const described = readFileSync(join(ROOT, 'docs/monitoring.md'), 'utf8').match(/\bframelane_[a-z_]+/g);
-  const asked = queries.flatMap((query) => query.match(/\bframelane_[a-z_]+/g) ?? []);
-  const families = new Set(asked.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  const used = queries.flatMap((query) => query.match(/\bframelane_[a-z_]+/g) ?? []);
+  const families = new Set(used.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   expect(families.size).toBeGreaterThan(15);
   expect([...families].filter((name) => !described.includes(name))).toEqual([]);
 });
 
-test('jobs in queries are those of prometheus.yml', () => {
+test('the jobs in queries are those of prometheus.yml', () => {
   const jobs = prometheus.scrape_configs.map(({ job_name }) => job_name);
-  const asked = queries.flatMap((query) => [...query.matchAll(/job=~?"([^"]+)"/g)]);
-  expect(asked.flatMap(([, names]) => names.split('|')).filter((name) => !jobs.includes(name))).toEqual([]);
+  const used = queries.flatMap((query) => [...query.matchAll(/job=~?"([^"]+)"/g)]);
+  expect(used.flatMap(([, names]) => names.split('|')).filter((name) => !jobs.includes(name))).toEqual([]);
 });
 
 test.each(['control-plane', 'engine'])(
-  'the %s is looked for under its name, on its internal port',
+  'Prometheus scrapes the %s under its name, on its internal port',
   (service) => {
     const [{ names, port }] = prometheus.scrape_configs.find(
       ({ job_name }) => job_name === service,
@@ -41,7 +41,7 @@ test.each(['control-plane', 'engine'])(
   },
 );
 
-test('files are where compose mounts them', () => {
+test('the configuration uses the paths where compose mounts the files', () => {
   const { datasources } = parse(read('grafana/provisioning/datasources/prometheus.yml'));
   for (const { datasource } of dashboard.panels) expect(datasource.uid).toBe(datasources[0].uid);
   const { providers } = parse(read('grafana/provisioning/dashboards/framelane.yml'));

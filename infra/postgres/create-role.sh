@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the role of the control plane: it owns the database and is no superuser. PostgreSQL's image runs this once, when
-# it makes the database. It sources this file, so no option of the shell is set here.
+# Creates the role of the control plane, which owns the database and is not a superuser. PostgreSQL's image runs this
+# once, after it has created the database. It sources this file, so the file must not set shell options.
 psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" <<'SQL'
 \getenv password CONTROL_PLANE_DATABASE_PASSWORD
 \getenv database POSTGRES_DB

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Prints the users of the broker and their rights, as definitions that RabbitMQ imports at each start. The passwords are
-# letters and digits, from the environment.
+# Prints the users of the broker and their permissions as definitions, which RabbitMQ imports at each start. The passwords
+# come from the environment and contain only letters and digits.
 #
-# "framelane" administers. "control-plane" declares the exchange and the queues, and has no access to others. "engine"
-# declares and deletes nothing, consumes commands and publishes events: docs/deployment.md has the same rights as commands.
+# "framelane" is the administrator. "control-plane" declares the exchange and the queues, and has no access to others.
+# "engine" declares and deletes nothing, consumes commands and publishes events. docs/deployment.md has commands for the
+# same permissions.
 set -eu
 cat <<JSON
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts RabbitMQ with the users of definitions.sh. It imports them at each start: a password that changed in the
-# environment changes in the broker.
+# Starts RabbitMQ with the users of definitions.sh. Every start imports them, so a password that changes in the
+# environment changes in the broker, too.
 set -eu
 umask 077
 sh /etc/framelane/definitions.sh >/tmp/definitions.json

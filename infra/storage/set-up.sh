@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes the bucket, and a user for each service with the rights it needs there. It may run again: what is there stays, and
-# a secret that changed in the environment changes in the store. MC_HOST_store has the address and the root user.
+# Creates the bucket and a user for each service with the permissions that it needs. Idempotent; a secret that changes in
+# the environment changes in the store, too. MC_HOST_store contains the address and the root user.
 set -eu
 
 mc mb --ignore-existing "store/$S3_BUCKET"
 
-# user NAME ACCESS_KEY SECRET_KEY: makes a user with the policy NAME, which standard input has.
+# user NAME ACCESS_KEY SECRET_KEY: creates a user with the policy NAME, read from standard input.
 user() {
   policy=${TMPDIR:-/tmp}/$1.json
   cat >"$policy"
@@ -20,7 +20,7 @@ user() {
   esac
 }
 
-# It hands out what is stored, deletes it, and ends uploads that nobody goes on with. It stores nothing.
+# The control plane reads and deletes objects and aborts unfinished uploads. It stores none.
 user framelane-control-plane "$CONTROL_PLANE_ACCESS_KEY_ID" "$CONTROL_PLANE_SECRET_ACCESS_KEY" <<JSON
 {
   "Version": "2012-10-17",

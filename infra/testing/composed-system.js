@@ -1,10 +1,10 @@
 import { runStep } from '../bootstrap/run.js';
-import { say } from '../bootstrap/terminal.js';
+import { report } from '../bootstrap/terminal.js';
 
 /** Starts and tests the system of docker-compose.yml, if COMPOSE_COMMAND is set: it takes minutes. */
 export async function tryComposedSystem() {
   if (!process.env.COMPOSE_COMMAND) {
-    say('Skipped. Set COMPOSE_COMMAND, for example to "docker compose", to start and test it.');
+    report('Skipped. Set COMPOSE_COMMAND, for example to "docker compose", to start and test it.');
     const isRequired =
       process.env.CI === 'true' && !process.env.TESTS_MAY_SKIP?.split(',').includes('containers');
     return { passed: 0, failed: isRequired ? 1 : 0 };

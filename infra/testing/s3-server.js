@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runStep } from '../bootstrap/run.js';
-import { say } from '../bootstrap/terminal.js';
+import { report } from '../bootstrap/terminal.js';
 
 /** Below the ephemeral ports of the system. */
 const FIRST_PORT = 20_000;
@@ -23,11 +23,11 @@ const STARTS = 3;
 export async function withS3Server(test) {
   const { S3_TEST_ENDPOINT: given, S3_TEST_TOOL: tool } = process.env;
   if (given) {
-    say(`S3 tests use the server at ${given}.`);
+    report(`S3 tests use the server at ${given}.`);
     return test({});
   }
   if (!tool) {
-    say('S3 tests use a fake server. Set S3_TEST_ENDPOINT to use a real one.');
+    report('S3 tests use a fake server. Set S3_TEST_ENDPOINT to use a real one.');
     return test({});
   }
   const directory = mkdtempSync(join(tmpdir(), 'framelane-s3-'));
@@ -41,8 +41,8 @@ export async function withS3Server(test) {
   process.on('exit', stop);
   try {
     const started = await start(tool, env, join(directory, 'started'));
-    if (started) say(`S3 tests use the server at ${started.S3_TEST_ENDPOINT}, started for them.`);
-    else say('S3 tests use a fake server, for the real one could not be started.');
+    if (started) report(`S3 tests use the server at ${started.S3_TEST_ENDPOINT}, started for them.`);
+    else report('S3 tests use a fake server, for the real one could not be started.');
     return await test(started ?? {});
   } finally {
     stop();

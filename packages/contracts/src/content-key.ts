@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SealingKeys } from './sealing.ts';
 
-/** AES-128: sixteen bytes. */
+/** Length of an AES-128 key. */
 const CONTENT_KEY_BYTES = 16;
 
 /** A fresh random AES-128 key. */
@@ -9,9 +9,9 @@ export function newContentKey(): Buffer {
   return randomBytes(CONTENT_KEY_BYTES);
 }
 
-/** Opens a sealed content key. Throws when none of the secrets opens it, or it was altered. */
+/** Opens a sealed content key. Throws if it was altered or if no configured secret opens it. */
 export async function openContentKey(sealed: string, keys: SealingKeys): Promise<Buffer> {
   const key = await keys.open(sealed);
-  if (key.byteLength !== CONTENT_KEY_BYTES) throw new Error('The sealed content key has a wrong length');
+  if (key.byteLength !== CONTENT_KEY_BYTES) throw new Error('The sealed content key does not have 16 bytes');
   return key;
 }

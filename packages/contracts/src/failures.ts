@@ -1,6 +1,6 @@
 /**
- * Why a video failed: `error.code` of the public record. The engine reports all but `upload_expired`, which only
- * the control plane can know.
+ * Why a video failed: `error.code` in the public API. The engine reports all of these except `upload_expired`, which the control plane
+ * sets.
  */
 export const FAILURE_CODES = [
   'upload_expired',
@@ -19,7 +19,7 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
- * What an engine says when it stops with work in flight. The attempt is handed back: the next one starts at once
- * and it does not count against the attempts a video has. Never shown to the public.
+ * The code an engine reports for attempts that it stops when it shuts down. The next attempt starts at once, and the stopped one does
+ * not count towards the limit of attempts. It never appears in the public API.
  */
 export const ENGINE_STOPPED = 'engine_stopped';

@@ -1,6 +1,6 @@
 import { TypeID, typeid } from 'typeid-js';
 
-/** Prefix of every public and internal id; an id is `<prefix>_` + 26 base32 characters of a UUIDv7 (TypeID). */
+/** Prefix of a public or internal id. An id is `<prefix>_` and 26 base32 characters of a UUIDv7 (TypeID). */
 export type IdPrefix = 'vid' | 'ws' | 'key' | 'whk' | 'evt' | 'dlv' | 'req' | 'msg' | 'xfr';
 
 /** A new time-ordered id, e.g. `newId('vid')` → `vid_01k…`. */

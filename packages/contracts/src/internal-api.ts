@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { uploadCompletedSchema } from './messages.ts';
 
 /**
- * The questions an engine asks the control plane that need an answer at once. Served on the internal listener only;
- * every request carries `Authorization: Bearer <SERVICE_SECRET>`. Described for readers in openapi/internal.yaml.
+ * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
+ * `Authorization: Bearer <SERVICE_SECRET>`. openapi/internal.yaml documents them.
  */
 export const INTERNAL_PATHS = {
   redeemTicket: '/internal/v1/upload-tickets/redeem',
@@ -14,12 +14,15 @@ export const INTERNAL_PATHS = {
   attemptWanted: '/internal/v1/attempts/wanted',
 } as const;
 
-/** May this token upload now? Yes leases the ticket to the transfer named in the answer. */
+/** Maximum length of an upload token. */
+export const MAX_TOKEN_LENGTH = 200;
+
+/** Redeems an upload token: leases its ticket to a new transfer, which the response names. */
 export const redeemTicketRequest = z.object({
-  token: z.string().max(200),
-  /** Content-Length of the request, null when the client sent none: an early 413. */
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  /** Content-Length of the upload; null if the client sent none. A file that is too large gets a 413 at once. */
   contentLength: z.int().nonnegative().nullable(),
-  /** Whom unknown tokens count for; null when it is unknown. */
+  /** The client whose rate limit invalid tokens count against; null if unknown. */
   clientAddress: z.string().nullable(),
 });
 export type RedeemTicketRequest = z.infer<typeof redeemTicketRequest>;
@@ -28,23 +31,23 @@ export const redeemTicketResponse = z.object({
   videoId: z.string(),
   workspaceId: z.string(),
   transferId: z.string(),
-  /** Where the engine puts the file: a place of this transfer alone. */
+  /** The object key for the file. No other transfer uses it. */
   sourceKey: z.string(),
-  /** Largest file accepted, in bytes. */
+  /** Maximum size of the file in bytes. */
   maxBytes: z.int().positive(),
-  /** The lease runs out this many seconds after the last `upload.progress`. */
+  /** The lease expires this many seconds after the last `upload.progress`. */
   leaseSeconds: z.int().positive(),
 });
 export type RedeemTicketResponse = z.infer<typeof redeemTicketResponse>;
 
 /**
- * The file of a transfer is stored: registers it and spends the ticket. Returns 204, also when repeated. Refused with 401
- * `upload_token_expired` or 409 `upload_cancelled` when the file is not taken; then nothing of it is kept.
+ * Registers the stored file of a transfer and uses up the ticket. Idempotent; responds with 204. Responds with 401
+ * `upload_token_expired` or 409 `upload_cancelled` if the file is not accepted; the engine then deletes it.
  */
 export const completeTransferRequest = uploadCompletedSchema;
 export type CompleteTransferRequest = z.infer<typeof completeTransferRequest>;
 
-/** A transfer broke: the token may be used again until it expires. Answered 204, also when repeated. */
+/** Releases the ticket of a failed transfer: the token works again until it expires. Idempotent; responds with 204. */
 export const releaseTransferRequest = z.object({
   videoId: z.string(),
   transferId: z.string(),
@@ -52,31 +55,31 @@ export const releaseTransferRequest = z.object({
 });
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
-/** Does this transfer hold the ticket of a video that waits for its file? Not after a DELETE, an expiry or a lost lease. */
+/** Whether the transfer still holds its ticket and the video still waits for a file. False after a DELETE or an expired ticket or lease. */
 export const transferWantedRequest = z.object({ videoId: z.string(), transferId: z.string() });
 export type TransferWantedRequest = z.infer<typeof transferWantedRequest>;
 
-/** May I run the next attempt at this video? 409 `attempt_not_claimable` when it is running elsewhere, done or gone. */
+/** Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if it is running elsewhere, done or deleted. */
 export const claimAttemptRequest = z.object({ videoId: z.string() });
 export type ClaimAttemptRequest = z.infer<typeof claimAttemptRequest>;
 
 export const claimAttemptResponse = z.object({
-  /** The fencing number; results carry it, and older ones change nothing. */
+  /** The fencing number. Results carry it, and the control plane ignores results of older attempts. */
   attempt: z.int().positive(),
-  /** The AES-128 content key of this attempt, 16 bytes in base64. It is a secret: never log or store it. */
+  /** The AES-128 content key of this attempt: 16 bytes in base64. It is a secret, so never log or store it. */
   contentKey: z.base64().length(24),
   sourceKey: z.string(),
-  /** Size of the source, in bytes. */
+  /** Size of the source in bytes. */
   sourceBytes: z.int().positive(),
-  /** The lease runs out this many seconds after the last `transcode.progress`. */
+  /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });
 export type ClaimAttemptResponse = z.infer<typeof claimAttemptResponse>;
 
-/** Does this attempt still hold the lease of a video that still exists? */
+/** Whether the attempt still holds its lease and the video still exists. */
 export const attemptWantedRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
 export type AttemptWantedRequest = z.infer<typeof attemptWantedRequest>;
 
-/** The answer to both `wanted` questions. When false, stop the work and clean up. */
+/** The response to both `wanted` requests. If false, the engine stops the work and cleans up. */
 export const wantedResponse = z.object({ wanted: z.boolean() });
 export type WantedResponse = z.infer<typeof wantedResponse>;

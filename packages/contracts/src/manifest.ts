@@ -2,40 +2,40 @@ import { z } from 'zod';
 import { RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
-  /** Seconds, as the timestamps of the segment say. */
+  /** Seconds, by the timestamps of the segment. */
   duration: z.number().positive(),
-  /** Size of the ciphertext in storage. */
+  /** Size of the stored ciphertext. */
   bytes: z.int().positive(),
 });
 export type Segment = z.infer<typeof segment>;
 
 const renditionManifest = z.object({
   name: z.enum(RENDITIONS),
-  /** RFC 6381 string read from the first segment, e.g. `avc1.64001f` or `mp4a.40.2`. */
+  /** RFC 6381 codec string of the first segment, e.g. `avc1.64001f` or `mp4a.40.2`. */
   codecs: z.string().min(1),
   /** Pixels after cropping; null for audio. */
   width: z.int().positive().nullable(),
   height: z.int().positive().nullable(),
-  /** Frames a second; null for audio. */
+  /** Frames per second; null for audio. */
   frameRate: z.number().positive().nullable(),
-  /** Channels and BCP 47 language; null for video and where the source names none. */
+  /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
   channels: z.int().positive().nullable(),
   language: z.string().nullable(),
-  /** In play order; segment n is stored as `<rendition>/<n>.ts`. */
+  /** In playback order. Segment n is stored as `<rendition>/<n>.ts`. */
   segments: z.array(segment).min(1),
 });
 export type RenditionManifest = z.infer<typeof renditionManifest>;
 
-/** A repair the engine made to fit the source to the ladder, e.g. `interlaced`. */
+/** Something the engine changed about the source, e.g. `interlaced`. The message is for the owner of the video. */
 const inputIssue = z.object({ code: z.string(), message: z.string() });
 export type InputIssue = z.infer<typeof inputIssue>;
 
-/** What the probe found out about the uploaded file. */
+/** Properties of the uploaded file, as probed. */
 const sourceFacts = z.object({
   container: z.string(),
   videoCodec: z.string(),
   audioCodec: z.string().nullable(),
-  /** Pixels of the display frame: rotation and pixel aspect applied. */
+  /** Pixels of the displayed frame, after rotation and with square pixels. */
   width: z.int().positive(),
   height: z.int().positive(),
   frameRate: z.number().positive(),
@@ -44,30 +44,30 @@ const sourceFacts = z.object({
 });
 export type SourceFacts = z.infer<typeof sourceFacts>;
 
-/** A picture in JPEG: its size in storage. It is not encrypted. */
+/** A stored JPEG image. It is not encrypted. */
 const image = z.object({ bytes: z.int().positive() });
 
-/** Small pictures of the video in one large one, row by row from the upper left. */
+/** Small images of the video in one large image, row by row from the upper left. */
 const storyboard = image.extend({
-  /** Pixels of one of them. */
+  /** Size of one small image in pixels. */
   width: z.int().positive(),
   height: z.int().positive(),
   columns: z.int().positive(),
   tiles: z.int().positive(),
-  /** Seconds from one to the next. */
+  /** Seconds between two small images. */
   interval: z.number().positive(),
 });
 export type Storyboard = z.infer<typeof storyboard>;
 
-/** The whole result of one transcode attempt: everything the control plane needs to serve the video. */
+/** The result of one transcode attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({
   source: sourceFacts,
   /** Seconds of the delivered video. */
   duration: z.number().positive(),
   inputIssues: z.array(inputIssue),
-  /** Video rungs lowest first, then audio if there is any. */
+  /** Video renditions, lowest first, then the audio rendition if there is one. */
   renditions: z.array(renditionManifest).min(1),
-  /** A still, stored as `poster.jpg`, and `storyboard.jpg`; null when there is none. */
+  /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),
   storyboard: storyboard.nullable().default(null),
 });

@@ -3,37 +3,37 @@ import { ENGINE_STOPPED, FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
 import { manifestSchema } from './manifest.ts';
 
-/** Version of every message below. Raise it with a breaking change and accept both for one release. */
+/** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
 const VERSION = 1;
 
-/** A file that is stored whole. */
+/** A complete file in the object store. */
 export const uploadCompletedSchema = z.object({
   videoId: z.string(),
   transferId: z.string(),
   bytes: z.int().positive(),
   /** Lower-case hex. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** As the client declared them; never trusted, kept for the record. */
+  /** As the client declared them. Informational only. */
   contentType: z.string().nullable(),
   fileName: z.string().nullable(),
 });
 
-/** The data of each message, by type. `transcode` is a command to the engines; all others are events from them. */
+/** The data of each message, by type. `transcode` is a command to the engines. All others are events from the engines. */
 const dataSchemas = {
   transcode: z.object({
     videoId: z.string(),
     workspaceId: z.string(),
     sourceKey: z.string(),
-    /** Size of the source: an engine without the disk for it leaves the command to others. */
+    /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
     sourceBytes: z.int().positive(),
-    /** Since when the video waits for this attempt; a command that is sent again says the same. */
+    /** The time since which the video waits for this attempt. A command that is sent again has the same time. */
     waitingSince: z.iso.datetime(),
   }),
   /** Renews the lease of the transfer. */
   'upload.progress': z.object({ videoId: z.string(), transferId: z.string(), bytes: z.int().nonnegative() }),
   'upload.completed': uploadCompletedSchema,
   'upload.aborted': z.object({ videoId: z.string(), transferId: z.string(), reason: z.string() }),
-  /** Renews the lease of the attempt. `fraction` (0..1) never falls within one attempt. */
+  /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */
   'transcode.progress': z.object({
     videoId: z.string(),
     attempt: z.int().positive(),
@@ -48,7 +48,7 @@ const dataSchemas = {
     videoId: z.string(),
     attempt: z.int().positive(),
     code: z.enum([...FAILURE_CODES, ENGINE_STOPPED]),
-    /** One sentence for the owner of the video; causes belong in the engine's log. */
+    /** One sentence for the owner of the video. The cause belongs in the engine's log. */
     message: z.string(),
     retryable: z.boolean(),
   }),
@@ -78,7 +78,7 @@ const envelopeSchema = z.object({
   data: z.unknown(),
 });
 
-/** A new message with a fresh id. Throws a ZodError when `data` does not fit its type. */
+/** A new message with a new id. Throws a ZodError if `data` does not match its type. */
 export function createMessage<T extends MessageType>(type: T, data: MessageData<T>): MessageOf<T> {
   return {
     id: newId('msg'),
@@ -89,7 +89,7 @@ export function createMessage<T extends MessageType>(type: T, data: MessageData<
   };
 }
 
-/** Reads a message from outside. Throws a ZodError when it is not one of ours. */
+/** Parses a received message. Throws a ZodError if it is not a valid message. */
 export function parseMessage(value: unknown): Message {
   const envelope = envelopeSchema.parse(value);
   return { ...envelope, data: dataSchemas[envelope.type].parse(envelope.data) } as Message;

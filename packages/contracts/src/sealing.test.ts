@@ -5,14 +5,14 @@ import { SealingKeys } from './sealing.ts';
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
 const VALUE = Buffer.from('sixteen bytes ok');
 
-test('what a secret sealed opens while it is current or previous, and with no other', async () => {
+test('a sealed value opens while its secret is current or previous, and with no other secret', async () => {
   const sealed = await new SealingKeys(first).seal(VALUE);
   expect(await new SealingKeys(first).open(sealed)).toEqual(VALUE);
   expect(await new SealingKeys(third, [second, first]).open(sealed)).toEqual(VALUE);
   await expect(new SealingKeys(second, [third]).open(sealed)).rejects.toThrow('not configured');
 });
 
-test('the header names the secret and gives none of it away', async () => {
+test('the header identifies the secret and reveals none of it', async () => {
   const keys = new SealingKeys(first, [second]);
   const sealed = await keys.seal(VALUE);
   expect(sealed.split('.')[0]).toBe(keys.header);
@@ -22,7 +22,7 @@ test('the header names the secret and gives none of it away', async () => {
   expect(first.includes(Buffer.from(kid, 'base64url'))).toBe(false);
 });
 
-test('a value of the first version, without a key id, opens with whichever secret sealed it', async () => {
+test('a value without a key id opens with any configured secret that sealed it', async () => {
   const sealed = await new CompactEncrypt(VALUE)
     .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
     .encrypt(first);
@@ -37,7 +37,7 @@ test('an altered value does not open', async () => {
   await expect(keys.open(parts.join('.'))).rejects.toThrow('altered');
 });
 
-test('each purpose has keys of its own, for previous secrets too', async () => {
+test('each purpose has its own keys, also for previous secrets', async () => {
   const sealed = await new SealingKeys(first).derive('one').seal(VALUE);
   const keys = new SealingKeys(second, [first]);
   expect(await keys.derive('one').open(sealed)).toEqual(VALUE);

@@ -1,16 +1,15 @@
 import { hkdfSync } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
 
-/** A secret that seals others: exactly 32 bytes. */
+/** A secret that encrypts other secrets: exactly 32 bytes. */
 export type SealingSecret = Uint8Array;
 
-/** Length of a key id, in bytes: enough to tell the few secrets of an installation apart. */
+/** Length of a key id in bytes: enough to distinguish the few secrets of an installation. */
 const KEY_ID_BYTES = 8;
 
 /**
- * The secrets that open sealed values: the current one, which alone seals, and previous ones. A sealed value is a compact
- * JWE (`dir`, `A256GCM`, RFC 7516) whose header names its secret by a key id (`kid`); it is the only form in which a
- * secret is stored.
+ * The secrets that open sealed values: the current one, which also seals new values, and previous ones. A sealed value is a compact
+ * JWE (`dir`, `A256GCM`, RFC 7516) whose header names its secret by a key id (`kid`). Secrets are stored in this form only.
  */
 export class SealingKeys {
   readonly #current: SealingSecret;
@@ -30,7 +29,7 @@ export class SealingKeys {
     return [this.#current, ...this.#previous];
   }
 
-  /** What stands before the first full stop of everything that the current secret seals. */
+  /** The JWE header of all values sealed with the current secret: their part before the first full stop. */
   get header(): string {
     return Buffer.from(JSON.stringify(this.#header)).toString('base64url');
   }
@@ -40,7 +39,7 @@ export class SealingKeys {
     return new CompactEncrypt(plaintext).setProtectedHeader(this.#header).encrypt(this.#current);
   }
 
-  /** Opens a sealed value. Throws when it was sealed with none of these secrets, or altered. */
+  /** Opens a sealed value. Throws if it was altered or sealed with none of these secrets. */
   async open(sealed: string): Promise<Buffer> {
     const { kid } = decodeProtectedHeader(sealed);
     // The first version sealed without a key id.
@@ -52,7 +51,7 @@ export class SealingKeys {
     throw new Error('The value was altered, or sealed with a secret that is not configured');
   }
 
-  /** The keys for one purpose, made from these (HKDF-SHA-256, RFC 5869): what they seal opens for no other purpose. */
+  /** Keys for one purpose, derived from these (HKDF-SHA-256, RFC 5869). Values sealed for one purpose do not open for another. */
   derive(purpose: string): SealingKeys {
     const derived = (secret: SealingSecret) => deriveSecret(secret, purpose);
     return new SealingKeys(derived(this.#current), this.#previous.map(derived));
@@ -71,7 +70,7 @@ async function open(sealed: string, secret: SealingSecret): Promise<Buffer | und
   }
 }
 
-/** Names a secret without giving any of it away. */
+/** Identifies a secret without revealing any of it. */
 function keyIdOf(secret: SealingSecret): string {
   return Buffer.from(deriveSecret(secret, 'key id').subarray(0, KEY_ID_BYTES)).toString('base64url');
 }

@@ -1,6 +1,6 @@
 import type { MessageType } from './messages.ts';
 
-/** The one topic exchange; the routing key of a message is its type. */
+/** The only exchange, a topic exchange. The routing key of a message is its type. */
 export const EXCHANGE = 'framelane';
 
 export type QueueName = 'engine.commands' | 'control-plane.events';
@@ -8,7 +8,7 @@ export type QueueName = 'engine.commands' | 'control-plane.events';
 /** Deliveries of one message before it goes to the dead-letter queue. */
 export const DELIVERY_LIMIT = 5;
 
-/** Which queue takes which message types. Declared here, asserted by every adapter at each (re)connect. */
+/** The message types of each queue. Every adapter asserts these queues when it connects. */
 export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   'engine.commands': ['transcode'],
   'control-plane.events': [
@@ -21,12 +21,12 @@ export const QUEUES: Readonly<Record<QueueName, readonly MessageType[]>> = {
   ],
 };
 
-/** The queue that takes messages of this type. */
+/** The queue for messages of this type. */
 export function queueFor(type: MessageType): QueueName {
   return QUEUES['engine.commands'].includes(type) ? 'engine.commands' : 'control-plane.events';
 }
 
-/** Where messages end that no consumer could handle. */
+/** The queue for messages that no consumer could handle. */
 export function deadLetterQueue(queue: QueueName): string {
   return `${queue}.dead`;
 }

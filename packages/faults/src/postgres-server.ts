@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureDatabase } from '../../single-node/src/postgres/database.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../single-node/src/postgres/embedded-postgres.ts';
-import { ensureDatabase } from '../../single-node/src/postgres/ensure-database.ts';
 
 const DATABASE = 'faults';
 

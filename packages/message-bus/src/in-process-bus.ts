@@ -43,9 +43,10 @@ type Queue = {
 /**
  * The message bus of a single node: the contract of the message broker within one process.
  *
- * Its messages are lost with the process, so `publish` resolves at a different time for each queue. For an event it resolves once
- * the control plane has handled it, and rejects when it is dead-lettered or the bus closes first. For a command it resolves once
- * it is queued: the database knows that the command is due, and the control plane publishes it again after a restart.
+ * Its messages are lost with the process, so `publish` resolves at a different time for each queue. For an event it
+ * resolves once the control plane has handled it, and rejects when it is dead-lettered or the bus closes first. For a
+ * command it resolves once it is queued: the database knows that the command is due, and the control plane publishes it
+ * again after a restart.
  */
 export class InProcessBus implements MessageBus {
   readonly #logger: Logger;
@@ -108,8 +109,8 @@ export class InProcessBus implements MessageBus {
   }
 
   /**
-   * Rejects waiting messages, then waits for the handlers in progress. In this order, because a handler may wait for an event
-   * of its own to be handled.
+   * Rejects waiting messages, then waits for the handlers in progress. In this order, because a handler may wait for an
+   * event of its own to be handled.
    */
   async close(): Promise<void> {
     this.#closed = true;

@@ -30,8 +30,8 @@ export interface MessageBus {
    */
   publish(message: Message): Promise<void>;
   /**
-   * Delivers messages of a queue to `handler`, at most `prefetch` at a time. A message is acknowledged when the handler resolves.
-   * When the handler rejects, the message is redelivered; after DELIVERY_LIMIT deliveries it is dead-lettered.
+   * Delivers messages of a queue to `handler`, at most `prefetch` at a time. A message is acknowledged when the handler
+   * resolves. When the handler rejects, the message is redelivered; after DELIVERY_LIMIT deliveries it is dead-lettered.
    */
   consume(queue: QueueName, options: { prefetch: number }, handler: MessageHandler): Promise<Consumer>;
   /** The number of undelivered messages in a queue. Rejects while the broker is unreachable. */

@@ -32,16 +32,18 @@ type Options = {
   publishLimitMs?: number;
   /** Delay before a rejected message is redelivered; it doubles with each delivery. */
   redeliveryDelayMs?: number;
-  /** Whether to declare the exchange and the queues, or to wait until another service has declared them. Default: true. */
+  /**
+   * Whether to declare the exchange and the queues, or to wait until another service has declared them. Default: true.
+   */
   declares?: boolean;
 };
 
 /**
- * The message bus on RabbitMQ. When the connection is lost, it reconnects and declares everything again. Consumers continue, and
- * unconfirmed messages are sent again until their time limit.
+ * The message bus on RabbitMQ. When the connection is lost, it reconnects and declares everything again. Consumers
+ * continue, and unconfirmed messages are sent again until their time limit.
  *
- * It holds two connections. A broker short of memory or disk space stops reading from connections that publish. It must still
- * receive acknowledgements, because they free memory, so consumers have a connection of their own.
+ * It holds two connections. A broker short of memory or disk space stops reading from connections that publish. It must
+ * still receive acknowledgements, because they free memory, so consumers have a connection of their own.
  */
 export class RabbitMqBus implements MessageBus {
   readonly #options: Required<Options>;
@@ -200,7 +202,9 @@ async function setUpTopology(
   await channel.close();
 }
 
-/** A channel for a few requests. A refused request closes the channel and rejects, so the error event needs no handling. */
+/**
+ * A channel for a few requests. A refused request closes the channel and rejects, so the error event needs no handling.
+ */
 async function openChannel(connection: ChannelModel): Promise<Channel> {
   const channel = await connection.createChannel();
   channel.on('error', () => {});

@@ -33,7 +33,9 @@ export class RabbitMqPublisher {
     await promise;
   }
 
-  /** Resolves once the broker confirms the message. Rejects when it is refused, or the channel closes before the confirm. */
+  /**
+   * Resolves once the broker confirms the message. Rejects when it is refused, or the channel closes before the confirm.
+   */
   async publish({ id, type, body }: { id: string; type: string; body: string }): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onConfirm = (error: unknown) => {

@@ -101,7 +101,10 @@ export class RabbitMqSubscription {
     }
   }
 
-  /** Delays before it requeues the message. Meanwhile the message counts for the prefetch, so a failing consumer slows down. */
+  /**
+   * Delays before it requeues the message. Meanwhile the message counts for the prefetch, so a failing consumer slows
+   * down.
+   */
   async #reject(
     channel: Channel,
     delivery: ConsumeMessage,

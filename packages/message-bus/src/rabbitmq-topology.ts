@@ -11,8 +11,8 @@ import type { Channel } from 'amqplib';
 const QUORUM = { 'x-queue-type': 'quorum' };
 
 /**
- * Declares the exchange, the queues with their bindings, and the dead-letter queues. Idempotent. Fails when one of them exists
- * with other properties.
+ * Declares the exchange, the queues with their bindings, and the dead-letter queues. Idempotent. Fails when one of them
+ * exists with other properties.
  */
 export async function declareTopology(channel: Channel): Promise<void> {
   await channel.assertExchange(EXCHANGE, 'topic', { durable: true });
@@ -26,7 +26,8 @@ export async function declareTopology(channel: Channel): Promise<void> {
         'x-delivery-limit': DELIVERY_LIMIT,
         'x-dead-letter-exchange': '',
         'x-dead-letter-routing-key': dead,
-        // A dead letter leaves its queue only once the dead-letter queue has confirmed it. This requires `reject-publish`.
+        // A dead letter leaves its queue only once the dead-letter queue has confirmed it. This requires
+        // `reject-publish`.
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
       },

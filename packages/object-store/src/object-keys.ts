@@ -1,8 +1,11 @@
 /**
- * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has entered.
+ * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has
+ * entered.
  */
 
-/** The uploaded file, byte for byte. Each transfer has a key of its own, so that an abandoned one cannot affect another. */
+/**
+ * The uploaded file, byte for byte. Each transfer has a key of its own, so that an abandoned one cannot affect another.
+ */
 export function sourceKey(workspaceId: string, videoId: string, transferId: string): string {
   return `${transferPrefix(workspaceId, videoId, transferId)}original`;
 }

@@ -41,12 +41,12 @@ export interface ObjectStore {
   /** Stores a small object. */
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   /**
-   * Stores a stream of unknown length with bounded memory. Resolves with its size once it is durable. When the stream fails or
-   * `signal` aborts, it rejects and stores nothing. An abort after the last byte was read may come too late: if the promise
-   * resolves, the object exists. `body` is always consumed or destroyed.
+   * Stores a stream of unknown length with bounded memory. Resolves with its size once it is durable. When the stream
+   * fails or `signal` aborts, it rejects and stores nothing. An abort after the last byte was read may come too late: if
+   * the promise resolves, the object exists. `body` is always consumed or destroyed.
    *
-   * With `ifAbsent` it throws ObjectExistsError instead of replacing an object. Not every store can guarantee that: of two
-   * concurrent writers, the later one may win.
+   * With `ifAbsent` it throws ObjectExistsError instead of replacing an object. Not every store can guarantee that: of
+   * two concurrent writers, the later one may win.
    */
   putStream(
     key: string,
@@ -59,8 +59,8 @@ export interface ObjectStore {
    */
   get(key: string, range?: ByteRange): Promise<StoredObject>;
   /**
-   * A URL at which anyone can read an object until it expires. It does not check that the object exists. Absent where a store has
-   * no URLs.
+   * A URL at which anyone can read an object until it expires. It does not check that the object exists. Absent where a
+   * store has no URLs.
    */
   presign?(key: string, expiresInSeconds: number): Promise<string>;
   /** Metadata of an object, or null if it does not exist. */
@@ -76,11 +76,13 @@ export interface ObjectStore {
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Deletes all objects below a prefix, which ends with a slash. Succeeds if there are none. */
   deletePrefix(prefix: string): Promise<void>;
-  /** Aborts unfinished `putStream`s below a prefix and removes their parts. Absent where unfinished objects have no key. */
+  /**
+   * Aborts unfinished `putStream`s below a prefix and removes their parts. Absent where unfinished objects have no key.
+   */
   abortUploads?(prefix: string): Promise<void>;
   /**
-   * Removes the parts of `putStream`s that started before a time, except for keys that `isLive` says are still being written.
-   * Where unfinished objects have no key, the time of the last write decides. Resolves with how many it removed.
+   * Removes the parts of `putStream`s that started before a time, except for keys that `isLive` says are still being
+   * written. Where unfinished objects have no key, the time of the last write decides. Resolves with how many it removed.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */

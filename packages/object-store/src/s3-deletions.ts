@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-s3';
 
 /**
- * How a page of objects is deleted: one request with the SDK's checksum (CRC32), one request with Content-MD5, which older
- * servers require (aws-sdk-js-v3 issues 6819 and 6920), or one request per object.
+ * How a page of objects is deleted: one request with the SDK's checksum (CRC32), one request with Content-MD5, which
+ * older servers require (aws-sdk-js-v3 issues 6819 and 6920), or one request per object.
  */
 const METHODS = ['crc32', 'md5', 'single'] as const;
 

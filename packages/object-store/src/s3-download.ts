@@ -4,8 +4,8 @@ import type { StoredObject } from './object-store.ts';
 import { DOWNLOAD_RETRIES } from './s3-retries.ts';
 
 /**
- * Reads an open object to its end. When the connection breaks, `reopen` continues from the first missing byte; it must reject if
- * the object has changed. DOWNLOAD_RETRIES limits that. It fails when it ends with the wrong length.
+ * Reads an open object to its end. When the connection breaks, `reopen` continues from the first missing byte; it must
+ * reject if the object has changed. DOWNLOAD_RETRIES limits that. It fails when it ends with the wrong length.
  */
 export function readContinuously(
   first: StoredObject,

@@ -93,8 +93,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   /**
-   * An abort destroys the stream, so it has no effect after the last byte was read. `ifAbsent` is a conditional write; a server
-   * without conditional writes replaces the object.
+   * An abort destroys the stream, so it has no effect after the last byte was read. `ifAbsent` is a conditional write; a
+   * server without conditional writes replaces the object.
    */
   async putStream(
     key: string,

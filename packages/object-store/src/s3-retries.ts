@@ -1,26 +1,31 @@
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 
-/** How often a request is sent in all, when the connection breaks or the server fails (500, 502, 503, 504, throttling). */
+/**
+ * How often a request is sent in all, when the connection breaks or the server fails (500, 502, 503, 504, throttling).
+ */
 const REQUEST_ATTEMPTS = 3;
 
 /** How often it is sent in all, when it conflicts with another write (409). */
 const CONFLICT_ATTEMPTS = 4;
 
-/** The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter. */
+/**
+ * The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter.
+ */
 const BASE_DELAY_MS = 500;
 
 /**
- * A download continues on a new connection when its connection breaks, until this many connections in a row have brought less
- * than `progressBytes`. A connection counts as one here, however often the request behind it was retried.
+ * A download continues on a new connection when its connection breaks, until this many connections in a row have brought
+ * less than `progressBytes`. A connection counts as one here, however often the request behind it was retried.
  */
 export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, delayMs: 500 };
 
 /**
  * Retries the requests of an S3 client: the only layer of retries below a download.
  *
- * The SDK's own strategy has one quota for all requests of a client, some 35 retries at a time, so that many parallel uploads
- * would fail when a server restarts. Here each request has the quota of a new client. The attempts made so far are in the token.
+ * The SDK's own strategy has one quota for all requests of a client, some 35 retries at a time, so that many parallel
+ * uploads would fail when a server restarts. Here each request has the quota of a new client. The attempts made so far
+ * are in the token.
  */
 export class S3Retries extends StandardRetryStrategy {
   constructor() {
@@ -40,7 +45,9 @@ function strategy(maxAttempts: number): StandardRetryStrategy {
   return new StandardRetryStrategy({ maxAttempts, baseDelay: BASE_DELAY_MS });
 }
 
-/** The server has not decided on another write of the object yet. That may be an earlier attempt whose response was lost. */
+/**
+ * The server has not decided on another write of the object yet. That may be an earlier attempt whose response was lost.
+ */
 function isConflict(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 409;
 }

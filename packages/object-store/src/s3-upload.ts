@@ -17,7 +17,10 @@ export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
 
 /** Parts of one stream in transfer at the same time. */
 const PARALLEL_PARTS = 4;
-/** Buffers that all streams of a store may have beyond the first of each. It limits the memory and the connections they use. */
+/**
+ * Buffers that all streams of a store may have beyond the first of each. It limits the memory and the connections they
+ * use.
+ */
 const MAX_SHARED_BUFFERS = 32;
 
 /** How long parts in transfer may take to settle after the upload has failed. */
@@ -27,9 +30,10 @@ const SETTLE_MS = 5_000;
 const MIN_IDLE_BUFFERS = 10;
 
 /**
- * A pool of buffers, one part each, for all streams of a store. Reusing them saves a third of an upload's time, which new buffers
- * would spend on garbage collection. Every stream may always have one buffer. Further buffers, which it fills while parts are in
- * transfer, come from a shared budget. So parts that hang can slow other streams down, but never stop them.
+ * A pool of buffers, one part each, for all streams of a store. Reusing them saves a third of an upload's time, which new
+ * buffers would spend on garbage collection. Every stream may always have one buffer. Further buffers, which it fills
+ * while parts are in transfer, come from a shared budget. So parts that hang can slow other streams down, but never stop
+ * them.
  */
 export class SharedBuffers {
   readonly #idle: Buffer[] = [];
@@ -38,7 +42,10 @@ export class SharedBuffers {
   #shared = 0;
   #held = 0;
 
-  /** A buffer for a stream that holds `held` others. Returns undefined when the budget is used up; then calls `retry` once, later. */
+  /**
+   * A buffer for a stream that holds `held` others. Returns undefined when the budget is used up; then calls `retry`
+   * once, later.
+   */
   take(held: number, retry: () => void): Buffer | undefined {
     if (held > 0 && this.#shared >= MAX_SHARED_BUFFERS) {
       this.#waiting.add(retry);
@@ -105,8 +112,8 @@ export class S3Upload {
   }
 
   /**
-   * Resolves when the server has confirmed the object. When the stream or the server fails, it waits up to `SETTLE_MS` for the
-   * parts in transfer, removes the multipart upload and rejects.
+   * Resolves when the server has confirmed the object. When the stream or the server fails, it waits up to `SETTLE_MS`
+   * for the parts in transfer, removes the multipart upload and rejects.
    */
   async run(body: Readable): Promise<void> {
     body.once('error', this.#wake);
@@ -223,7 +230,10 @@ export class S3Upload {
     this.#assertConfirmed(ETag);
   }
 
-  /** Runs the request that creates the object. With `ifAbsent` it is conditional (RFC 9110 §13.1.2), if the server supports that. */
+  /**
+   * Runs the request that creates the object. With `ifAbsent` it is conditional (RFC 9110 §13.1.2), if the server
+   * supports that.
+   */
   async #conditionally<T>(write: (condition: { IfNoneMatch?: '*' }) => Promise<T>): Promise<T> {
     if (!this.#options.ifAbsent) return write({});
     try {

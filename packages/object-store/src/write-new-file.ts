@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes a stream to a file that must not exist, and creates its folder where needed. With `flush` it waits until the bytes are
- * on disk. When the stream fails or `signal` aborts, it removes the file and rejects. `body` is always consumed or destroyed.
+ * Writes a stream to a file that must not exist, and creates its folder where needed. With `flush` it waits until the
+ * bytes are on disk. When the stream fails or `signal` aborts, it removes the file and rejects. `body` is always consumed
+ * or destroyed.
  */
 export async function writeNewFile(
   body: Readable,

@@ -9,8 +9,8 @@ const LIMIT_MS = 3_000;
 const SHARED_MS = 1_000;
 
 /**
- * `GET /healthz`: 200 while this process works, whatever the state of its dependencies. 503 when its thread pool is blocked,
- * which only a restart solves.
+ * `GET /healthz`: 200 while this process works, whatever the state of its dependencies. 503 when its thread pool is
+ * blocked, which only a restart solves.
  */
 export function liveness(pool: ThreadPoolProbe = threadPool): RequestHandler {
   return async (_req, res) => {
@@ -25,7 +25,9 @@ export function liveness(pool: ThreadPoolProbe = threadPool): RequestHandler {
 /** What a service needs to serve requests, by name. A check rejects while its dependency is unavailable. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
-/** `GET /readyz`: 200 when every check passes, else 503 with the names of those that failed. Responds within `limitMs`. */
+/**
+ * `GET /readyz`: 200 when every check passes, else 503 with the names of those that failed. Responds within `limitMs`.
+ */
 export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestHandler {
   let latest: { startedAt: number; missing: Promise<string[]> } | undefined;
   return async (_req, res) => {

@@ -7,15 +7,19 @@ import { SettingsError } from './settings.ts';
 export type ListenAddress = { host: string; port: number; variable: string };
 
 /**
- * How long a connection may be idle. It is longer than the idle time of proxies (60 s or less for HAProxy, nginx and AWS), so that
- * the proxy closes the connection. If the server closed it, a request that the proxy sends at that moment would fail.
+ * How long a connection may be idle. It is longer than the idle time of proxies (60 s or less for HAProxy, nginx and
+ * AWS), so that the proxy closes the connection. If the server closed it, a request that the proxy sends at that moment
+ * would fail.
  */
 const KEEP_ALIVE_MS = 75_000;
 
 /** How often a closing server closes connections that have become idle. */
 const CLOSING_CHECK_MS = 50;
 
-/** Listens, and resolves with the port (useful with 0). Throws a SettingsError that names the variable if the port is taken. */
+/**
+ * Listens, and resolves with the port (useful with 0). Throws a SettingsError that names the variable if the port is
+ * taken.
+ */
 export async function listen(server: Server, { host, port, variable }: ListenAddress): Promise<number> {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, host);

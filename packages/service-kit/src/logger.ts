@@ -27,8 +27,8 @@ export const jsonLines: LogFormat = winston.format.combine(
 );
 
 /**
- * The logger of a service. The message is the dotted name of an event (`upload.completed`), the fields are its data. Values that
- * look like secrets are redacted.
+ * The logger of a service. The message is the dotted name of an event (`upload.completed`), the fields are its data.
+ * Values that look like secrets are redacted.
  */
 export function createLogger(options: { service: string; level?: string; format?: LogFormat }): Logger {
   return winston.createLogger({
@@ -50,8 +50,8 @@ const CONSOLE_LEVELS = {
 } as const;
 
 /**
- * Logs what libraries and Node would otherwise print as plain text: calls of `console` (`console.called`), warnings of Node
- * (`process.warning`) and an uncaught error (`process.crashed`), which still ends the process with exit code 1.
+ * Logs what libraries and Node would otherwise print as plain text: calls of `console` (`console.called`), warnings of
+ * Node (`process.warning`) and an uncaught error (`process.crashed`), which still ends the process with exit code 1.
  */
 export function logProcessOutput(logger: Logger): void {
   for (const [method, level] of Object.entries(CONSOLE_LEVELS) as [keyof typeof CONSOLE_LEVELS, string][]) {

@@ -9,8 +9,8 @@ const DURATIONS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 /**
  * Counts requests by method, route and status, and problem responses by code. A route is a template such as
- * `/v1/videos/{id}`, so that ids and made-up paths never become labels. `routeOf` is called after the request; without a route
- * the label is `unmatched`. A request whose client disconnects before the response starts has the status `aborted`.
+ * `/v1/videos/{id}`, so that ids and made-up paths never become labels. `routeOf` is called after the request; without a
+ * route the label is `unmatched`. A request whose client disconnects before the response starts has the status `aborted`.
  */
 export function countRequests(
   registry: Registry,
@@ -63,8 +63,8 @@ function processMetrics(): Registry {
 }
 
 /**
- * `GET /metrics` in the text format of Prometheus: the metrics of one service and those of its process. `refresh` runs first,
- * to update gauges that have to be queried. It must not reject.
+ * `GET /metrics` in the text format of Prometheus: the metrics of one service and those of its process. `refresh` runs
+ * first, to update gauges that have to be queried. It must not reject.
  */
 export function metricsEndpoint(
   registry: Registry,

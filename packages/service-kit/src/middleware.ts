@@ -28,9 +28,9 @@ export const requestId: RequestHandler = (req, res, next) => {
 };
 
 /**
- * Response headers for browsers (OWASP REST Security Cheat Sheet). Responses are data: shown as a page they load nothing, cannot
- * be framed, and only pages of the same origin can embed them. A handler whose response is something else overrides them.
- * Strict-Transport-Security is left to the proxy that terminates TLS.
+ * Response headers for browsers (OWASP REST Security Cheat Sheet). Responses are data: shown as a page they load nothing,
+ * cannot be framed, and only pages of the same origin can embed them. A handler whose response is something else
+ * overrides them. Strict-Transport-Security is left to the proxy that terminates TLS.
  */
 export const securityHeaders: RequestHandler = (_req, res, next) => {
   res.set({
@@ -57,8 +57,8 @@ export const routeNotFound: RequestHandler = (req) => {
 };
 
 /**
- * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems. Any other error
- * is a 500; it is logged with the request id and never shown to the client.
+ * The last middleware: renders every error as problem+json. `translate` turns errors of libraries into Problems. Any
+ * other error is a 500; it is logged with the request id and never shown to the client.
  */
 export function problemHandler(
   logger: Logger,

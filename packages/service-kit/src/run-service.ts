@@ -11,9 +11,9 @@ export type StartService = (context: {
 }) => Promise<void>;
 
 /**
- * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, runs the stop phases and exits with 0.
- * When the start fails, it logs the reason and exits with 1. When the thread pool is blocked, it kills the process. Every line
- * that it writes is JSON.
+ * Runs a service as the program of this process: starts it, waits for SIGINT or SIGTERM, runs the stop phases and exits
+ * with 0. When the start fails, it logs the reason and exits with 1. When the thread pool is blocked, it kills the
+ * process. Every line that it writes is JSON.
  */
 export async function runService(service: string, start: StartService): Promise<never> {
   const signalled = stopSignal();

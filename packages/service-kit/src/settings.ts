@@ -7,8 +7,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads settings from environment variables. The keys of `schema` are the names of the variables. An empty value counts as unset.
- * Throws a SettingsError that names all missing and invalid variables.
+ * Reads settings from environment variables. The keys of `schema` are the names of the variables. An empty value counts
+ * as unset. Throws a SettingsError that names all missing and invalid variables.
  */
 export function readSettings<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const present = Object.fromEntries(

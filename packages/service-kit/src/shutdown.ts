@@ -16,7 +16,9 @@ export async function stopInOrder(phases: readonly StopPhase[], logger: Logger):
   }
 }
 
-/** The terminal sends Ctrl-C to npm and to this process, and npm forwards it: a signal within this time is the same one. */
+/**
+ * The terminal sends Ctrl-C to npm and to this process, and npm forwards it: a signal within this time is the same one.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 /** Resolves at the first SIGINT or SIGTERM. A second signal ends the process within a second. */

@@ -13,8 +13,8 @@ export function ownAccount(): Account {
 }
 
 /**
- * The account of a system user, which is created if it is missing. Only root can create it. If that fails, throws a SettingsError
- * with the command to run.
+ * The account of a system user, which is created if it is missing. Only root can create it. If that fails, throws a
+ * SettingsError with the command to run.
  */
 export async function ensureSystemAccount(name: string): Promise<Account> {
   const existing = await findAccount(name);

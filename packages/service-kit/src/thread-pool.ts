@@ -2,8 +2,9 @@ import { stat } from 'node:fs/promises';
 import pTimeout from 'p-timeout';
 
 /**
- * Checks whether libuv's thread pool still works. A few calls that never return, such as opening a FIFO without a writer, block
- * all of its threads. Then no file operation completes, and the process cannot exit, because Node waits for the threads.
+ * Checks whether libuv's thread pool still works. A few calls that never return, such as opening a FIFO without a writer,
+ * block all of its threads. Then no file operation completes, and the process cannot exit, because Node waits for the
+ * threads.
  */
 export class ThreadPoolProbe {
   readonly #work: () => Promise<unknown>;

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const LINGER_MS = 2_000;
 
 /**
- * Middleware that destroys the connection when the client still sends its body `LINGER_MS` after the response. Without it,
- * Node reads the rest of the body, however slowly it arrives, before it takes the next request of the connection.
+ * Middleware that destroys the connection when the client still sends its body `LINGER_MS` after the response. Without
+ * it, Node reads the rest of the body, however slowly it arrives, before it takes the next request of the connection.
  */
 export function closeOnUnreadBody(req: IncomingMessage, res: ServerResponse, next: () => void): void {
   res.once('finish', () => {
@@ -21,8 +21,8 @@ export function closeOnUnreadBody(req: IncomingMessage, res: ServerResponse, nex
 /**
  * Responds to a request whose body is not wanted and closes the connection. Call it instead of `res.end`.
  *
- * It sends the whole response first, then discards the rest of the body for at most `LINGER_MS`. Closing a socket with unread
- * bytes sends a TCP reset, which can discard a response that the client has not read yet.
+ * It sends the whole response first, then discards the rest of the body for at most `LINGER_MS`. Closing a socket with
+ * unread bytes sends a TCP reset, which can discard a response that the client has not read yet.
  */
 export function endWithUnreadBody(req: IncomingMessage, res: ServerResponse, body: string): void {
   res.setHeader('Connection', 'close');

@@ -1,15 +1,15 @@
-/** Where the first API key can be found. */
+/** Where to find the first API key. */
 export type KeyPlace =
-  /** Made at this start, which shows it in a terminal. */
+  /** Created at this start and printed, because the output is a terminal. */
   | { kind: 'shown'; secret: string }
-  /** Made at this start, whose output may be kept by others: in a private file. */
+  /** Created at this start and written to a private file, because the output may be collected. */
   | { kind: 'file'; path: string }
-  /** Given by the setting BOOTSTRAP_API_KEY. */
+  /** The value of BOOTSTRAP_API_KEY. */
   | { kind: 'given' }
-  /** Made at an earlier start. */
+  /** Created at an earlier start. */
   | { kind: 'earlier' };
 
-/** What a person has to know once everything runs. */
+/** The facts that the banner shows. */
 export type BannerFacts = {
   baseUrl: string;
   engineUrl: string;
@@ -19,15 +19,15 @@ export type BannerFacts = {
   sampleVideo: string;
 };
 
-/** The lines to print after a start. */
+/** The text to print when the node is ready. */
 export function banner(facts: BannerFacts): string {
   const { baseUrl, engineUrl, workspaceId, key, dataDir } = facts;
   const keyInShell = shellExpression(key);
   return `
 Framelane is ready.
 
-  Base address    ${baseUrl}
-  Engine address  ${engineUrl}
+  API             ${baseUrl}
+  Uploads         ${engineUrl}
   API reference   ${baseUrl}/docs
   Workspace       ${workspaceId}
   API key         ${describeKey(key, workspaceId)}
@@ -40,17 +40,17 @@ Stop with Ctrl-C.
 function describeKey(key: KeyPlace, workspaceId: string): string {
   switch (key.kind) {
     case 'shown':
-      return `${key.secret}   (keep it: it is shown only this once)`;
+      return `${key.secret}   (save it now: it is shown only once)`;
     case 'file':
       return `${key.path}   (copy the key from this file, then delete the file)`;
     case 'given':
-      return 'the one in BOOTSTRAP_API_KEY';
+      return 'the value of BOOTSTRAP_API_KEY';
     case 'earlier':
-      return `made at the first start. Lost it? npm run admin -- key create --workspace ${workspaceId} --name Another`;
+      return `created at the first start. To create another: npm run admin -- key create --workspace ${workspaceId} --name Another`;
   }
 }
 
-/** How a shell gets the key, between double quotes. */
+/** The shell expression for the key, for use within double quotes. */
 function shellExpression(key: KeyPlace): string | null {
   switch (key.kind) {
     case 'shown':
@@ -64,12 +64,12 @@ function shellExpression(key: KeyPlace): string | null {
   }
 }
 
-/** Ticket, upload, poll: three lines for any POSIX shell. */
+/** Three lines for any POSIX shell: request an upload ticket, upload a file, wait until the video is ready. */
 function example(facts: BannerFacts, key: string): string {
   const { baseUrl, engineUrl, workspaceId, sampleVideo } = facts;
   const credentials = `-H "Authorization: Bearer ${key}" -H 'X-Svc-Workspace: ${workspaceId}'`;
   const fromTicket = (field: string) => `$(echo "$TICKET" | sed 's/.*"${field}":"\\([^"]*\\)".*/\\1/')`;
-  return `Try it, with this sample or a file of your own:
+  return `To try it, run these lines. They upload a sample video; replace it with a file of your own if you like.
 
 TICKET=$(curl -sS ${baseUrl}/videos/upload-ticket ${credentials} -H 'Content-Type: application/json' -d '{"filename":"sample.mp4"}'); echo "$TICKET"
 curl -sS ${engineUrl}/upload -H "X-Upload-Token: ${fromTicket('uploadToken')}" -F 'file=@${sampleVideo}'; echo

@@ -13,7 +13,7 @@ describe('the lock of a data directory', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test('is held by one at a time, by whatever path they come', async () => {
+  test('is held by one process at a time, whatever path it uses', async () => {
     const data = join(root, 'data');
     const link = join(root, 'link');
     await symlink(root, link);
@@ -26,13 +26,15 @@ describe('the lock of a data directory', () => {
   });
 });
 
-test('a data directory that cannot be made is named', async () => {
+test('reports a data directory that cannot be created', async () => {
   const root = await mkdtemp(join(tmpdir(), 'framelane-data-'));
   try {
     const file = join(root, 'file');
     await writeFile(file, '');
     const { dataDir } = readSingleNodeSettings({ DATA_DIR: join(file, 'data') });
-    await expect(makeDataDir(dataDir)).rejects.toThrow(/^DATA_DIR: no directory can be made there \(ENOTDIR/);
+    await expect(makeDataDir(dataDir)).rejects.toThrow(
+      /^DATA_DIR: the directory cannot be created \(ENOTDIR/,
+    );
   } finally {
     await rm(root, { recursive: true });
   }

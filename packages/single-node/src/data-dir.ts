@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, realpath } from 'node:fs/promises';
+import { access, mkdir, realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { DataDir } from './settings.ts';
 
 /**
- * Makes the directories. Root's own PostgreSQL user has to get through the first; the others are for us alone. Throws a
- * SettingsError where none can be made.
+ * Creates the directories. All but the root are private; PostgreSQL may run as another user, who has to pass through the
+ * root. Throws a SettingsError when they cannot be created.
  */
 export async function makeDataDir(dataDir: DataDir): Promise<void> {
   try {
@@ -15,28 +15,37 @@ export async function makeDataDir(dataDir: DataDir): Promise<void> {
     await mkdir(dataDir.objects, { recursive: true, mode: 0o700 });
     await mkdir(dataDir.work, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new SettingsError(`DATA_DIR: no directory can be made there (${(error as Error).message})`);
+    throw new SettingsError(`DATA_DIR: the directory cannot be created (${(error as Error).message})`);
   }
 }
 
+/** Throws a SettingsError unless a node has been started with this data directory. */
+export async function assertInUse({ root, secrets }: DataDir): Promise<void> {
+  await access(secrets).catch(() => {
+    throw new SettingsError(
+      `There is no Framelane data in ${root}. Start Framelane once with npm start, or set DATA_DIR to its data directory.`,
+    );
+  });
+}
+
 /**
- * Makes this process the only one to use the data directory, and resolves with the way to give it up again. Throws a
- * SettingsError while another process uses it.
+ * Locks the data directory. Resolves with a function that unlocks it. Throws a SettingsError while another process holds
+ * the lock.
  *
- * The lock is an abstract Unix socket named for the directory: the kernel lets go of it when its process ends, however
- * that happens, so no lock is ever left behind by a dead one.
+ * The lock is an abstract Unix socket named after the directory. The kernel releases it when the process ends, so a
+ * killed process leaves no stale lock.
  */
 export async function lockDataDir(root: string): Promise<() => Promise<void>> {
-  const place = await realpath(root);
-  const name = createHash('sha256').update(place).digest('hex');
-  const lock = createServer((stranger) => stranger.destroy());
+  const path = await realpath(root);
+  const name = createHash('sha256').update(path).digest('hex');
+  const lock = createServer((socket) => socket.destroy());
   lock.unref().listen(`\0framelane-${name}`);
   try {
     await once(lock, 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
-      `Another Framelane is running on ${place}. Stop that one first, or set DATA_DIR to a directory of its own.`,
+      `Another Framelane is running on ${path}. Stop it first, or set DATA_DIR to another directory.`,
     );
   }
   return async () => {

@@ -12,22 +12,22 @@ import { terminalFormat } from './terminal-format.ts';
 
 const signalled = stopSignal();
 
-/** Runs a single node until it is told to stop. */
+/** Runs a single node until a stop signal. */
 async function main(): Promise<void> {
   const settings = readSingleNodeSettings(process.env);
   const baseUrl = `${settings.publicUrl}/v1`;
-  const forPeople = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);
-  const format = forPeople ? terminalFormat(baseUrl) : jsonLines;
-  if (!forPeople) logProcessOutput(createLogger({ service: 'single-node', format }));
-  const unwanted = new AbortController();
-  signalled.then(() => unwanted.abort());
+  const isPretty = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);
+  const format = isPretty ? terminalFormat(baseUrl) : jsonLines;
+  if (!isPretty) logProcessOutput(createLogger({ service: 'single-node', format }));
+  const starting = new AbortController();
+  signalled.then(() => starting.abort());
 
   process.stdout.write('Starting Framelane …\n');
   const node = await startSingleNode({
     settings,
     env: process.env,
     loggerFor: (service) => createLogger({ service, format }),
-    signal: unwanted.signal,
+    signal: starting.signal,
   });
   try {
     process.stdout.write(
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
         baseUrl,
         engineUrl: settings.enginePublicUrl,
         workspaceId: node.workspaceId,
-        key: await handOver(node, settings),
+        key: await showFirstKey(node, settings),
         dataDir: settings.dataDir.root,
         sampleVideo: settings.dataDir.sampleVideo,
       }),
@@ -47,33 +47,33 @@ async function main(): Promise<void> {
 }
 
 /**
- * Brings the first key to the person who started the node, and to nobody else: a terminal shows it once, whatever
- * collects output elsewhere would keep it.
+ * Hands the first key to the person who started the node: in the terminal, or in a private file if output may be
+ * collected.
  */
-async function handOver({ newApiKey }: SingleNode, { dataDir }: SingleNodeSettings): Promise<KeyPlace> {
+async function showFirstKey({ newApiKey }: SingleNode, { dataDir }: SingleNodeSettings): Promise<KeyPlace> {
   if (newApiKey === null) return { kind: process.env.BOOTSTRAP_API_KEY ? 'given' : 'earlier' };
   if (process.stdout.isTTY) return { kind: 'shown', secret: newApiKey };
   await writePrivateFile(dataDir.apiKey, `${newApiKey}\n`);
   return { kind: 'file', path: dataDir.apiKey };
 }
 
-/** What stopped it, for the one who started it: their own mistakes in words, all else with trace and cause. */
+/** Prints the error that stopped the node: a SettingsError as a sentence, others with stack and cause. */
 function report(error: unknown): void {
   const text = error instanceof SettingsError ? error.message : redactText(inspect(error));
   process.stderr.write(`\nFramelane stopped: ${text}\n`);
 }
 
-/** A start that was called off is no failure. */
-function isCalledOff(error: unknown): boolean {
+/** A start that was aborted by a stop signal is not a failure. */
+function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
 try {
-  // Exits also when something that would not stop in time keeps the process busy.
+  // Not left to Node: a phase that timed out may keep the event loop busy.
   await main();
   await exitProcess(0);
 } catch (error) {
-  if (isCalledOff(error)) await exitProcess(0);
+  if (isAbort(error)) await exitProcess(0);
   report(error);
   await exitProcess(1);
 }

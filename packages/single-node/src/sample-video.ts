@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const SECONDS = '6';
 
-/** Makes a short test picture with a tone, so that the first upload needs no file of one's own. Once. */
+/** Creates a short test video with a tone, for the example in the banner, unless it exists. */
 export async function makeSampleVideo(path: string): Promise<void> {
   if (
     await access(path).then(

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { keepSecrets, rotateContentKeySecret } from './secrets.ts';
+import { readOrCreateSecrets, rotateContentKeySecret } from './secrets.ts';
 
 describe('secrets of a data directory', () => {
   let root: string;
@@ -14,21 +14,21 @@ describe('secrets of a data directory', () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  test('are made once, for their owner alone', async () => {
-    const made = await keepSecrets(dataDir);
-    expect(await keepSecrets(dataDir)).toEqual(made);
+  test('are created once, readable by their owner only', async () => {
+    const made = await readOrCreateSecrets(dataDir);
+    expect(await readOrCreateSecrets(dataDir)).toEqual(made);
     expect((await stat(dataDir.secrets)).mode & 0o777).toBe(0o600);
     expect(await readdir(root)).toEqual(['secrets.json']);
     expect(Buffer.from(made.contentKeySecret, 'base64')).toHaveLength(32);
     expect(new Set([made.serviceSecret, made.contentKeySecret, made.databasePassword]).size).toBe(3);
   });
 
-  test('get another content key secret, and keep those before it', async () => {
-    const made = await keepSecrets(dataDir);
+  test('get a new content key secret and keep the earlier ones', async () => {
+    const made = await readOrCreateSecrets(dataDir);
     await rotateContentKeySecret(dataDir);
-    const once = await keepSecrets(dataDir);
+    const once = await readOrCreateSecrets(dataDir);
     await rotateContentKeySecret(dataDir);
-    const twice = await keepSecrets(dataDir);
+    const twice = await readOrCreateSecrets(dataDir);
     expect(twice).toEqual({
       ...made,
       contentKeySecret: expect.any(String),
@@ -38,20 +38,20 @@ describe('secrets of a data directory', () => {
     expect((await stat(dataDir.secrets)).mode & 0o777).toBe(0o600);
   });
 
-  test('that know of no rotation yet are read', async () => {
-    const { previousContentKeySecrets, ...first } = await keepSecrets(dataDir);
+  test('from before rotation existed can be read', async () => {
+    const { previousContentKeySecrets, ...first } = await readOrCreateSecrets(dataDir);
     await writeFile(dataDir.secrets, JSON.stringify(first));
-    expect(await keepSecrets(dataDir)).toEqual({ ...first, previousContentKeySecrets });
+    expect(await readOrCreateSecrets(dataDir)).toEqual({ ...first, previousContentKeySecrets });
   });
 
-  test('are not made anew beside a database that was made with lost ones', async () => {
+  test('are not created again when a database exists', async () => {
     await mkdir(dataDir.postgres);
-    await expect(keepSecrets(dataDir)).rejects.toThrow(/secrets\.json is missing/);
+    await expect(readOrCreateSecrets(dataDir)).rejects.toThrow(/secrets\.json is missing/);
   });
 
-  test('that are damaged are told without quoting them', async () => {
+  test('that are damaged are reported without quoting them', async () => {
     await writeFile(dataDir.secrets, '{"serviceSecret":"hush');
-    const refusal = await keepSecrets(dataDir).then(String, String);
+    const refusal = await readOrCreateSecrets(dataDir).then(String, String);
     expect(refusal).toMatch(/secrets\.json is damaged/);
     expect(refusal).not.toMatch(/hush/);
   });

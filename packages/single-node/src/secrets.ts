@@ -6,29 +6,29 @@ import { writePrivateFile } from './private-file.ts';
 import type { DataDir } from './settings.ts';
 
 const secretsSchema = z.object({
-  /** What engine and control plane show each other. */
+  /** Authenticates the engine and the control plane to each other. */
   serviceSecret: z.string(),
-  /** Seals the content keys of all videos: without it, none of them plays. Base64. */
+  /** Encrypts the content keys of all videos; without it, no video can be played. Base64. */
   contentKeySecret: z.string(),
-  /** Those before it, which open what they sealed. */
+  /** Earlier content key secrets, which still decrypt what they encrypted. */
   previousContentKeySecrets: z.array(z.string()).default([]),
   /** Password of the embedded PostgreSQL. */
   databasePassword: z.string(),
 });
 
-/** The secrets of one data directory, made at its first start. */
+/** The secrets of a data directory, created at its first start. */
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * Reads the secrets, or makes them where nothing has been stored under them yet. Throws a SettingsError when they are
- * lost or unreadable: new ones would not open what is there.
+ * Reads the secrets, or creates them in a new data directory. Throws a SettingsError when they are missing or damaged in
+ * one that is in use: new secrets could not decrypt the stored videos.
  */
-export async function keepSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<Secrets> {
+export async function readOrCreateSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<Secrets> {
   const text = await read(dataDir.secrets);
   if (text !== undefined) return parse(text, dataDir.secrets);
   if (await exists(dataDir.postgres)) {
     throw new SettingsError(
-      `${dataDir.secrets} is missing, and without it the stored videos cannot be opened. ` +
+      `${dataDir.secrets} is missing, and without it the stored videos cannot be decrypted. ` +
         'Restore it from a backup, or set DATA_DIR to a new directory.',
     );
   }
@@ -42,9 +42,9 @@ export async function keepSecrets(dataDir: Pick<DataDir, 'secrets' | 'postgres'>
   return secrets;
 }
 
-/** Makes a new content key secret. The one before goes on opening what it sealed. For a node that does not run. */
+/** Creates a new content key secret. Earlier ones still decrypt what they encrypted. The node must not be running. */
 export async function rotateContentKeySecret(dataDir: Pick<DataDir, 'secrets' | 'postgres'>): Promise<void> {
-  const secrets = await keepSecrets(dataDir);
+  const secrets = await readOrCreateSecrets(dataDir);
   await write(dataDir, {
     ...secrets,
     contentKeySecret: newContentKeySecret(),
@@ -64,7 +64,7 @@ function parse(text: string, path: string): Secrets {
   try {
     return secretsSchema.parse(JSON.parse(text));
   } catch {
-    // The cause would quote the text.
+    // Without the cause, which quotes the secrets.
     throw new SettingsError(
       `${path} is damaged. Restore it from a backup, or set DATA_DIR to a new directory.`,
     );
@@ -79,9 +79,9 @@ async function exists(path: string): Promise<boolean> {
   return (await orUndefined(stat(path))) !== undefined;
 }
 
-async function orUndefined<T>(looking: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(access: Promise<T>): Promise<T | undefined> {
   try {
-    return await looking;
+    return await access;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

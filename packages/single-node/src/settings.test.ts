@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readSingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
 
 describe('settings of a single node', () => {
-  test('need nothing', () => {
+  test('are all optional', () => {
     expect(readSingleNodeSettings({})).toMatchObject({
       host: '127.0.0.1',
       publicUrl: 'http://localhost:8080',
@@ -13,7 +13,7 @@ describe('settings of a single node', () => {
     });
   });
 
-  test('public addresses follow the ports unless they are given', () => {
+  test('derive public URLs from the ports unless they are set', () => {
     const env = { PORT: '9000', ENGINE_PORT: '9001', ENGINE_PUBLIC_URL: 'https://up.example.com/' };
     expect(readSingleNodeSettings(env)).toMatchObject({
       publicUrl: 'http://localhost:9000',
@@ -22,12 +22,12 @@ describe('settings of a single node', () => {
   });
 
   test.each([
-    ['a broker that is none', { AMQP_URL: 'http://mq' }, /^AMQP_URL: must be an amqp:/],
-    ['a port left to the system', { PORT: '0' }, /^PORT: /],
-    ['one port for both', { PORT: '9000', ENGINE_PORT: '9000' }, /PORT and ENGINE_PORT/],
+    ['a broker URL with another scheme', { AMQP_URL: 'http://mq' }, /^AMQP_URL: must be an amqp:/],
+    ['port 0', { PORT: '0' }, /^PORT: /],
+    ['the same port twice', { PORT: '9000', ENGINE_PORT: '9000' }, /PORT and ENGINE_PORT/],
     ['an unknown log format', { LOG_FORMAT: 'xml' }, /^LOG_FORMAT: must be pretty or json$/],
-    ['half an S3', { S3_ENDPOINT: 'http://s3:9000' }, /S3_BUCKET is not set/],
-  ])('refuse %s', (_name, env, message) => {
+    ['S3 without a bucket', { S3_ENDPOINT: 'http://s3:9000' }, /S3_BUCKET is not set/],
+  ])('reject %s', (_name, env, message) => {
     expect(() => readSingleNodeSettings(env)).toThrow(message);
   });
 
@@ -39,11 +39,11 @@ describe('settings of a single node', () => {
     [{ HOST: '::' }, false],
     [{ HOST: '192.168.1.2' }, false],
     [{ PUBLIC_URL: 'https://video.example.com' }, false],
-  ])('tell whether %j serves this machine only: %s', (env, expected) => {
+  ])('decide whether %j serves only this machine: %s', (env, expected) => {
     expect(servesOnlyThisMachine(readSingleNodeSettings(env))).toBe(expected);
   });
 
-  test('a bucket makes objects go to S3', () => {
+  test('select S3 when a bucket is set', () => {
     const env = { S3_BUCKET: 'videos', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' };
     expect(readSingleNodeSettings(env).s3).toEqual({
       bucket: 'videos',

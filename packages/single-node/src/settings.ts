@@ -4,7 +4,7 @@ import { readS3Settings, type S3Settings } from '@framelane/service-kit/connecti
 import { readSettings, SettingsError, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 
-/** Other programs are told this port, so the system cannot choose it. */
+/** A port that clients know in advance, so the system cannot choose it (0). */
 const fixedPort = () => setting.integer(1, 65535);
 
 const settings = z.object({
@@ -19,7 +19,7 @@ const settings = z.object({
   AMQP_URL: setting.amqpUrl().optional(),
 });
 
-/** What a single node is told from outside; the services read the rest of their settings themselves. */
+/** The settings of a single node. The services read all others from the environment. */
 export type SingleNodeSettings = {
   host: string;
   port: number;
@@ -28,30 +28,30 @@ export type SingleNodeSettings = {
   publicUrl: string;
   enginePublicUrl: string;
   dataDir: DataDir;
-  /** Unset: people when they watch in a terminal, machines otherwise. */
+  /** Unset: pretty in a terminal, JSON elsewhere. */
   logFormat: 'pretty' | 'json' | undefined;
-  /** Unset: PostgreSQL is embedded. */
+  /** Unset: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
-  /** Unset: the queue lives in this process. */
+  /** Unset: a queue in this process. */
   amqpUrl: string | undefined;
-  /** Unset: objects are files. */
+  /** Unset: files in the data directory. */
   s3: S3Settings | undefined;
 };
 
-/** Everything a single node keeps on disk; absolute paths. */
+/** The files of a single node, as absolute paths. */
 export type DataDir = {
   root: string;
   postgres: string;
   objects: string;
-  /** The engine's jobs; nothing in it outlives them. */
+  /** Temporary files of the engine. */
   work: string;
   secrets: string;
-  /** The first API key, if it was made at a start without a terminal. */
+  /** The first API key, if it was created at a start without a terminal. */
   apiKey: string;
   sampleVideo: string;
 };
 
-/** Reads the settings. Throws a SettingsError that names what is wrong. */
+/** Reads the settings. Throws a SettingsError that names the invalid variables. */
 export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettings {
   const values = readSettings(settings, env);
   if (values.PORT === values.ENGINE_PORT) {
@@ -63,7 +63,7 @@ export function readSingleNodeSettings(env: NodeJS.ProcessEnv): SingleNodeSettin
     enginePort: values.ENGINE_PORT,
     publicUrl: values.PUBLIC_URL ?? `http://localhost:${values.PORT}`,
     enginePublicUrl: values.ENGINE_PUBLIC_URL ?? `http://localhost:${values.ENGINE_PORT}`,
-    dataDir: layOut(resolve(values.DATA_DIR)),
+    dataDir: dataDirAt(resolve(values.DATA_DIR)),
     logFormat: values.LOG_FORMAT,
     databaseUrl: values.DATABASE_URL,
     amqpUrl: values.AMQP_URL,
@@ -76,8 +76,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8);
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Whether only programs of this machine reach the node: it listens on the loopback, and its public address names the
- * loopback, so no proxy leads to it either.
+ * Whether only programs on this machine can reach the node: it listens on a loopback address, and its public URL is a
+ * loopback address, too, so there is no proxy in front of it.
  */
 export function servesOnlyThisMachine(settings: Pick<SingleNodeSettings, 'host' | 'publicUrl'>): boolean {
   return [settings.host, new URL(settings.publicUrl).hostname].every((host) => {
@@ -86,7 +86,7 @@ export function servesOnlyThisMachine(settings: Pick<SingleNodeSettings, 'host' 
   });
 }
 
-function layOut(root: string): DataDir {
+function dataDirAt(root: string): DataDir {
   return {
     root,
     postgres: join(root, 'postgres'),

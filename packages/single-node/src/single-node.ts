@@ -1,4 +1,4 @@
-import { readControlPlaneConfig } from '@framelane/control-plane/config';
+import { type ControlPlaneConfig, readControlPlaneConfig } from '@framelane/control-plane/config';
 import { ControlPlane } from '@framelane/control-plane/control-plane';
 import { readEngineConfig } from '@framelane/engine/config';
 import { Engine } from '@framelane/engine/engine';
@@ -9,48 +9,47 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
-import { assertReachable } from './postgres/assert-reachable.ts';
+import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
-import { DATABASE, ensureDatabase } from './postgres/ensure-database.ts';
 import { makeSampleVideo } from './sample-video.ts';
-import { keepSecrets } from './secrets.ts';
+import { readOrCreateSecrets, type Secrets } from './secrets.ts';
 import { type SingleNodeSettings, servesOnlyThisMachine } from './settings.ts';
 
-/** The control plane's internal listener is for the engine in the same process, and for whoever fetches its metrics. */
+/** The control plane's internal listener serves the engine in the same process and Prometheus. */
 const INTERNAL_HOST = '127.0.0.1';
 
-/** Internal listeners that nobody wants to find take whatever port is free. */
+/** Lets the system choose the ports of the internal listeners. */
 const ANY_PORT = '0';
 
-/** Where a node that serves only its own machine may send events. */
+/** Where a node that serves only its own machine may send webhooks. */
 const LOOPBACK = '127.0.0.0/8,::1/128';
 
-/** No limit on a node that serves its owner. */
+/** No rate limit. */
 const UNLIMITED = '0';
 
-/** Both services and the systems behind them, running in this process. */
+/** Both services and their dependencies, running in this process. */
 export type SingleNode = {
   workspaceId: string;
-  /** The secret of the first key, at the start that made it up. */
+  /** The secret of the first key, if this start has created it. */
   newApiKey: string | null;
-  /** Rejects when something went down that the node cannot do without. */
+  /** Rejects when the embedded PostgreSQL ends unexpectedly. */
   broken: Promise<never>;
-  /** Stops everything in order; never throws. */
+  /** Stops everything in order. Never throws. */
   stop(): Promise<void>;
 };
 
 type Options = {
   settings: SingleNodeSettings;
-  /** Where the services find those settings of theirs that a single node leaves to them. */
+  /** The environment, for the settings of the services. */
   env: NodeJS.ProcessEnv;
   loggerFor: (service: string) => Logger;
-  /** Gives a start up that is no longer wanted. */
+  /** Aborts the start. */
   signal: AbortSignal;
 };
 
 /**
- * Starts everything in order and resolves once videos are taken in. When a step fails, what runs by then is stopped
- * and the error thrown; a SettingsError is one that the person who started it can solve.
+ * Starts everything in order, and resolves once the node accepts uploads. When a step fails, it stops what is running and
+ * rejects. A SettingsError is one that the person who started the node can solve.
  */
 export async function startSingleNode(options: Options): Promise<SingleNode> {
   const logger = options.loggerFor('single-node');
@@ -68,16 +67,16 @@ export async function startSingleNode(options: Options): Promise<SingleNode> {
   }
 }
 
-/** Whatever starts here puts the way to stop it first in `toStop`. */
+/** Starts all parts. Each part that it starts puts its stop phase at the front of `toStop`. */
 async function startAll(
   { settings, env, loggerFor, signal }: Options,
   toStop: StopPhase[],
 ): Promise<Omit<SingleNode, 'stop'>> {
-  const { dataDir, host } = settings;
+  const { dataDir } = settings;
   await makeDataDir(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
-  const secrets = await keepSecrets(dataDir);
+  const secrets = await readOrCreateSecrets(dataDir);
   const database = await provideDatabase(settings, secrets.databasePassword, toStop);
   signal.throwIfAborted();
 
@@ -89,54 +88,32 @@ async function startAll(
       ? new InProcessBus({ logger: busLogger })
       : new RabbitMqBus({ url: settings.amqpUrl, logger: busLogger });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
-  const common = {
-    ...env,
-    HOST: host,
-    SERVICE_SECRET: secrets.serviceSecret,
-  };
 
-  const isLocal = servesOnlyThisMachine(settings);
   let isReady = false;
-  const controlPlane = ControlPlane.create(
-    readControlPlaneConfig({
-      ...common,
-      PORT: String(settings.port),
-      INTERNAL_HOST,
-      INTERNAL_PORT: env.INTERNAL_PORT || ANY_PORT,
-      PUBLIC_URL: settings.publicUrl,
-      ENGINE_PUBLIC_URL: settings.enginePublicUrl,
-      DATABASE_URL: database.url,
-      CONTENT_KEY_SECRET: secrets.contentKeySecret,
-      CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
-      RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
-      RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || (isLocal ? UNLIMITED : ''),
-      WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (isLocal ? LOOPBACK : ''),
-    }),
-    {
-      bus,
-      objects,
-      logger: loggerFor('control-plane'),
-      checks: {
-        engine: async () => {
-          if (!isReady) throw new Error('The node is starting or stopping');
-        },
-      },
-    },
-  );
+  const engineCheck = async () => {
+    if (!isReady) throw new Error('The node is starting or stopping');
+  };
+  const controlPlane = ControlPlane.create(controlPlaneConfig(settings, env, secrets, database.url), {
+    bus,
+    objects,
+    logger: loggerFor('control-plane'),
+    checks: { engine: engineCheck },
+  });
   toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
+  await controlPlane.migrate();
   const { internalPort } = await controlPlane.start({ alone: settings.amqpUrl === undefined });
   signal.throwIfAborted();
 
-  const engine = Engine.create(
-    readEngineConfig({
-      ...common,
-      ENGINE_PORT: String(settings.enginePort),
-      ENGINE_INTERNAL_PORT: env.ENGINE_INTERNAL_PORT || ANY_PORT,
-      CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
-      ENGINE_WORK_DIR: dataDir.work,
-    }),
-    { bus, objects, logger: loggerFor('engine') },
-  );
+  const engineConfig = readEngineConfig({
+    ...env,
+    HOST: settings.host,
+    SERVICE_SECRET: secrets.serviceSecret,
+    ENGINE_PORT: String(settings.enginePort),
+    ENGINE_INTERNAL_PORT: env.ENGINE_INTERNAL_PORT || ANY_PORT,
+    CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
+    ENGINE_WORK_DIR: dataDir.work,
+  });
+  const engine = Engine.create(engineConfig, { bus, objects, logger: loggerFor('engine') });
   const stopEngine = () => {
     isReady = false;
     return engine.stop();
@@ -146,13 +123,38 @@ async function startAll(
   await makeSampleVideo(dataDir.sampleVideo);
   signal.throwIfAborted();
 
-  // Last, so that a start that fails before has not made a key that nobody ever sees.
+  // Last, so that a start that fails earlier has not created a key that nobody has seen.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
   isReady = true;
   return { workspaceId, newApiKey, broken: database.broken };
 }
 
-/** The database given from outside, or our own. */
+function controlPlaneConfig(
+  settings: SingleNodeSettings,
+  env: NodeJS.ProcessEnv,
+  secrets: Secrets,
+  databaseUrl: string,
+): ControlPlaneConfig {
+  const isLocal = servesOnlyThisMachine(settings);
+  return readControlPlaneConfig({
+    ...env,
+    HOST: settings.host,
+    PORT: String(settings.port),
+    INTERNAL_HOST,
+    INTERNAL_PORT: env.INTERNAL_PORT || ANY_PORT,
+    PUBLIC_URL: settings.publicUrl,
+    ENGINE_PUBLIC_URL: settings.enginePublicUrl,
+    DATABASE_URL: databaseUrl,
+    SERVICE_SECRET: secrets.serviceSecret,
+    CONTENT_KEY_SECRET: secrets.contentKeySecret,
+    CONTENT_KEY_SECRET_PREVIOUS: secrets.previousContentKeySecrets.join(','),
+    RATE_LIMIT_REQUESTS_PER_MINUTE: env.RATE_LIMIT_REQUESTS_PER_MINUTE || UNLIMITED,
+    RATE_LIMIT_FAILURES_PER_MINUTE: env.RATE_LIMIT_FAILURES_PER_MINUTE || (isLocal ? UNLIMITED : ''),
+    WEBHOOK_ALLOW_CIDRS: env.WEBHOOK_ALLOW_CIDRS || (isLocal ? LOOPBACK : ''),
+  });
+}
+
+/** The database of DATABASE_URL, or the embedded one, which it starts. */
 async function provideDatabase(
   { databaseUrl, dataDir }: SingleNodeSettings,
   password: string,
@@ -166,9 +168,9 @@ async function provideDatabase(
   toStop.unshift({ name: 'PostgreSQL', limitMs: 30_000, run: () => postgres.stop() });
   await ensureDatabase(postgres.url('postgres'), DATABASE);
   const broken = postgres.ended.then(() => {
-    throw new Error(`PostgreSQL ended unasked; ${dataDir.postgres}.log says why.`);
+    throw new Error(`PostgreSQL ended unexpectedly. See ${dataDir.postgres}.log.`);
   });
-  // Seen by whoever waits for it; an orderly stop needs nobody to.
+  // An orderly stop also ends the server; then nobody waits for `broken`.
   broken.catch(() => {});
   return { url: postgres.url(DATABASE), broken };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { terminalFormat } from './terminal-format.ts';
 
-/** The lines a terminal shows for these events, without the clock. */
+/** The lines for these events, without the clock. */
 function shown(...events: Record<string, unknown>[]): string[] {
   const format = terminalFormat('http://localhost:8080/v1');
   return events
@@ -12,8 +12,8 @@ function shown(...events: Record<string, unknown>[]): string[] {
 
 const video = { videoId: 'vid_1', workspaceId: 'ws_1' };
 
-describe('the log of a terminal', () => {
-  test('tells the way of a video', () => {
+describe('the terminal format', () => {
+  test('shows the life of a video', () => {
     expect(
       shown(
         { message: 'video.uploaded', ...video, title: 'Holiday', bytes: 32_100_000 },
@@ -28,18 +28,18 @@ describe('the log of a terminal', () => {
     ]);
   });
 
-  test('lets no title move the cursor or forge a line', () => {
+  test('escapes titles that move the cursor or forge a line', () => {
     const title = 'a\r\n12:00:00  ✓ forged: ready\u001b[1A\u202e';
     const lines = shown(
       { message: 'video.uploaded', ...video, title, bytes: 1 },
       { level: 'error', message: 'job.failed', title, error: new Error(`no\u001b[2J\nforged`) },
     ).join('\n');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in it.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them.
     expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(lines).toContain(String.raw`a\u000d\u000a12:00:00  ✓ forged: ready\u001b[1A\u202e: received`);
   });
 
-  test('tells progress in steps, each video for itself', () => {
+  test('shows progress in steps, for each video separately', () => {
     const progress = (videoId: string, percent: number) => ({ message: 'video.progress', videoId, percent });
     expect(
       shown(
@@ -53,7 +53,7 @@ describe('the log of a terminal', () => {
     ).toEqual(['↑ Holiday: received, 0.0 MB', '… Holiday: 13 %', '… vid_2: 55 %', '… Holiday: 20 %']);
   });
 
-  test('tells why a video failed', () => {
+  test('shows why a video failed', () => {
     const failed = {
       level: 'warn',
       message: 'video.failed',
@@ -65,7 +65,7 @@ describe('the log of a terminal', () => {
     expect(shown(failed)).toEqual(['✗ Notes: failed, not_a_video. The file is not a video.']);
   });
 
-  test('tells what a receiver did not take, and when it is tried again', () => {
+  test('shows failed deliveries and the time of the next attempt', () => {
     const failed = (facts: Record<string, unknown>) => ({
       ...{ level: 'warn', message: 'webhook.delivery_failed', service: 'control-plane' },
       ...{
@@ -86,15 +86,15 @@ describe('the log of a terminal', () => {
         { level: 'warn', message: 'webhook.disabled', webhookId: 'whk_1', reason: 'gone' },
       ),
     ).toEqual([
-      '! hooks.example.com did not take video.ready: it answered 500; next attempt in 5 s',
-      '! hooks.example.com did not take video.ready: connection refused; next attempt in 30 min',
-      '! hooks.example.com did not take video.ready: timeout; next attempt in 10 h',
-      '! hooks.example.com did not take video.ready: it answered 410; given up',
-      '! Webhook whk_1 is disabled: its receiver says that it is gone',
+      '! Webhook video.ready to hooks.example.com failed: status 500; next attempt in 5 s',
+      '! Webhook video.ready to hooks.example.com failed: connection refused; next attempt in 30 min',
+      '! Webhook video.ready to hooks.example.com failed: timeout; next attempt in 10 h',
+      '! Webhook video.ready to hooks.example.com failed: status 410; no further attempt',
+      '! Webhook endpoint whk_1 is disabled: it responded with 410 Gone',
     ]);
   });
 
-  test('tells that ffmpeg is too old in a sentence', () => {
+  test('shows an outdated ffmpeg in a sentence', () => {
     const outdated = {
       level: 'warn',
       message: 'ffmpeg.outdated',
@@ -104,7 +104,7 @@ describe('the log of a terminal', () => {
     expect(shown(outdated)).toEqual(['! ffmpeg 5.1.9 is out of date. Install 8.1.3.']);
   });
 
-  test('tells warnings in a line and faults with their trace', () => {
+  test('shows warnings in one line and errors with their stack', () => {
     const error = { message: 'refused', stack: 'Error: refused\n    at somewhere' };
     expect(
       shown(

@@ -4,18 +4,18 @@ import winston from 'winston';
 
 type Event = winston.Logform.TransformableInfo;
 
-/** What winston's transports write. */
+/** The key of the line that winston's transports write. */
 const LINE = Symbol.for('message');
 
-/** Progress is told each time it passes another of these, in percent. */
+/** Progress is shown in steps of this many percent. */
 const PROGRESS_STEP = 10;
 
-/** Fields that are told in words, or need no telling. */
+/** Fields that are not appended as `key=value`. */
 const NOT_LISTED = new Set(['level', 'message', 'service', 'advice', 'detail', 'error', 'cause']);
 
 /**
- * Log events as a person at the terminal wants them: what happens to their videos, and whatever goes wrong. All else
- * is left out. Links to finished videos begin with `baseUrl`.
+ * Formats log events for a person at a terminal: the progress of videos, warnings and errors. All other events are
+ * dropped. Links to finished videos start with `baseUrl`.
  */
 export function terminalFormat(baseUrl: string): LogFormat {
   const videos = new Map<unknown, { title: unknown; step: number }>();
@@ -37,9 +37,9 @@ export function terminalFormat(baseUrl: string): LogFormat {
       case 'video.deleted':
         return `− ${label(event)}: deleted`;
       case 'webhook.delivery_failed':
-        return `! ${event.host} did not take ${event.eventType}: ${failure(event)}; ${nextAttempt(event.retryInSeconds)}`;
+        return `! Webhook ${event.eventType} to ${event.host} failed: ${failure(event)}; ${nextAttempt(event.retryInSeconds)}`;
       case 'webhook.disabled':
-        return `! Webhook ${event.webhookId} is disabled: ${DISABLED_BECAUSE[String(event.reason)] ?? event.reason}`;
+        return `! Webhook endpoint ${event.webhookId} is disabled: ${DISABLED_BECAUSE[String(event.reason)] ?? event.reason}`;
       case 'ffmpeg.outdated':
         return `! ffmpeg ${event.version} is out of date. ${event.advice}`;
       case 'single-node.stopping':
@@ -47,7 +47,7 @@ export function terminalFormat(baseUrl: string): LogFormat {
       case 'single-node.stopped':
         return 'Stopped.';
       default:
-        return isTrouble(event) ? trouble(event) : undefined;
+        return isWarningOrError(event) ? warningOrError(event) : undefined;
     }
   };
 
@@ -67,18 +67,18 @@ export function terminalFormat(baseUrl: string): LogFormat {
   return format();
 }
 
-/** Titles and other texts from outside cannot move the cursor or forge a line. */
+/** Escapes titles and other untrusted texts, so that they cannot move the cursor or forge a line. */
 function withSafeTexts(event: Event): Event {
   const texts = Object.entries(event).filter(([, value]) => typeof value === 'string');
   return { ...event, ...Object.fromEntries(texts.map(([key, text]) => [key, terminalText(String(text))])) };
 }
 
 const DISABLED_BECAUSE: Record<string, string> = {
-  gone: 'its receiver says that it is gone',
-  failing: 'it has failed for days',
+  gone: 'it responded with 410 Gone',
+  failing: 'its deliveries have failed for days',
 };
 
-/** As wide as the clock and the two spaces behind it. */
+/** As wide as the clock and the two spaces after it. */
 const INDENT = ' '.repeat(10);
 
 function clock(): string {
@@ -94,36 +94,36 @@ function elapsed(seconds: unknown): string {
   return typeof seconds === 'number' ? ` in ${seconds.toFixed(1)} s` : '';
 }
 
-/** Why a receiver did not take an event. */
+/** Why a delivery failed. */
 function failure({ responseStatus, failure }: Event): string {
-  return responseStatus == null ? String(failure).replaceAll('_', ' ') : `it answered ${responseStatus}`;
+  return responseStatus == null ? String(failure).replaceAll('_', ' ') : `status ${responseStatus}`;
 }
 
 function nextAttempt(seconds: unknown): string {
-  return typeof seconds === 'number' ? `next attempt in ${pause(seconds)}` : 'given up';
+  return typeof seconds === 'number' ? `next attempt in ${duration(seconds)}` : 'no further attempt';
 }
 
-function pause(seconds: number): string {
+function duration(seconds: number): string {
   if (seconds < 100) return `${Math.round(seconds)} s`;
   return seconds < 100 * 60 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-function isTrouble({ level }: Event): boolean {
+function isWarningOrError({ level }: Event): boolean {
   return level === 'warn' || level === 'error';
 }
 
-/** A warning or error: the event, the words that came with it, then its other facts. */
-function trouble(event: Event): string {
-  const words = [event.advice, event.detail, errorText(event)].filter((text) => text !== undefined);
-  const facts = Object.entries(event)
+/** A warning or error: the event's name, its advice, detail and error, then its other fields. */
+function warningOrError(event: Event): string {
+  const texts = [event.advice, event.detail, errorText(event)].filter((text) => text !== undefined);
+  const fields = Object.entries(event)
     .filter(([key, value]) => !NOT_LISTED.has(key) && value != null)
     .map(
       ([key, value]) => `${key}=${typeof value === 'object' ? terminalJson(JSON.stringify(value)) : value}`,
     );
-  return [`! ${event.message}`, ...words, ...facts].join('  ');
+  return [`! ${event.message}`, ...texts, ...fields].join('  ');
 }
 
-/** An error with its trace where that helps to find a fault of ours, else in one line. */
+/** An error with its stack; the error of a warning in one line. */
 function errorText({ level, error, cause }: Event): string | undefined {
   const { message, stack } = (error ?? cause ?? {}) as { message?: string; stack?: string };
   const text = level === 'error' ? (stack ?? message) : message;

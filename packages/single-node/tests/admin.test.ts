@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-/** Runs a command of the command line, told of nothing but the data directory. */
+/** Runs an admin command with nothing but the data directory in its environment. */
 async function admin<T>(...args: string[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [ADMIN, ...args, '--json'], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir },
@@ -27,10 +27,10 @@ async function admin<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout);
 }
 
-test('the command line finds the database of a node that runs, and of one that does not', async () => {
+test('admin commands find the database of a running and of a stopped node', async () => {
   await expect(admin('key', 'list')).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/There is no Framelane in .* npm start/),
+    stderr: expect.stringMatching(/There is no Framelane data in .* npm start/),
   });
   expect(await readdir(dataDir)).toEqual([]);
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
+import { ensureDatabase } from '../src/postgres/database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
-import { ensureDatabase } from '../src/postgres/ensure-database.ts';
 
 describe('the embedded PostgreSQL', () => {
   let root: string;
   let started: EmbeddedPostgres[];
 
   beforeEach(async () => {
-    // Private, as a home directory is: where we are root, the server's own user cannot even see it.
+    // Private like a home directory: if we are root, the server's user cannot enter it.
     root = await mkdtemp(join(tmpdir(), 'framelane-postgres-'));
     started = [];
   });
@@ -31,7 +31,7 @@ describe('the embedded PostgreSQL', () => {
     return postgres;
   }
 
-  test('keeps its data from start to start and leaves no process', async () => {
+  test('keeps its data across restarts and leaves no process', async () => {
     const first = await start();
     await ensureDatabase(first.url('postgres'), 'mine');
     await query(first.url('mine'), 'create table kept as select 42 as answer');
@@ -43,14 +43,14 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.url('mine'), 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('lets nobody in without the password', async () => {
+  test('rejects a wrong password', async () => {
     const { url } = await start();
     const wrong = new URL(url('postgres'));
     wrong.password = 'guess';
     await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
   });
 
-  test('begins anew after a crash while the cluster was made', async () => {
+  test('starts over after a crash during the creation of the cluster', async () => {
     const unfinished = join(root, 'postgres.new', 'cluster', 'base');
     await mkdir(unfinished, { recursive: true });
     const { url } = await start();
@@ -58,15 +58,15 @@ describe('the embedded PostgreSQL', () => {
     expect((await readdir(root)).sort()).toEqual(['postgres', 'postgres.log']);
   });
 
-  test('ends the server a killed process left behind, and takes over its data', async () => {
+  test('stops the server that a killed process has left running, and uses its data', async () => {
     const orphan = await start();
     await query(orphan.url('postgres'), 'create table kept as select 42 as answer');
-    const heir = await start();
+    const successor = await start();
     await orphan.ended;
-    expect(await query(heir.url('postgres'), 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await query(successor.url('postgres'), 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('is not misled by a pid file whose number belongs to another process now', async () => {
+  test('ignores a pid file whose pid belongs to another process', async () => {
     const first = await start();
     await first.stop();
     await writeFile(join(root, 'postgres', 'postmaster.pid'), `${process.ppid}\n${join(root, 'postgres')}\n`);

@@ -42,7 +42,7 @@ describe('a single node', () => {
     return node;
   }
 
-  /** Starts a node that must refuse; resolves with what it said. */
+  /** Starts a node that must fail to start. Resolves with its output. */
   async function refusal(env: Record<string, string>): Promise<string> {
     const node = await SingleNodeProcess.spawn(dataDir, env);
     nodes.push(node);
@@ -50,7 +50,7 @@ describe('a single node', () => {
     return node.output;
   }
 
-  test('takes a video in by the printed example, stops cleanly, and has kept it at the next start', async () => {
+  test('runs the printed example, stops cleanly, and has the video after a restart', async () => {
     const first = await start();
     const example = first.output.split('\n').filter((line) => line.includes('curl'));
     expect(example).toHaveLength(3);
@@ -61,7 +61,7 @@ describe('a single node', () => {
     const { apiKey } = first;
     const key = await contentKey(first, apiKey, video.id);
     expect(key).toMatch(/^[0-9a-f]{32}$/);
-    await expect(rotateSecret()).rejects.toThrow(/Stop that one first/);
+    await expect(rotateSecret()).rejects.toThrow(/Stop it first/);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
     expect(first.output).not.toContain(apiKey);
@@ -83,7 +83,7 @@ describe('a single node', () => {
     expect(await contentKey(second, apiKey, video.id)).toBe(key);
   });
 
-  test('is ready only once its first key is good', async () => {
+  test('is ready only once its first key is valid', async () => {
     const apiKey = `svc_live_${'k'.repeat(43)}`;
     const node = await SingleNodeProcess.spawn(dataDir, { BOOTSTRAP_API_KEY: apiKey });
     nodes.push(node);
@@ -93,14 +93,14 @@ describe('a single node', () => {
     const whoami = await fetch(`${node.baseUrl}/auth/usage`, {
       headers: { Authorization: `Bearer ${apiKey}` },
     });
-    // No 401: it is the workspace header that is missing.
+    // Not 401: only the workspace header is missing.
     expect(whoami.status).toBe(400);
     await until(async () => node.output.includes('Stop with Ctrl-C'));
     expect(node.output).not.toContain(apiKey);
-    expect(node.output).toContain('the one in BOOTSTRAP_API_KEY');
+    expect(node.output).toContain('the value of BOOTSTRAP_API_KEY');
   });
 
-  test('shows the key it made in a terminal, and writes no file then', async () => {
+  test('prints a new key in a terminal, and writes no file', async () => {
     const node = await SingleNodeProcess.spawn(dataDir, {}, { terminal: true });
     nodes.push(node);
     await until(async () => node.output.includes('Stop with Ctrl-C'));
@@ -108,7 +108,7 @@ describe('a single node', () => {
     expect(await readdir(dataDir)).not.toContain('api-key');
   });
 
-  /** What `npm run rotate-secret` does. */
+  /** Like `npm run rotate-secret`. */
   const rotateSecret = () =>
     run(process.execPath, [join(import.meta.dirname, '../src/cli/rotate-secret.ts')], {
       env: { PATH: process.env.PATH, DATA_DIR: dataDir },
@@ -118,11 +118,11 @@ describe('a single node', () => {
   async function contentKey(node: SingleNodeProcess, apiKey: string, videoId: string): Promise<string> {
     const { hls } = await fetchVideo(node, apiKey, videoId);
     const path = new URL('key', hls).pathname;
-    const answer = await fetch(new URL(path, node.baseUrl));
-    return Buffer.from(await answer.arrayBuffer()).toString('hex');
+    const response = await fetch(new URL(path, node.baseUrl));
+    return Buffer.from(await response.arrayBuffer()).toString('hex');
   }
 
-  test('names the variable of a taken port, and leaves no process', async () => {
+  test('names the variable of a port that is in use, and leaves no process', async () => {
     const stranger = createServer().listen(0, '127.0.0.1');
     await once(stranger, 'listening');
     const taken = String((stranger.address() as AddressInfo).port);
@@ -141,15 +141,15 @@ describe('a single node', () => {
     expect(node.apiKey).toMatch(/^svc_live_/);
   });
 
-  test('names the variable of a database that is not there', async () => {
-    const said = await refusal({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/framelane' });
-    expect(said).toMatch(
-      /Framelane stopped: DATABASE_URL: no connection to this database \(.*ECONNREFUSED.*\)\n$/,
+  test('names the variable of an unreachable database', async () => {
+    const output = await refusal({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/framelane' });
+    expect(output).toMatch(
+      /Framelane stopped: DATABASE_URL: cannot connect to this database \(.*ECONNREFUSED.*\)\n$/,
     );
-    expect(said).not.toContain('hush');
+    expect(output).not.toContain('hush');
   });
 
-  test('does not share its data directory, and serves on when another one tries', async () => {
+  test('does not share its data directory, and keeps running when another node tries to use it', async () => {
     const node = await start();
     expect(await refusal({})).toMatch(/Another Framelane is running .* set DATA_DIR/);
     const ready = await fetch(new URL('/readyz', node.baseUrl));
@@ -167,13 +167,13 @@ describe('a single node', () => {
         return uploads.at(-1)?.outcome;
       };
       for (const bytes of [250 * MIB, 200 * MIB]) expect(await hold(bytes)).toBe('open');
-      // Small ones, as the one that is refused gives its bytes back.
+      // Small ones, because a refused upload frees its bytes.
       let outcome: HalfOpenUpload['outcome'] | undefined;
       do outcome = await hold(8 * MIB);
       while (outcome === 'open');
       expect(outcome).toBe(507);
       const { bavail, blocks } = await statfs(dataDir);
-      // What was being written at the last check may come out of the reserve.
+      // Bytes written since the last check may come out of the reserve.
       expect(bavail / blocks).toBeGreaterThan(0.04);
       await requestTicket(node, apiKey);
       const ready = await fetch(new URL('/readyz', node.baseUrl));
@@ -187,7 +187,7 @@ describe('a single node', () => {
     }
   });
 
-  test('goes on with its transcodes after it was killed in the middle of one', async () => {
+  test('continues its transcodes after it was killed during one', async () => {
     const first = await start();
     const { apiKey } = first;
     const video = await upload(first, apiKey, await makeVideo(join(dataDir, 'long.mp4')));
@@ -202,7 +202,7 @@ describe('a single node', () => {
   });
 });
 
-/** Noise, which takes the encoder a while. */
+/** A video with noise, which takes the encoder some time. */
 async function makeVideo(path: string): Promise<string> {
   await run('ffmpeg', [
     ...[
@@ -231,10 +231,10 @@ async function requestTicket(node: SingleNodeProcess, apiKey: string): Promise<T
   return (await ticket.json()) as Ticket;
 }
 
-/** An upload that sent many bytes and does not end. */
+/** An upload that has sent many bytes and does not end. */
 type HalfOpenUpload = { outcome: number | 'open'; abandon: () => void };
 
-/** Sends so many bytes of a file of no announced length. Resolves once they have left, or with the status of a refusal. */
+/** Sends `bytes` of a file without Content-Length. Resolves once they are sent, or with the status of a refusal. */
 async function halfOpenUpload({ uploadUrl, uploadToken }: Ticket, bytes: number): Promise<HalfOpenUpload> {
   const sent = request(uploadUrl, {
     method: 'POST',
@@ -264,8 +264,8 @@ async function upload(node: SingleNodeProcess, apiKey: string, path: string): Pr
 }
 
 async function fetchVideo(node: SingleNodeProcess, apiKey: string, id: string): Promise<Video> {
-  const answer = await fetch(`${node.baseUrl}/videos/${id}`, { headers: credentials(node, apiKey) });
-  return (await answer.json()) as Video;
+  const response = await fetch(`${node.baseUrl}/videos/${id}`, { headers: credentials(node, apiKey) });
+  return (await response.json()) as Video;
 }
 
 function credentials(node: SingleNodeProcess, apiKey: string): Record<string, string> {

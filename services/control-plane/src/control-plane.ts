@@ -257,13 +257,12 @@ export class ControlPlane {
   }
 
   /**
-   * Migrates the database, then serves. Resolves with the ports once requests are taken. `alone` says that no other
-   * control plane and no engine runs and that the queue is empty, as on a single node that starts: what was under way
-   * died with a process before, and is taken up again at once.
+   * Serves requests and background work; call `migrate` first. Resolves with the ports once it accepts requests. `alone` says that
+   * no other control plane and no engine is running and the queue is empty, as at the start of a single node: whatever was in
+   * progress ended with an earlier process and resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     const { bus, objects } = this.#deps;
-    await this.migrate();
     if (alone) {
       await this.#jobs.freeAbandonedJobs({ noneRuns: true });
       await this.#attempts.restart();
@@ -304,7 +303,7 @@ export class ControlPlane {
     return { port, internalPort };
   }
 
-  /** Brings the database to the newest schema, as `start` does. Safe on several instances at once. */
+  /** Migrates the database to the latest schema. Instances that start at the same time do so one after another. */
   async migrate(): Promise<void> {
     const { logger } = this.#deps;
     const pool = openPatientPool(this.#config.databaseUrl, logger);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-/** Runs one command on a database; `undefined` is none. */
+/** Runs one command on a database; `undefined` means none. */
 async function run(databaseUrl: string | undefined, ...args: string[]): Promise<Ran> {
   let output = '';
   let errors = '';
@@ -27,7 +27,7 @@ async function run(databaseUrl: string | undefined, ...args: string[]): Promise<
     calledAs: 'admin',
     note: 'A note.',
     provideDatabase: async () => {
-      if (databaseUrl === undefined) throw new SettingsError('There is no database');
+      if (databaseUrl === undefined) throw new SettingsError('No database');
       return { url: databaseUrl, release: async () => {} };
     },
     write: (text) => {
@@ -54,7 +54,7 @@ function whoami(secret: string, workspaceId: string): Promise<Response> {
   });
 }
 
-describe('from nothing to a key that works', () => {
+describe('from an empty database to a valid key', () => {
   test('in JSON', async () => {
     const workspace = await json<{ id: string; name: string }>('workspace', 'create', '--name', 'Acme');
     expect(workspace).toEqual({
@@ -84,7 +84,7 @@ describe('from nothing to a key that works', () => {
     expect((await whoami(secret, workspace.id)).status).toBe(401);
   });
 
-  test('in words, on a database where nothing is yet', async () => {
+  test('as text, on an empty database', async () => {
     const database = await createTestDatabase();
     const on = (...args: string[]) => run(database.url, ...args);
     expect((await on('key', 'create', '--name', 'First')).errors).toMatch(/no workspace yet/);
@@ -105,7 +105,7 @@ describe('from nothing to a key that works', () => {
   });
 });
 
-test('many keys are all listed', async () => {
+test('all of many keys are listed', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Busy');
   const template = await plane.db.selectFrom('api_keys').selectAll().limit(1).executeTakeFirstOrThrow();
   const rows = Array.from({ length: 205 }, (_, index) => ({
@@ -139,7 +139,7 @@ test('revokes also the last key of a workspace', async () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('errors', () => {
   beforeAll(() => json('workspace', 'create', '--name', 'Second'));
 
   test.each([
@@ -161,7 +161,7 @@ describe('what cannot be', () => {
     expect(errors).not.toMatch(/^ +at /m);
   });
 
-  test('a database that is away, or refuses', async () => {
+  test('a database that is unreachable, or refuses the login', async () => {
     const away = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
     expect(away).toMatchObject({ code: 1, errors: expect.stringMatching(/cannot be reached: ECONNREFUSED/) });
     const other = new URL(plane.databaseUrl);
@@ -173,7 +173,7 @@ describe('what cannot be', () => {
   });
 });
 
-test('the help needs no database and names all there is', async () => {
+test('the help needs no database and lists all commands', async () => {
   const help = await run(undefined, '--help');
   expect(help).toMatchObject({ code: 0, errors: '' });
   for (const text of ['workspace', 'key', 'A note.']) expect(help.output).toContain(text);
@@ -191,7 +191,7 @@ describe('as a program', () => {
     expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining({ id: plane.workspaceId }));
   });
 
-  test('asks for DATABASE_URL', async () => {
+  test('requires DATABASE_URL', async () => {
     await expect(program({}, 'workspace', 'list')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('DATABASE_URL is not set'),

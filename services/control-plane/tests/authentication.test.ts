@@ -27,7 +27,7 @@ async function makeKey(changes: Record<string, unknown> = {}): Promise<string> {
   return secret;
 }
 
-test('the operations that ask for a key are those of the specification, and more', () => {
+test('the operations that need a key include those of the specification', () => {
   const names = OPERATIONS.map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining([
@@ -89,9 +89,9 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, body }) => {
   });
 });
 
-describe('what belongs to another workspace does not exist', () => {
+describe('resources of another workspace are 404', () => {
   let owner: Record<string, string>;
-  /** Something of each kind, by the beginning of the paths that lead to it. */
+  /** A resource of each kind, by the prefix of its paths. */
   let theirs: Record<string, { id: string; deliveryId?: string }>;
 
   beforeAll(async () => {
@@ -138,12 +138,12 @@ describe('what belongs to another workspace does not exist', () => {
   );
 });
 
-test('authentication comes before the input is looked at', async () => {
+test('authentication comes before validation', async () => {
   const answer = await request(plane.url).post('/v1/videos/upload-ticket').send({ filename: 1 });
   expect(answer.body.code).toBe('missing_api_key');
 });
 
-test('whoami tells the workspace and what the key may do, never the secret', async () => {
+test('whoami responds with the workspace and the permissions, never the secret', async () => {
   const answer = await request(plane.url).get('/v1/auth/whoami').set(plane.credentials);
   expect(answer.status).toBe(200);
   expect(answer.body).toMatchObject({

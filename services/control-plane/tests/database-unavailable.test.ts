@@ -29,7 +29,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-test('a server that is not there, and one that hangs up', async () => {
+test('an unreachable server, and one that closes the connection', async () => {
   const free = createHttpServer();
   const port = await listen(free, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   await closeServer(free, 0);
@@ -45,14 +45,14 @@ test('a server that is not there, and one that hangs up', async () => {
   rude.close();
 });
 
-test('a connection that is ended in the middle of a query; the pool recovers', async () => {
+test('a connection that ends during a query; the pool recovers', async () => {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
   const cut = failureOf(sql`select pg_terminate_backend(${rows[0]?.pid}), pg_sleep(5)`.execute(db));
   expect(isDatabaseUnavailable(await cut)).toBe(true);
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
-test('a connection that is ended in the middle of a transaction', async () => {
+test('a connection that ends during a transaction', async () => {
   const cut = failureOf(
     db.transaction().execute(async (trx) => {
       await failureOf(sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx));
@@ -63,7 +63,7 @@ test('a connection that is ended in the middle of a transaction', async () => {
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
-test('a server that falls silent; what gets through to it late harms nobody', async () => {
+test('a server that stops responding; late statements do no harm', async () => {
   const link = await TcpProxy.startFor(database.url);
   const pool = openPool(link.through(database.url), logger, { responseMs: 300 });
   const silenced = openDatabase(pool);
@@ -77,7 +77,7 @@ test('a server that falls silent; what gets through to it late harms nobody', as
 
   link.resume();
   await sql`insert into cups values (1)`.execute(silenced);
-  // Written for everybody, and not inside of the transaction that was begun late.
+  // Committed, and not part of the transaction that began late.
   expect((await sql`select from cups`.execute(db)).rows).toHaveLength(1);
   await silenced.destroy();
   await link.stop();
@@ -92,13 +92,13 @@ test('a statement that takes too long', async () => {
   await slow.destroy();
 });
 
-test('a change of the schema may take longer than the role lets others', async () => {
+test('a migration can take longer than the statement timeout of the role', async () => {
   const patient = openDatabase(openPatientPool(`${database.url}?statement_timeout=50`, logger));
   await sql`select pg_sleep(0.2)`.execute(patient);
   await patient.destroy();
 });
 
-test('not an error of the query itself', async () => {
+test('an error of the query itself is not one', async () => {
   expect(isDatabaseUnavailable(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
   expect(isDatabaseUnavailable('text')).toBe(false);
 });

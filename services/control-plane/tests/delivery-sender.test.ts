@@ -63,20 +63,20 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
     },
     { failure: null, responseStatus: 200 },
   ],
-])('a receiver that answers with %s', async (_, respond, outcome) => {
+])('an endpoint that responds with %s', async (_, respond, outcome) => {
   const { url, received } = await receiver(respond);
   expect(await sender().send(message(url))).toMatchObject(outcome);
   expect(received).toHaveLength(1);
 });
 
-test('a receiver that does not answer in time', async () => {
+test('an endpoint that does not respond in time', async () => {
   const { url } = await receiver(() => {});
   const attempt = await sender({ timeoutSeconds: 0.2 }).send(message(url));
   expect(attempt).toMatchObject({ failure: 'timeout', responseStatus: null });
   expect(attempt?.durationMs).toBeGreaterThanOrEqual(190);
 });
 
-test('an answer that trickles in for ever counts by its status', async () => {
+test('an endless response counts by its status', async () => {
   const { url } = await receiver((res) => void res.writeHead(202).write('…'));
   expect(await sender({ timeoutSeconds: 0.2 }).send(message(url))).toMatchObject({
     failure: null,
@@ -84,7 +84,7 @@ test('an answer that trickles in for ever counts by its status', async () => {
   });
 });
 
-test('a huge answer is not read to its end', async () => {
+test('a huge response is not read to its end', async () => {
   let written = 0;
   const { url } = await receiver((res) => {
     res.writeHead(200);
@@ -96,16 +96,16 @@ test('a huge answer is not read to its end', async () => {
   });
   const attempt = await sender().send(message(url));
   expect(attempt).toMatchObject({ failure: null, responseStatus: 200 });
-  // What the kernel holds for a connection, at most.
+  // The kernel's buffers of a connection.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
 
-test('a port at which nobody listens', async () => {
+test('a closed port', async () => {
   const url = `http://127.0.0.1:${await closedPort()}/`;
   expect(await sender().send(message(url))).toMatchObject({ failure: 'connection_refused' });
 });
 
-test('an interrupted attempt counts for nothing, and no other begins', async () => {
+test('an interrupted attempt has no result, and no other starts', async () => {
   const { url, received } = await receiver(() => interrupted.interrupt());
   const interrupted = sender();
   expect(await interrupted.send(message(url))).toBeNull();
@@ -113,7 +113,7 @@ test('an interrupted attempt counts for nothing, and no other begins', async () 
   expect(received).toHaveLength(1);
 });
 
-test('the name is looked up for every connection, and what it stands for then decides', async () => {
+test('the name is resolved for every connection, and those addresses are used', async () => {
   const { port, received } = await receiver();
   const answers = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['169.254.169.254'], ['127.0.0.2', '127.0.0.1']];
   const asked: string[] = [];
@@ -127,13 +127,13 @@ test('the name is looked up for every connection, and what it stands for then de
   for (const _ of answers) {
     outcomes.push((await changing.send(message(`http://hooks.example:${port}/`)))?.failure);
   }
-  // Nobody but the receiver at 127.0.0.1 has this port; where there is another address it is tried next.
+  // Only the endpoint at 127.0.0.1 has this port; with two addresses it is tried second.
   expect(outcomes).toEqual([null, 'address_not_allowed', 'address_not_allowed', null]);
   expect(asked).toEqual(Array(4).fill('hooks.example'));
   expect(received.map(({ headers }) => headers.host)).toEqual(Array(2).fill(`hooks.example:${port}`));
 });
 
-test('a name that has no address, or none in time', async () => {
+test('a name without an address, or without one in time', async () => {
   const url = 'https://hooks.example/';
   const unknown = sender({ resolve: () => Promise.reject(new HostNotFoundError('unknown')) });
   expect(await unknown.send(message(url))).toMatchObject({ failure: 'host_not_found' });
@@ -147,7 +147,7 @@ test('a name that has no address, or none in time', async () => {
   expect(await silent.send(message(url))).toMatchObject({ failure: 'timeout' });
 });
 
-test('an address that is not allowed any more is not connected to', async () => {
+test('there is no connection to an address that is no longer allowed', async () => {
   const { url, received } = await receiver();
   expect(await sender({ allow: '10.0.0.0/8' }).send(message(url))).toMatchObject({
     failure: 'address_not_allowed',
@@ -155,7 +155,7 @@ test('an address that is not allowed any more is not connected to', async () => 
   expect(received).toEqual([]);
 });
 
-test('localhost is found without a name server', async () => {
+test('localhost resolves without a name server', async () => {
   const { port, received } = await receiver();
   const both = sender({ allow: '127.0.0.0/8,::1/128' });
   expect(await both.send(message(`http://localhost:${port}/`))).toMatchObject({ failure: null });
@@ -163,7 +163,7 @@ test('localhost is found without a name server', async () => {
   expect(received).toHaveLength(2);
 });
 
-test('a certificate nobody vouches for', async () => {
+test('an untrusted certificate', async () => {
   const server = await startTlsServer();
   cleanups.push(server.stop);
   expect(await sender().send(message(`https://127.0.0.1:${server.port}/`))).toMatchObject({
@@ -172,7 +172,7 @@ test('a certificate nobody vouches for', async () => {
   expect(server.requests).toBe(0);
 });
 
-test('a certificate that somebody vouches for, and is for this name', async () => {
+test('a trusted certificate, which must be for this name', async () => {
   const server = await startTlsServer();
   cleanups.push(server.stop);
   const trusted = getCACertificates('default');
@@ -186,13 +186,13 @@ test('a certificate that somebody vouches for, and is for this name', async () =
   expect(server.requests).toBe(2);
 });
 
-test('https to a port that does not speak it', async () => {
+test('https to a port without TLS', async () => {
   const { port } = await receiver();
   const url = `https://127.0.0.1:${port}/`;
   expect(await sender().send(message(url))).toMatchObject({ failure: 'tls_failed' });
 });
 
-test('a server that hangs up before it answers', async () => {
+test('a server that closes the connection before it responds', async () => {
   const server = createServer((socket) => socket.destroy());
   cleanups.push(() => new Promise((resolve) => server.close(resolve)));
   const url = `http://127.0.0.1:${await portOf(server)}/`;

@@ -10,20 +10,24 @@ import request, { type Response } from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { type DocumentedAnswer, documentedAnswers, withUnknownIds } from './support/documented-answers.ts';
+import {
+  type DocumentedResponse,
+  documentedResponses,
+  withUnknownIds,
+} from './support/documented-responses.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
-/** Provokes every answer that the contract documents. What is documented and not provoked here fails. */
+/** Provokes every response that the contract documents. A documented response without a request here fails. */
 
 type Credentials = Record<string, string>;
 type Call = { path: string; body?: object };
-type Provoke = (answer: DocumentedAnswer) => Promise<Response>;
+type Provoke = (answer: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
-/** Beside it, with the same database: one where a key may ask once a minute, and one that sends players to the store. */
+/** On the same database: one with a limit of one request a minute, and one that redirects segments. */
 let limited: { url: string };
 let redirecting: { url: string };
-/** One whose database has lost its tables, and one that cannot reach its database. */
+/** One without tables in its database, and one that cannot reach its database. */
 let broken: TestControlPlane;
 let cutOff: TestControlPlane;
 let link: TcpProxy;
@@ -47,9 +51,9 @@ afterAll(async () => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-/** Sends one request; the body of the answer is bytes, whatever its type. */
+/** Sends one request; the response body is bytes for every type. */
 function send(
-  { method }: Pick<DocumentedAnswer, 'method'>,
+  { method }: Pick<DocumentedResponse, 'method'>,
   { path, body }: Call,
   { headers = plane.credentials, url = plane.url }: { headers?: Credentials; url?: string } = {},
 ) {
@@ -118,7 +122,7 @@ async function image(name: ImageName): Promise<Call> {
   return { path: `${path}/${name}` };
 }
 
-/** Where the parts of a stream are that a key or a token may be asked for. */
+/** The parts of a stream that need a key or a token when it is signed. */
 const PARTS: Record<string, string> = {
   getMasterPlaylist: '/master.m3u8',
   getMediaPlaylist: '/360p/index.m3u8',
@@ -128,7 +132,7 @@ const PARTS: Record<string, string> = {
   getStoryboardImage: '/storyboard.jpg',
 };
 
-/** A request that each operation answers with its success. */
+/** A successful request of each operation. */
 const SUCCESSES: Record<string, () => Promise<Call>> = {
   getWhoami: async () => ({ path: '/auth/whoami' }),
   getUsage: async () => ({ path: '/auth/usage?groupBy=day' }),
@@ -162,20 +166,20 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getReferencePage: async () => ({ path: '/docs' }),
 };
 
-async function success({ operationId }: DocumentedAnswer): Promise<Call> {
+async function success({ operationId }: DocumentedResponse): Promise<Call> {
   const call = await SUCCESSES[operationId]?.();
   if (call === undefined) throw new Error(`No request is known that ${operationId} answers with its success`);
   return call;
 }
 
 const succeed: Provoke = async (answer) => send(answer, await success(answer));
-const nowhere = ({ template, takesBody }: DocumentedAnswer): Call => ({
+const nowhere = ({ template, takesBody }: DocumentedResponse): Call => ({
   path: withUnknownIds(template),
   ...(takesBody && { body: { name: 'x', filename: 'a.mp4' } }),
 });
 const without = (header: string, { [header]: _, ...headers }: Credentials) => headers;
 
-/** The part of a signed stream that an operation fetches, with these credentials and this query. */
+/** A request for a part of a signed stream, with these credentials and this query. */
 const signed =
   (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): Provoke =>
   async (answer) =>
@@ -185,7 +189,7 @@ const signed =
       { headers: await headers(), url: from().url },
     );
 
-/** How operations of a kind come to a status, wherever they document it. */
+/** How operations respond with a status, if they document it. */
 const OF_KEYED: Record<number, Provoke> = {
   200: succeed,
   201: succeed,
@@ -268,7 +272,7 @@ const OF_STATIC: Record<number, Provoke> = {
   },
 };
 
-/** What is particular to one operation. */
+/** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, Provoke>> = {
   revokeApiKey: {
     409: async (answer) => {
@@ -293,15 +297,18 @@ const OF_KIND = { required: OF_KEYED, possible: OF_STREAMS, none: OF_STATIC };
 
 const check = new AnswerCheck(readOpenApiDocument());
 
-describe.each([...Map.groupBy(documentedAnswers(), ({ operationId }) => operationId)])('%s', (_, answers) => {
-  test.each(answers)('$status', async (answer) => {
-    const { operationId, method, template, status, codes, apiKey } = answer;
-    const provoke = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
-    if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} answer ${status}`);
-    const given = await provoke(answer);
-    const body = Buffer.from(given.body);
-    expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
-    expect(check.complaints(template, method, { status, headers: given.headers, body })).toEqual([]);
-    if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
-  });
-});
+describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operationId)])(
+  '%s',
+  (_, answers) => {
+    test.each(answers)('$status', async (answer) => {
+      const { operationId, method, template, status, codes, apiKey } = answer;
+      const provoke = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
+      if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} answer ${status}`);
+      const given = await provoke(answer);
+      const body = Buffer.from(given.body);
+      expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
+      expect(check.complaints(template, method, { status, headers: given.headers, body })).toEqual([]);
+      if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
+    });
+  },
+);

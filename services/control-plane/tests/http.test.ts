@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-/** Arrays in arrays. */
+/** Nested arrays. */
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 const ticketRequest = () => request(plane.url).post('/v1/videos/upload-ticket').set(plane.credentials);
@@ -108,14 +108,14 @@ describe('problems', () => {
     },
   );
 
-  test('405 names what is possible', async () => {
+  test('405 lists the allowed methods', async () => {
     const answer = await request(plane.url).put('/v1/videos');
     expect(answer.headers.allow).toBe('GET, HEAD');
   });
 });
 
 describe('request ids', () => {
-  test('a sane one is kept, any other replaced', async () => {
+  test('a valid id is kept, any other replaced', async () => {
     const kept = await request(plane.url).get('/healthz').set('X-Request-Id', 'trace-7:a.b');
     expect(kept.headers['x-request-id']).toBe('trace-7:a.b');
     const replaced = await request(plane.url).get('/healthz').set('X-Request-Id', 'no spaces "please"');
@@ -124,7 +124,7 @@ describe('request ids', () => {
 });
 
 describe('the contract', () => {
-  test('is served with the addresses of this installation, the upload included', async () => {
+  test('is served with the URLs of this installation, including the upload', async () => {
     const { body, headers } = await request(plane.url).get('/v1/openapi.json');
     expect(headers['content-type']).toContain('application/json');
     expect(body.openapi).toMatch(/^3\.1/);
@@ -133,13 +133,13 @@ describe('the contract', () => {
       { url: 'http://engine.framelane.test', description: 'Engine' },
     ]);
     expect(body.paths['/upload'].post.operationId).toBe('uploadFile');
-    // In examples and curl lines, too.
+    // Also in examples and curl commands.
     expect(JSON.stringify(body)).not.toContain('localhost');
   });
 });
 
 describe('health', () => {
-  test('alive and ready', async () => {
+  test('healthz and readyz succeed', async () => {
     expect((await request(plane.url).get('/healthz')).status).toBe(200);
     expect((await request(plane.engine.internalUrl).get('/healthz')).body).toEqual({ status: 'ok' });
     expect((await request(plane.url).get('/readyz')).body).toEqual({ status: 'ready', missing: [] });
@@ -150,7 +150,7 @@ describe('health', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('304 for what the client has already', async () => {
+  test('304 for a cached version', async () => {
     const ask = (headers: Record<string, string>) =>
       request(plane.url)
         .get('/v1/videos')
@@ -161,7 +161,7 @@ describe('health', () => {
     expect((await ask({ 'if-none-match': 'W/"another"' })).status).toBe(200);
   });
 
-  test('readyz names what is missing', async () => {
+  test('readyz names failed checks', async () => {
     const other = await startControlPlane((config) => ({ ...config, requestSeconds: 6 }));
     await other.bus.close();
     const answer = await request(other.url).get('/readyz');
@@ -171,7 +171,7 @@ describe('health', () => {
 });
 
 describe('a client that sends its body byte by byte', () => {
-  /** Sends a head and then a byte now and then; resolves with all that came back once the server ends the connection. */
+  /** Sends a head and then single bytes. Resolves with the response when the server closes the connection. */
   async function drip(url: string, head: string, everyMs = 100): Promise<string> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => {});
@@ -201,13 +201,13 @@ describe('a client that sends its body byte by byte', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  test('that is awaited has to send it in time, or is cut off', async () => {
+  test('that is too slow is disconnected after the timeout', async () => {
     const head = [
       'POST /v1/videos/upload-ticket HTTP/1.1',
       'Content-Type: application/json',
       ...Object.entries(plane.credentials).map(([name, value]) => `${name}: ${value}`),
     ].join('\r\n');
-    // The reset that ends it may overtake the response.
+    // The reset can arrive before the response.
     expect(['', 'HTTP/1.1 408']).toContain((await drip(plane.url, head)).slice(0, 12));
   }, 15_000);
 });

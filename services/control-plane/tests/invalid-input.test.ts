@@ -25,7 +25,7 @@ const post = (path: string, body: string | object) =>
     .type('json')
     .send(typeof body === 'string' ? body : JSON.stringify(body));
 
-describe('a wrong field is named, and told in words what it must be', () => {
+describe('an invalid field is named, with a message that says what it must be', () => {
   test.each([
     ['/videos/upload-ticket', {}, 'body/filename', 'is missing'],
     ['/videos/upload-ticket', [], 'body', 'must be an object'],
@@ -102,7 +102,7 @@ describe('a wrong field is named, and told in words what it must be', () => {
   });
 });
 
-/** Every pattern in what clients send; references are followed once. Paths are left out: what does not fit there is a 404. */
+/** Every pattern of an input; references are followed once. Without path parameters, which are 404 when they do not match. */
 function inputPatterns(value: unknown, followed = new Set<string>()): object[] {
   if (typeof value !== 'object' || value === null || ('in' in value && value.in === 'path')) return [];
   if ('$ref' in value) {
@@ -122,14 +122,14 @@ function inputPatterns(value: unknown, followed = new Set<string>()): object[] {
   return 'pattern' in value && typeof value.pattern === 'string' ? [value, ...deeper] : deeper;
 }
 
-test('every pattern of an input says in words what it asks for', () => {
+test('every pattern of an input has a message in words', () => {
   const patterns = inputPatterns(readOpenApiDocument().paths);
   expect(patterns.length).toBeGreaterThan(10);
   expect(patterns.filter((schema) => !('x-pattern-message' in schema))).toEqual([]);
 });
 
-describe('names that mean something to JavaScript', () => {
-  test('are names like others in metadata', async () => {
+describe('names of JavaScript prototypes', () => {
+  test('are ordinary names in metadata', async () => {
     const metadata = '{"__proto__":"a","constructor":"b","toString":"c","hasOwnProperty":"d"}';
     const ticket = await post('/videos/upload-ticket', `{"filename":"a.mp4","metadata":${metadata}}`);
     expect(ticket.status).toBe(201);
@@ -144,7 +144,7 @@ describe('names that mean something to JavaScript', () => {
     );
   });
 
-  test('fill in no field and change nothing', async () => {
+  test('set no field', async () => {
     const missing = await post('/videos/upload-ticket', '{"__proto__":{"filename":"a.mp4"}}');
     expect([missing.status, missing.body.errors[0].field]).toEqual([400, 'body/filename']);
     const polluting =

@@ -15,7 +15,7 @@ const receivers: Receiver[] = [];
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...localWebhooks(config),
-    // Whatever is lost is looked for when a test says so.
+    // Tests start the reconciler themselves.
     reconcileSeconds: 3600,
     attempts: { ...config.attempts, leaseSeconds: 1 },
   }));
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-/** A receiver that answers like this, and a webhook that leads to it. */
+/** A webhook to a receiver with this response. */
 async function webhookTo(respond?: Respond): Promise<string> {
   const receiver = await Receiver.start(respond);
   receivers.push(receiver);
@@ -41,7 +41,7 @@ async function scrape(): Promise<PrometheusText> {
   return PrometheusText.parse(await answer.text());
 }
 
-/** By how much the metrics of this prefix have grown in the end: an answer can arrive before it is counted. */
+/** Expects this growth of the metrics with this prefix. A response can arrive before it is counted. */
 async function grown(
   before: PrometheusText,
   prefix: string,
@@ -57,14 +57,14 @@ function get(path: string, headers: Record<string, string> = plane.credentials):
   return fetch(`${plane.url}${path}`, { headers });
 }
 
-describe('the endpoint', () => {
-  test('needs no credential, and is not on the public listener', async () => {
+describe('GET /metrics', () => {
+  test('needs no credentials, and is not on the public listener', async () => {
     expect((await scrape()).series.get('framelane_database_up')).toBe(1);
     expect((await get('/metrics')).status).toBe(404);
     expect((await get('/v1/metrics')).status).toBe(404);
   });
 
-  test('tells of this process and its connections, too', async () => {
+  test('includes the process and its database connections', async () => {
     const { series } = await scrape();
     expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
     expect(series.has('nodejs_eventloop_lag_p99_seconds')).toBe(true);
@@ -98,7 +98,7 @@ describe('requests', () => {
     });
   });
 
-  test('that are refused are counted by the code of the problem', async () => {
+  test('that fail are counted by problem code', async () => {
     const problems = 'framelane_http_problems_total';
     const before = await scrape();
     const { 'x-svc-workspace': workspace } = plane.credentials as { 'x-svc-workspace': string };
@@ -115,7 +115,7 @@ describe('requests', () => {
     });
   });
 
-  test('to a thousand made-up paths make no more than a few series', async () => {
+  test('to a thousand random paths add only a few series', async () => {
     const before = await scrape();
     for (let round = 0; round < 20; round += 1) {
       const paths = Array.from({ length: 50 }, () => madeUpPath());
@@ -144,24 +144,24 @@ function madeUpPath(): string {
 describe('videos', () => {
   const counters = /^framelane_(uploads|videos|video|transcode|webhook|webhooks|hls)_.*(_total|_count)/;
 
-  /** What has been counted since, of all that is no request. */
+  /** The growth of all counters except those of requests. */
   async function counted(before: PrometheusText): Promise<Record<string, number>> {
     const growth = (await scrape()).growthSince(before, 'framelane_');
     return Object.fromEntries(Object.entries(growth).filter(([series]) => counters.test(series)));
   }
 
-  test('an upload, its attempts and a video that is ready', async () => {
+  test('an upload, its attempts and the ready video', async () => {
     const before = await scrape();
     const { videoId, uploadToken } = await plane.ticket();
     const transfer = await plane.engine.upload(uploadToken);
     expect(await counted(before)).toEqual({ framelane_uploads_completed_total: 1 });
 
     const first = await plane.engine.claim(videoId);
-    const failure = { videoId, attempt: first.attempt, message: 'Told so.' };
+    const failure = { videoId, attempt: first.attempt, message: 'Stopped.' };
     await plane.engine.report('transcode.failed', { ...failure, code: 'engine_stopped', retryable: true });
     const second = await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, second.attempt);
-    // Whatever is reported again changes nothing.
+    // Repeated reports are not counted.
     await plane.engine.complete(videoId, second.attempt);
     await plane.engine.report('upload.completed', {
       ...{ videoId, transferId: transfer.transferId, bytes: 1, sha256: 'ab'.repeat(32) },
@@ -190,7 +190,7 @@ describe('videos', () => {
     });
   });
 
-  test('a ticket that expired, and an attempt that was lost', async () => {
+  test('an expired ticket and a lost attempt', async () => {
     const { videoId: unused } = await plane.ticket();
     const { videoId: silent, uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
@@ -208,7 +208,7 @@ describe('videos', () => {
     });
   });
 
-  test('what players get', async () => {
+  test('responses to players', async () => {
     const { videoId } = await plane.readyVideo();
     const { workspaceId } = plane;
     const segment = segmentKey({ workspaceId, videoId, attempt: 1 }, '360p', 0);
@@ -231,7 +231,7 @@ describe('videos', () => {
     expect(growth[kinds('response_bytes')('key')]).toBeLessThan(2000);
   });
 
-  test('webhooks: received, tried again, given up, disabled', async () => {
+  test('webhook attempts that succeed, are retried or fail, and a disabled webhook', async () => {
     const before = await scrape();
     const made = [
       await webhookTo(),
@@ -252,13 +252,13 @@ describe('videos', () => {
 });
 
 describe('queues', () => {
-  /** So old, and what the machine took to get here. */
+  /** At least this age, and at most the duration of the test more. */
   function expectAge(age: number | undefined, seconds: number): void {
     expect(age).toBeGreaterThanOrEqual(seconds);
     expect(age).toBeLessThan(seconds + 300);
   }
 
-  test('of videos: how many wait for an engine and since when, also when a command is sent again', async () => {
+  test('of videos: the number and age of those that wait, also after a command is sent again', async () => {
     const queue = 'framelane_videos_processing';
     await plane.db.updateTable('videos').set({ deleted_at: sql`now()`, content_key: null }).execute();
     const [waiting, running] = [await plane.ticket(), await plane.ticket()];
@@ -322,7 +322,7 @@ describe('queues', () => {
   });
 });
 
-test('messages nobody could handle, unless the broker is away', async () => {
+test('dead letters have counts, unless the broker is unavailable', async () => {
   const queue = (name: string) => `framelane_dead_letters{queue="${name}.dead"}`;
   const count = async () => (await scrape()).withPrefix('framelane_dead_letters');
   expect(await count()).toEqual({ [queue('control-plane.events')]: 0, [queue('engine.commands')]: 0 });
@@ -340,8 +340,8 @@ test('messages nobody could handle, unless the broker is away', async () => {
   asking.mockRestore();
 });
 
-describe('a database that is away', () => {
-  test('takes its metrics along and no others', async () => {
+describe('an unavailable database', () => {
+  test('removes its own metrics and no others', async () => {
     await sql`alter table webhook_deliveries rename to webhook_deliveries_away`.execute(plane.db);
     const { series } = await scrape();
     await sql`alter table webhook_deliveries_away rename to webhook_deliveries`.execute(plane.db);
@@ -351,7 +351,7 @@ describe('a database that is away', () => {
     expect((await scrape()).series.get('framelane_database_up')).toBe(1);
   });
 
-  test('does not hold up an answer', async () => {
+  test('delays a scrape by the timeout at most', async () => {
     const slow = await plane.db.transaction().execute(async (trx) => {
       await sql`lock table webhook_deliveries in access exclusive mode`.execute(trx);
       return scrape();

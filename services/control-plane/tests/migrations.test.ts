@@ -21,7 +21,7 @@ afterAll(async () => {
   await drop();
 });
 
-test('every migration goes forward, back and forward again to the same schema', async () => {
+test('every migration goes up, down and up again to the same schema', async () => {
   const before: string[] = [await dumpSchema(db)];
   for (;;) {
     const { results = [], error } = await migrator(db).migrateUp();
@@ -46,7 +46,7 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
   expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
 });
 
-test('several starters at once migrate once, one after the other', async () => {
+test('concurrent starts migrate once, one after the other', async () => {
   const database = await createTestDatabase();
   const logger = createLogger({ service: 'test', level: 'silent' });
   const starters = [1, 2, 3].map(() => openDatabase(openPool(database.url, logger)));

@@ -1,336 +1,202 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { decodeJwt } from 'jose';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
-import { hashSecret, newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
-import type { Permission } from '../src/db/schema.ts';
-import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-const contentKeySecret = Buffer.alloc(32, 9);
+/** The size of the last 360p segment in the sample manifest. */
+const SEGMENT = randomBytes(160_000);
+const SEQUENCE = 3;
 
 let plane: TestControlPlane;
-let signed: string;
-let open: string;
+let hls: string;
 
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({
-    ...config,
-    secrets: { ...config.secrets, contentKey: contentKeySecret },
-  }));
-  signed = await readyVideo({ playbackPolicy: 'signed' });
-  open = await readyVideo({});
+  plane = await startControlPlane();
+  const { videoId } = await plane.readyVideo();
+  hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
+  const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+  await plane.objects.put(key, SEGMENT, 'video/mp2t');
 });
 afterAll(() => plane.stop());
 
-async function readyVideo(ticket: Record<string, unknown>): Promise<string> {
-  const { videoId, uploadToken } = await plane.ticket({ filename: 'holiday.mp4', ...ticket });
-  await plane.engine.upload(uploadToken);
-  await plane.engine.claim(videoId);
-  await plane.engine.complete(videoId, 1);
-  return videoId;
-}
+const get = (path: string, headers: Record<string, string> = {}) =>
+  request(plane.url).get(`${hls}${path}`).set(headers).responseType('blob');
 
-const PARTS = ['/master.m3u8', '/360p/index.m3u8', '/audio/index.m3u8', '/key'];
-
-const hls = (videoId: string) => `/v1/hls/${plane.workspaceId}/${videoId}`;
-const get = (path: string, headers: Record<string, string> = {}) => request(plane.url).get(path).set(headers);
-/** Like `get`, its body as bytes whatever the type. */
-const read = (path: string, headers: Record<string, string> = {}) => get(path, headers).responseType('blob');
-const askToken = (videoId: string, body?: object) =>
-  request(plane.url).post(`/v1/videos/${videoId}/playback-tokens`).set(plane.credentials).send(body);
-const setPolicy = (videoId: string, playbackPolicy: string) =>
-  request(plane.url).patch(`/v1/videos/${videoId}`).set(plane.credentials).send({ playbackPolicy });
-const tokenFor = async (videoId: string) => String((await askToken(videoId)).body.token);
-
-/** A token that is or was good for so many seconds. */
-const tokenOf = (videoId: string, expiresIn: number, secret = contentKeySecret) =>
-  signPlaybackToken(playbackTokenKey(secret), {
-    videoId,
-    issuedAt: new Date(Date.now() - 3_600_000),
-    expiresAt: new Date(Date.now() + expiresIn * 1000),
-  });
-
-async function keyWith(permissions: Permission[], workspaceId = plane.workspaceId): Promise<string> {
-  const secret = newApiKeySecret('live');
-  const key = {
-    id: newId('key'),
-    workspace_id: workspaceId,
-    name: 'Test',
-    prefix: 'svc_live_',
-    last4: 'abcd',
-  };
-  await plane.db
-    .insertInto('api_keys')
-    .values({
-      ...key,
-      prefix: 'svc_live_',
-      secret_hash: hashSecret(secret),
-      environment: 'live',
-      permissions,
-    })
-    .execute();
-  return secret;
-}
-
-describe('POST /videos/:id/playback-tokens', () => {
-  test('makes a token for one video, good for an hour', async () => {
-    const answer = await request(plane.url)
-      .post(`/v1/videos/${signed}/playback-tokens`)
-      .set(plane.credentials);
-    expect(answer.status).toBe(201);
-    expect(answer.headers['cache-control']).toBe('no-store');
-    const { token, url, expiresAt } = answer.body;
-    expect(url).toBe(`http://framelane.test${hls(signed)}/master.m3u8?token=${token}`);
-    const claims = decodeJwt(token);
-    expect(claims).toEqual({
-      aud: 'playback',
-      sub: signed,
-      iat: expect.any(Number),
-      exp: Date.parse(expiresAt) / 1000,
+describe('playlists', () => {
+  test('need no authentication, allow any origin, and are compressed on request', async () => {
+    const answer = await request(plane.url).get(`${hls}/master.m3u8`).set({ 'accept-encoding': 'gzip' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^application\/vnd\.apple\.mpegurl/),
+      'content-encoding': 'gzip',
+      'cache-control': 'public, max-age=60',
+      'access-control-allow-origin': '*',
+      etag: expect.any(String),
     });
-    expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(3600);
-    expect(Math.abs(Date.parse(expiresAt) - 3_600_000 - Date.now())).toBeLessThan(60_000);
+    const text = (await get('/master.m3u8')).body.toString();
+    expect(text.split('\n')[0]).toBe('#EXTM3U');
+    expect(text).toMatch(/^360p\/index\.m3u8$/m);
+    expect(text).toMatch(/^480p\/index\.m3u8$/m);
+    expect(text).toContain('URI="audio/index.m3u8"');
   });
 
-  test('good for as long as asked', async () => {
-    const { token } = (await askToken(signed, { expiresIn: 604_800 })).body;
-    const { iat = 0, exp = 0 } = decodeJwt(token);
-    expect(exp - iat).toBe(604_800);
-    expect((await askToken(signed, {})).status).toBe(201);
+  test('a media playlist lists every segment and the key', async () => {
+    const text = (await get('/360p/index.m3u8')).body.toString();
+    expect(text.match(/^\d+\.ts$/gm)).toEqual(['0.ts', '1.ts', '2.ts', '3.ts']);
+    expect(text).toContain('#EXT-X-KEY:METHOD=AES-128,URI="../key"');
+    expect(text).toContain('#EXT-X-TARGETDURATION:6');
   });
 
-  test('in any state and for a public video, too', async () => {
-    const { videoId } = await plane.ticket();
-    for (const id of [videoId, open]) {
-      const { url } = (await askToken(id)).body;
-      const answer = await get(new URL(url).pathname + new URL(url).search);
-      expect(answer.status).toBe(id === open ? 200 : 404);
-    }
+  test('304 for a known version', async () => {
+    const { etag } = (await get('/master.m3u8')).headers;
+    expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);
   });
 
-  test('needs no more than reading videos does', async () => {
-    const call = async (permissions: Permission[]) => {
-      const authorization = `Bearer ${await keyWith(permissions)}`;
-      return request(plane.url)
-        .post(`/v1/videos/${signed}/playback-tokens`)
-        .set({ ...plane.credentials, authorization });
-    };
-    expect((await call(['videos:read'])).status).toBe(201);
-    const refused = await call(['videos:write']);
-    expect([refused.status, refused.body.code]).toEqual([403, 'insufficient_permissions']);
-  });
-
-  test.each([59, 604_801, 1.5, '3600', null])('400 for a lifetime of %p', async (expiresIn) => {
-    const answer = await askToken(signed, { expiresIn });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe('body/expiresIn');
-  });
-
-  test('413 and 415 for bodies that are none', async () => {
-    const huge = await askToken(signed, { expiresIn: 60, x: 'x'.repeat(300_000) });
-    expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
-    const form = await request(plane.url)
-      .post(`/v1/videos/${signed}/playback-tokens`)
-      .set(plane.credentials)
-      .type('form')
-      .send('expiresIn=60');
-    expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
-  });
-
-  test('404 for an unknown video, 401 without a key', async () => {
-    expect((await askToken(newId('vid'))).body.code).toBe('video_not_found');
-    expect((await request(plane.url).post(`/v1/videos/${signed}/playback-tokens`)).status).toBe(401);
+  test('credentials of a player are ignored', async () => {
+    expect((await get('/master.m3u8', { authorization: 'Bearer whatever' })).status).toBe(200);
   });
 });
 
-describe('a signed video', () => {
-  test.each(PARTS)('401 without a token: %s', async (part) => {
-    const answer = await get(hls(signed) + part);
-    expect([answer.status, answer.body.code]).toEqual([401, 'playback_token_required']);
+describe('the key', () => {
+  test('has 16 bytes and is never cached', async () => {
+    const answer = await get('/key');
+    expect(answer.body).toHaveLength(16);
     expect(answer.headers).toMatchObject({
-      'www-authenticate': 'Bearer',
+      'content-type': 'application/octet-stream',
       'cache-control': 'no-store',
       'access-control-allow-origin': '*',
     });
   });
+});
 
-  test('its record shows the bare address', async () => {
-    const { body } = await get(`/v1/videos/${signed}`, plane.credentials);
-    expect(body.hls).toBe(`http://framelane.test${hls(signed)}/master.m3u8`);
-  });
+describe('segments', () => {
+  const segment = `/360p/${SEQUENCE}.ts`;
 
-  test('plays with a token, which every address inside carries that needs it', async () => {
-    const token = await tokenFor(signed);
-    const master = await read(`${hls(signed)}/master.m3u8?token=${token}`);
-    expect(master.status).toBe(200);
-    expect(master.headers).toMatchObject({
-      'cache-control': 'private, no-store',
-      'access-control-allow-origin': '*',
-    });
-    const addresses = master.body.toString().match(/\w+\/index\.m3u8[^"\n]*/g);
-    expect(addresses?.toSorted()).toEqual(
-      ['360p', '480p', 'audio'].map((name) => `${name}/index.m3u8?token=${token}`),
-    );
-    for (const address of addresses ?? []) {
-      const media = await read(`${hls(signed)}/${address}`);
-      expect([media.status, media.headers['cache-control']]).toEqual([200, 'private, no-store']);
-      const text = media.body.toString();
-      expect(text).toContain(`#EXT-X-KEY:METHOD=AES-128,URI="../key?token=${token}"`);
-      expect(text.match(/^\d+\.ts$/gm)).toHaveLength(4);
-    }
-    const key = await read(`${hls(signed)}/key?token=${token}`);
-    expect([key.status, key.body.length, key.headers['cache-control']]).toEqual([200, 16, 'no-store']);
-  });
-
-  test('its segments are ciphertext and need none', async () => {
-    const key = segmentKey({ workspaceId: plane.workspaceId, videoId: signed, attempt: 1 }, '360p', 3);
-    await plane.objects.put(key, Buffer.alloc(160_000), 'video/mp2t');
-    const answer = await get(`${hls(signed)}/360p/3.ts`);
+  test('are complete, and can be cached for ever', async () => {
+    const answer = await get(segment);
     expect(answer.status).toBe(200);
-    expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-  });
-
-  test.each<[string, () => Promise<string>, string]>([
-    ['for another video', () => tokenFor(open), 'playback_token_invalid'],
-    ['of yesterday', () => tokenOf(signed, -1), 'playback_token_expired'],
-    ['of our own making', () => tokenOf(signed, 60, Buffer.alloc(32)), 'playback_token_invalid'],
-    ['that is none', async () => 'nonsense', 'playback_token_invalid'],
-    ['that is empty', async () => '', 'playback_token_invalid'],
-    ['with a line break', async () => `${await tokenFor(signed)}%0A`, 'playback_token_invalid'],
-    ['given twice', async () => `${await tokenFor(signed)}&token=x`, 'playback_token_invalid'],
-    ['in a list', async () => `x&token[]=${await tokenFor(signed)}`, 'playback_token_invalid'],
-  ])('403 with a token %s', async (_, token, code) => {
-    const shown = await token();
-    for (const part of PARTS) {
-      const answer = await get(`${hls(signed)}${part}?token=${shown}`);
-      expect([answer.status, answer.body.code]).toEqual([403, code]);
-      expect(answer.body.instance).toBe(hls(signed) + part);
-      expect(answer.headers).toMatchObject({
-        'cache-control': 'no-store',
-        'access-control-allow-origin': '*',
-      });
-    }
-  });
-
-  test('a token opens it under its own workspace only', async () => {
-    const token = await tokenFor(signed);
-    const answer = await get(`/v1/hls/${newId('ws')}/${signed}/master.m3u8?token=${token}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
-  });
-
-  test('HEAD and 304 need the token as well', async () => {
-    expect((await request(plane.url).head(`${hls(signed)}/master.m3u8`)).status).toBe(401);
-    const path = `${hls(signed)}/master.m3u8?token=${await tokenFor(signed)}`;
-    const { etag } = (await get(path)).headers;
-    expect((await request(plane.url).head(path)).status).toBe(200);
-    expect((await get(path, { 'if-none-match': String(etag) })).status).toBe(304);
-    expect((await get(`${hls(signed)}/master.m3u8`, { 'if-none-match': String(etag) })).status).toBe(401);
-  });
-
-  test('404 once it is deleted, whatever is shown', async () => {
-    const videoId = await readyVideo({ playbackPolicy: 'signed' });
-    const token = await tokenFor(videoId);
-    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
-    for (const part of PARTS) expect((await get(`${hls(videoId)}${part}?token=${token}`)).status).toBe(404);
-  });
-});
-
-describe('a signed video with an API key', () => {
-  test('plays, and nothing inside carries anything', async () => {
-    for (const part of PARTS) {
-      const answer = await read(hls(signed) + part, plane.credentials);
-      expect(answer.status).toBe(200);
-      expect(answer.body.length).toBeGreaterThan(0);
-      expect(answer.body.toString()).not.toContain('token');
-    }
-  });
-
-  test('the key may have no other permission', async () => {
-    const authorization = `Bearer ${await keyWith(['videos:read'])}`;
-    expect((await get(`${hls(signed)}/key`, { ...plane.credentials, authorization })).status).toBe(200);
-  });
-
-  test.each<[string, () => Promise<Record<string, string>>, number, string]>([
-    ['unknown', async () => ({ authorization: 'Bearer nonsense' }), 401, 'invalid_api_key'],
-    [
-      'without a workspace',
-      async () => ({ authorization: `Bearer ${plane.apiKey}` }),
-      400,
-      'workspace_header_missing',
-    ],
-    [
-      'for another workspace',
-      async () => ({ ...plane.credentials, 'x-svc-workspace': newId('ws') }),
-      403,
-      'workspace_mismatch',
-    ],
-    [
-      'without the permission',
-      async () => ({ ...plane.credentials, authorization: `Bearer ${await keyWith(['videos:write'])}` }),
-      403,
-      'insufficient_permissions',
-    ],
-    [
-      'of another workspace',
-      async () => {
-        const workspaceId = newId('ws');
-        await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();
-        const secret = await keyWith(['videos:read'], workspaceId);
-        return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
-      },
-      403,
-      'workspace_mismatch',
-    ],
-  ])('%s: refused', async (_, headers, status, code) => {
-    const sent = await headers();
-    for (const part of PARTS) {
-      const answer = await get(hls(signed) + part, sent);
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
-    }
-  });
-
-  test('a token that is shown beside it decides', async () => {
-    const path = `${hls(signed)}/master.m3u8`;
-    const both = await get(`${path}?token=${await tokenFor(signed)}`, { authorization: 'Bearer nonsense' });
-    expect(both.status).toBe(200);
-    expect((await get(`${path}?token=x`, plane.credentials)).body.code).toBe('playback_token_invalid');
-  });
-});
-
-describe('a public video', () => {
-  test('takes no notice of tokens and keys', async () => {
-    for (const part of PARTS) {
-      const answer = await read(`${hls(open)}${part}?token=nonsense`, { authorization: 'Bearer nonsense' });
-      expect(answer.status).toBe(200);
-      expect(answer.body.length).toBeGreaterThan(0);
-      expect(answer.body.toString()).not.toContain('token');
-    }
-    const { headers } = await get(`${hls(open)}/master.m3u8?token=nonsense`);
-    expect(headers['cache-control']).toBe('public, max-age=60');
-  });
-});
-
-test('a change of the policy holds from its answer on', async () => {
-  const videoId = await readyVideo({});
-  const statuses = () => Promise.all(PARTS.map(async (part) => (await get(hls(videoId) + part)).status));
-  for (const _ of [1, 2]) {
-    await setPolicy(videoId, 'signed').expect(200);
-    expect(await statuses()).toEqual([401, 401, 401, 401]);
-    await setPolicy(videoId, 'public').expect(200);
-    expect(await statuses()).toEqual([200, 200, 200, 200]);
-  }
-});
-
-test('a preflight for the headers of an API key is answered', async () => {
-  const answer = await request(plane.url)
-    .options(`${hls(signed)}/master.m3u8`)
-    .set({
-      origin: 'https://player.example',
-      'access-control-request-method': 'GET',
-      'access-control-request-headers': 'authorization,x-svc-workspace',
+    expect(SEGMENT.equals(answer.body)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'video/mp2t',
+      'content-length': '160000',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[^"]+"$/),
     });
+  });
+
+  test.each([
+    ['bytes=0-99', 0, 100],
+    ['bytes=159990-', 159_990, 160_000],
+    ['bytes=-10', 159_990, 160_000],
+    ['bytes=159990-999999', 159_990, 160_000],
+  ])('range %s', async (range, start, end) => {
+    const answer = await get(segment, { range });
+    expect(answer.status).toBe(206);
+    expect(answer.headers['content-range']).toBe(`bytes ${start}-${end - 1}/160000`);
+    expect(SEGMENT.subarray(start, end).equals(answer.body)).toBe(true);
+  });
+
+  test('416 beyond the end; the complete segment for a range of another version or unit', async () => {
+    const beyond = await get(segment, { range: 'bytes=160000-' });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */160000']);
+    expect((await get(segment, { range: 'bytes=0-9', 'if-range': '"other"' })).status).toBe(200);
+    expect((await get(segment, { range: 'lines=0-9' })).status).toBe(200);
+  });
+
+  test('HEAD and 304 have no body', async () => {
+    const head = await request(plane.url).head(`${hls}${segment}`);
+    expect([head.status, head.headers['content-length'], head.text]).toEqual([200, '160000', undefined]);
+    expect((await get(segment, { 'if-none-match': String(head.headers.etag) })).status).toBe(304);
+  });
+
+  test('are never compressed', async () => {
+    const answer = await get(segment, { 'accept-encoding': 'gzip' });
+    expect(answer.headers).not.toHaveProperty('content-encoding');
+  });
+
+  test('close the object when the player disconnects before the storage responds', async () => {
+    const player = new AbortController();
+    const hungUp = Promise.withResolvers<void>();
+    const { get: read } = plane.objects;
+    const opened: Readable[] = [];
+    const storage = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {
+      const stored = await read.apply(plane.objects, asked);
+      opened.push(stored.body);
+      player.abort();
+      await hungUp.promise;
+      return stored;
+    });
+    const { signal } = player;
+    await expect(fetch(`${plane.url}${hls}${segment}`, { signal })).rejects.toThrow('aborted');
+    // When this response arrives, the disconnect of the other request is known.
+    await get('/master.m3u8');
+    hungUp.resolve();
+    await until(async () => opened[0]?.destroyed);
+    storage.mockRestore();
+  });
+});
+
+describe('missing parts', () => {
+  test.each(['/360p/4.ts', '/720p/index.m3u8', '/720p/0.ts'])('404 for %s', async (path) => {
+    const answer = await request(plane.url).get(`${hls}${path}`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+  });
+
+  test.each([
+    '/360p/-1.ts',
+    '/360p/1.5.ts',
+    '/4k/index.m3u8',
+    '/360p/99999999999999999999.ts',
+    '/360p/0x1.ts',
+    '/360p/00.ts',
+  ])('an invalid path: %s', async (path) => {
+    const answer = await request(plane.url).get(`${hls}${path}`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+  });
+
+  test('404 under another workspace, and before the video is ready', async () => {
+    const foreign = hls.replace(plane.workspaceId, newId('ws'));
+    const { videoId } = await plane.ticket();
+    const waiting = `/v1/hls/${plane.workspaceId}/${videoId}`;
+    for (const base of [foreign, waiting]) {
+      for (const part of ['/master.m3u8', '/360p/index.m3u8', '/360p/0.ts', '/key']) {
+        expect((await request(plane.url).get(`${base}${part}`)).status).toBe(404);
+      }
+    }
+  });
+
+  test('a missing object of a segment is a 500 without its cause', async () => {
+    const answer = await request(plane.url).get(`${hls}/360p/0.ts`);
+    expect(answer.status).toBe(500);
+    expect(answer.body.code).toBe('internal_error');
+    expect(answer.body.detail).not.toContain('hls/');
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+});
+
+test('503 while the storage is unavailable, reported as the storage and not as the database', async () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:9000'), { code: 'ECONNREFUSED' });
+  jest.spyOn(plane.objects, 'get').mockRejectedValueOnce(refused);
+  const answer = await request(plane.url).get(`${hls}/360p/${SEQUENCE}.ts`);
+  expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+  expect(answer.body.detail).toBe('The storage cannot be reached at the moment.');
+  expect(answer.headers['retry-after']).toBe('5');
+  expect(answer.headers['cache-control']).toBe('no-store');
+});
+
+test('a preflight succeeds', async () => {
+  const answer = await request(plane.url).options(`${hls}/360p/0.ts`).set({
+    origin: 'https://player.example',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'range',
+  });
   expect(answer.status).toBe(204);
-  expect(answer.headers['access-control-allow-headers']).toBe('authorization,x-svc-workspace');
+  expect(answer.headers['access-control-allow-origin']).toBe('*');
 });

@@ -25,7 +25,7 @@ beforeEach(async () => {
   await sql`create table parcels as select 1 as id, 'first' as label union select 2, 'second'`.execute(db);
 });
 
-test('a statement that is compiled once is prepared once, and answers each time for its parameters', async () => {
+test('a statement that is compiled once is prepared once, and uses the parameters of each call', async () => {
   await db.connection().execute(async (connection) => {
     expect(await parcels(connection, 1)).toEqual([{ id: 1, label: 'first' }]);
     expect(await parcels(connection, 2)).toEqual([{ id: 2, label: 'second' }]);
@@ -35,7 +35,7 @@ test('a statement that is compiled once is prepared once, and answers each time 
   });
 });
 
-test('in a transaction, where it could not be sent again, it is not prepared', async () => {
+test('it is not prepared in a transaction, where it could not be retried', async () => {
   await db.connection().execute(async (connection) => {
     await parcels(connection, 1);
     await sql`alter table parcels add column weight integer default 7`.execute(db);
@@ -44,7 +44,7 @@ test('in a transaction, where it could not be sent again, it is not prepared', a
   });
 });
 
-test('it still answers when somebody adds a column', async () => {
+test('it works after a column was added', async () => {
   await db.connection().execute(async (connection) => {
     await parcels(connection, 1);
     await sql`alter table parcels add column weight integer default 7`.execute(db);

@@ -5,21 +5,21 @@ import fc from 'fast-check';
 import type { ControlPlaneConfig } from '../src/config.ts';
 import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { complaintsAbout } from './support/property/answer-rules.ts';
 import { contractOperations } from './support/property/contract-operations.ts';
 import { HttpExchange } from './support/property/http-exchange.ts';
 import { PropertyWorkspace } from './support/property/property-workspace.ts';
 import { type Step, stepSequences } from './support/property/request-plans.ts';
+import { complaintsAbout } from './support/property/response-rules.ts';
 import { SchemaValues } from './support/property/schema-values.ts';
 import { Receiver } from './support/receiver.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
-/** Requests to send in all. */
+/** The number of requests of a run. */
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 2_000);
-/** Repeats a run by what it printed: the seed makes the same requests, the path goes straight to a counterexample. */
+/** Printed by a run, to repeat it: the seed makes the same requests, the path leads to the counterexample. */
 const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
-/** A sequence has some forty requests, so these are more than enough of them. */
+/** More sequences than needed: one has about forty requests. */
 const SEQUENCES = REQUESTS / 20;
 
 let plane: TestControlPlane;
@@ -36,12 +36,12 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Answers go out unchecked, as they do in production: here they are judged from outside. */
+/** The control plane does not validate responses, as in production: the test does. */
 function asInProduction(config: ControlPlaneConfig): ControlPlaneConfig {
   return { ...localWebhooks(config), validateResponses: false };
 }
 
-/** Nothing leaves the machine: webhooks reach addresses of the loopback only, names stand for nothing. */
+/** Webhooks reach loopback addresses only, and no name resolves. */
 async function knowsNobody(host: string): Promise<string[]> {
   throw new HostNotFoundError(host);
 }
@@ -57,12 +57,12 @@ test(
     const operations = contractOperations(published);
     const check = new AnswerCheck(published);
     const values = new SchemaValues({ urls: fc.oneof(fc.constant(receiver.url), fc.webUrl()) });
-    /** Operations that were carried out. */
+    /** Operations that succeeded. */
     const successful = new Set<string>();
     let sent = 0;
     let succeeded = 0;
 
-    /** Lives a sequence in a workspace of its own. Throws with all that was sent when an answer is wrong. */
+    /** Sends a sequence in a new workspace. Throws with all requests when a response is wrong. */
     async function live(steps: Step[]): Promise<void> {
       const workspace = await PropertyWorkspace.open(plane, receiver.url);
       const story: string[] = [];
@@ -87,7 +87,7 @@ test(
 
     let failed = false;
     const property = fc.asyncProperty(stepSequences(operations, values), async (steps) => {
-      // Enough, unless it goes on to make a counterexample smaller.
+      // Enough requests, unless a counterexample is being shrunk.
       if (sent >= REQUESTS && !failed) return;
       try {
         await live(steps);
@@ -109,7 +109,7 @@ test(
     const neverSuccessful = operations
       .map(({ method, path }) => `${method} ${path}`)
       .filter((operation) => !successful.has(operation));
-    // Chance may pass one by.
+    // A random run can miss some.
     expect(neverSuccessful.slice(1)).toEqual([]);
   },
   60_000 + 100 * REQUESTS,

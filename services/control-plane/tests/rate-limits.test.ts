@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-/** A key nobody has used yet. */
+/** An unused key. */
 async function newCredentials(name = 'Test'): Promise<Record<string, string>> {
   const secret = newApiKeySecret('live');
   await createFullKey(plane.db, { workspaceId: plane.workspaceId, name, secret });
@@ -37,7 +37,7 @@ async function failOften(address: string): Promise<void> {
 }
 
 describe('requests of a key', () => {
-  test('every answer to it says what is left, also when it is refused for something else', async () => {
+  test('every response states the remaining requests, also an error', async () => {
     const credentials = await newCredentials();
     const answers = [
       await whoami(credentials),
@@ -57,7 +57,7 @@ describe('requests of a key', () => {
     ]);
   });
 
-  test('what is too much is 429, before anything but the key is looked at; other keys are not concerned', async () => {
+  test('429 above the limit, after authentication and before validation; other keys are not affected', async () => {
     const credentials = await newCredentials();
     for (let n = 0; n < REQUESTS; n++) await whoami(credentials);
     const answer = await request(plane.url)
@@ -72,14 +72,14 @@ describe('requests of a key', () => {
     expect((await whoami(await newCredentials())).status).toBe(200);
   });
 
-  test('without a key nothing is counted', async () => {
+  test('requests without a key are not counted', async () => {
     const { headers } = await request(plane.url).get('/v1/openapi.json');
     expect(headers).not.toHaveProperty('ratelimit');
   });
 });
 
-describe('refused keys', () => {
-  test('too many from one address make a 429 of the 401, for keys not seen before', async () => {
+describe('invalid keys', () => {
+  test('too many from one address are 429 instead of 401, for keys not seen before', async () => {
     await failOften('203.0.113.1');
     const limited = await whoami({ ...unknownKey(), ...from('203.0.113.1') });
     expect([limited.status, limited.body.code]).toEqual([429, 'rate_limited']);
@@ -88,14 +88,14 @@ describe('refused keys', () => {
     expect((await whoami({ ...unknownKey(), ...from('203.0.113.2') })).status).toBe(401);
   });
 
-  test('a key in use is not shut out by others at its address', async () => {
+  test('a valid key in use is not limited by others at its address', async () => {
     const credentials = await newCredentials();
     await whoami({ ...credentials, ...from('203.0.113.3') });
     await failOften('203.0.113.3');
     expect((await whoami({ ...credentials, ...from('203.0.113.3') })).status).toBe(200);
   });
 
-  test('a new key works at an address that goes on sending the revoked one', async () => {
+  test('a new key works at an address that still sends the revoked one', async () => {
     const old = await newCredentials('Old');
     await plane.db
       .updateTable('api_keys')
@@ -114,13 +114,13 @@ describe('refused keys', () => {
     expect((await whoami({ ...unknownKey(), ...from('203.0.113.4') })).status).toBe(401);
   });
 
-  test('addresses of one IPv6 network are one', async () => {
+  test('addresses of one IPv6 network share a limit', async () => {
     await failOften('2001:db8:0:1::1');
     expect((await whoami({ ...unknownKey(), ...from('2001:db8:0:1:ffff::2') })).status).toBe(429);
     expect((await whoami({ ...unknownKey(), ...from('2001:db8:0:2::1') })).status).toBe(401);
   });
 
-  test('nobody is believed who says to be a proxy', async () => {
+  test('X-Forwarded-For of an untrusted client is ignored', async () => {
     const distrustful = await plane.startAnother({ trustedProxies: [] });
     const ask = (address: string) =>
       request(distrustful.url)
@@ -150,7 +150,7 @@ test('players in web pages can read a 429', async () => {
   }
 });
 
-test('a service without limits says nothing of them', async () => {
+test('a service without limits sends no RateLimit headers', async () => {
   const unlimited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 0 } });
   const answer = await request(unlimited.url).get('/v1/auth/whoami').set(plane.credentials);
   expect(answer.status).toBe(200);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('is given to anybody, and may load and send nothing elsewhere', async () => {
+test('is public, and may use no other origin', async () => {
   const answer = await request(plane.url).get('/v1/docs');
   expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(answer.headers['content-security-policy']);
@@ -20,14 +20,14 @@ test('is given to anybody, and may load and send nothing elsewhere', async () =>
   expect(answer.text).not.toMatch(/https?:/);
 });
 
-test('is asked for anew each time, and sent only when it has changed', async () => {
+test('is revalidated each time, and sent only after a change', async () => {
   const { headers } = await request(plane.url).get('/v1/docs');
   expect(headers['cache-control']).toBe('no-cache');
   const again = await request(plane.url).get('/v1/docs').set('If-None-Match', String(headers.etag));
   expect(again.status).toBe(304);
 });
 
-test('consists of files that are compressed and kept for ever', async () => {
+test('consists of files that are compressed and cached for ever', async () => {
   expect(files.map((path) => path.split('/').at(-1))).toEqual([
     'swagger-ui.css',
     'page.css',
@@ -48,7 +48,7 @@ test('consists of files that are compressed and kept for ever', async () => {
 test.each([
   ['another file of the library', 'index.html'],
   ['a way out', '..%2F..%2Fpackage.json'],
-])('has nothing else below it: %s', async (_what, name) => {
+])('has no other files below it: %s', async (_what, name) => {
   const [first = ''] = files;
   const answer = await request(plane.url).get(first.replace(/[^/]+$/, name));
   expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
-/** Clients that ask each of the two processes all the time. */
+/** Clients that send requests to each of the two processes all the time. */
 const CLIENTS = 8;
-/** Answers every client has before the key is revoked, and again after. */
+/** Responses of every client before the revocation, and again after it. */
 const ANSWERS = 15;
 const ROUNDS = 4;
 
@@ -34,7 +34,7 @@ async function createKey(): Promise<{ id: string; secret: string }> {
   return (await answer.json()) as { id: string; secret: string };
 }
 
-/** Asks one control plane again and again, with the key, until told to stop. */
+/** Sends requests with the key to one control plane until it is stopped. */
 function startClient(url: string, secret: string, stop: AbortSignal): Client {
   const calls: Call[] = [];
   const headers = { ...plane.credentials, authorization: `Bearer ${secret}` };
@@ -49,7 +49,7 @@ function startClient(url: string, secret: string, stop: AbortSignal): Client {
   return { calls, stopped: work() };
 }
 
-test('under load on two processes with one database, nothing sent after the revocation was answered succeeds', async () => {
+test('under load on two processes with one database, no request sent after the response to the revocation succeeds', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
     const { id, secret } = await createKey();
     const stop = new AbortController();

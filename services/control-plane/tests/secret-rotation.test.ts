@@ -16,7 +16,7 @@ const WEBHOOK_SECRET = Buffer.from('a secret of a webhook');
 
 let plane: TestControlPlane;
 beforeAll(async () => {
-  // The first step of a rotation: every control plane can open what the others will seal.
+  // The first step of a rotation: every control plane can open what the others seal later.
   plane = await startControlPlane((config) => ({
     ...config,
     secrets: { ...config.secrets, contentKey: before, previousContentKeys: [after] },
@@ -39,7 +39,7 @@ async function signedVideo(): Promise<string> {
 const tokenOf = async (url: string, videoId: string): Promise<string> =>
   (await request(url).post(`/v1/videos/${videoId}/playback-tokens`).set(plane.credentials)).body.token;
 
-/** What a player gets that fetches the key with a token: its bytes, or the status. */
+/** Fetches the content key with a token; resolves with its bytes, or the status. */
 async function play(url: string, videoId: string, token: string): Promise<string | number> {
   const path = `/v1/hls/${plane.workspaceId}/${videoId}/key?token=${token}`;
   const answer = await request(url).get(path).responseType('blob');
@@ -62,7 +62,7 @@ async function insertWebhook(secret: string, previousSecret: string): Promise<st
 const webhook = (id: string) =>
   plane.db.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-/** As the first version sealed, without a key id. */
+/** Sealed as in the first version, without a key id. */
 const sealedWithoutId = (value: Buffer, keys: SealingKeys) =>
   new CompactEncrypt(value).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(keys.all[0]);
 
@@ -78,7 +78,7 @@ function resealing(contentKeys: SealingKeys): { service: ResealingService; event
   return { service: new ResealingService({ db: plane.db, logger, contentKeys, webhookKeys }), events };
 }
 
-test('a rotation in steps: players go on, everything moves, and the old secret can go', async () => {
+test('a rotation in steps: playback continues, all values are resealed, and the old secret can be removed', async () => {
   const old = new SealingKeys(before).derive(PURPOSE);
   const webhookId = await insertWebhook(
     await old.seal(WEBHOOK_SECRET),
@@ -89,7 +89,7 @@ test('a rotation in steps: players go on, everything moves, and the old secret c
   const key = await play(plane.url, videoId, oldToken);
   expect(key).toMatch(/^[0-9a-f]{32}$/);
 
-  // The second step, control plane by control plane: whichever a player reaches, it plays.
+  // The second step, control plane by control plane: playback works at each of them.
   const second = await plane.startAnother(secrets(after, [before]));
   const newToken = await tokenOf(second.url, videoId);
   for (const url of [plane.url, second.url]) {
@@ -97,7 +97,7 @@ test('a rotation in steps: players go on, everything moves, and the old secret c
   }
   await plane.stopAlone();
 
-  // As the clock does every hour: another may have moved values back while both ran.
+  // Like the hourly job: a control plane with the old secret can have sealed values meanwhile.
   await addJob(plane.db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
   const { service } = resealing(new SealingKeys(after, [before]));
   await until(async () => {
@@ -117,7 +117,7 @@ test('a rotation in steps: players go on, everything moves, and the old secret c
   await third.stop();
 });
 
-test('a run that breaks off is finished by the next; what no secret opens stays, and is logged', async () => {
+test('an interrupted run is finished by the next; a value that no secret opens stays, and is logged', async () => {
   const old = new SealingKeys(before);
   const ids = Array.from({ length: 250 }, () => newId('vid'));
   const lost = newId('vid');

@@ -17,7 +17,7 @@ test.each([
   ['a path that does not exist', () => request(plane.url).get('/nowhere'), 404, 'same-origin'],
   ['a health check', () => request(plane.url).get('/healthz'), 200, 'same-origin'],
   ['a stream that does not exist', () => request(plane.url).get(master()), 404, 'cross-origin'],
-])('%s says what browsers may do with it', async (_, call, status, resourcePolicy) => {
+])('%s has its security headers', async (_, call, status, resourcePolicy) => {
   const answer = await call();
   expect(answer.status).toBe(status);
   expect(answer.headers).toMatchObject({
@@ -29,7 +29,7 @@ test.each([
   expect(answer.headers).not.toHaveProperty('x-powered-by');
 });
 
-test('a stream may be played in any page, also one that isolates itself', async () => {
+test('a stream can be played in any page, also a cross-origin isolated one', async () => {
   const { videoId } = await plane.readyVideo();
   const answer = await request(plane.url)
     .get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`)

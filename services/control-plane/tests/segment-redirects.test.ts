@@ -8,7 +8,7 @@ import { readControlPlaneConfig } from '../src/config.ts';
 import { ControlPlane } from '../src/control-plane.ts';
 import { startControlPlane } from './support/control-plane.ts';
 
-test('players are sent to an object store that gives out addresses', async () => {
+test('segments are redirected to an object store that presigns URLs', async () => {
   const plane = await startControlPlane(
     (config) => ({ ...config, delivery: { mode: 'redirect', cdnUrl: undefined } }),
     { presign: async (key, seconds) => `https://objects.example/${key}?seconds=${seconds}` },
@@ -29,7 +29,7 @@ test('players are sent to an object store that gives out addresses', async () =>
   await plane.stop();
 });
 
-test('a store without addresses is refused before anything starts', () => {
+test('an object store that cannot presign URLs is refused before the start', () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const config = readControlPlaneConfig({
     PUBLIC_URL: 'http://framelane.test',
@@ -45,7 +45,7 @@ test('a store without addresses is refused before anything starts', () => {
   expect(create).toThrow(/^SEGMENT_SERVING: /);
 });
 
-test('segments are named where the CDN has them, playlists and key are not', async () => {
+test('segments have URLs of the CDN; playlists and the key do not', async () => {
   const plane = await startControlPlane((config) => ({
     ...config,
     delivery: { mode: 'proxy', cdnUrl: 'https://cdn.example/media' },

@@ -17,14 +17,14 @@ afterAll(async () => {
   await link.stop();
 });
 
-/** The status of an answer, and the seconds it took. */
+/** The status and the seconds of a response. */
 async function ask(path: string): Promise<{ status: number; seconds: number }> {
   const begun = performance.now();
   const { status } = await fetch(plane.url + path, { headers: plane.credentials });
   return { status, seconds: (performance.now() - begun) / 1000 };
 }
 
-test('while the database is silent everybody is told soon, and all is well when it speaks again', async () => {
+test('while the database does not respond, requests fail soon, and they succeed when it responds again', async () => {
   expect((await ask('/v1/videos')).status).toBe(200);
 
   link.silence();

@@ -26,7 +26,7 @@ const ticket = async (credentials: Record<string, string>, expiresIn?: number) =
 };
 const get = (videoId: string) => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
 
-/** The time of a video is over. */
+/** Lets the lifetime of a video end. */
 const outdate = (videoId: string) =>
   plane.db
     .updateTable('videos')
@@ -35,7 +35,7 @@ const outdate = (videoId: string) =>
     .execute();
 
 describe('a video made with a test key', () => {
-  test('says when its ticket expires, then when it is removed', async () => {
+  test('states when its ticket expires, then when it is deleted', async () => {
     const { videoId, uploadToken, expiresAt } = await ticket(testCredentials);
     const { body: uploading } = await get(videoId);
     expect(uploading).toMatchObject({ environment: 'test', expiresAt });
@@ -45,12 +45,12 @@ describe('a video made with a test key', () => {
     expect(Math.abs(lifetime - 2 * HOUR)).toBeLessThan(10_000);
   });
 
-  test('has a ticket that ends with it at the latest', async () => {
+  test('has a ticket that expires with it at the latest', async () => {
     const { expiresAt } = await ticket(testCredentials, 604_800);
     expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(2 * HOUR);
   });
 
-  test.each(['uploading', 'processing', 'ready'])('is deleted when its time is over: %s', async (status) => {
+  test.each(['uploading', 'processing', 'ready'])('is deleted after its lifetime: %s', async (status) => {
     const { videoId, uploadToken } = await ticket(testCredentials);
     if (status !== 'uploading') await plane.engine.upload(uploadToken);
     if (status === 'ready') {
@@ -71,7 +71,7 @@ describe('a video made with a test key', () => {
   });
 });
 
-test('a video made with a live key stays', async () => {
+test('a video made with a live key is kept', async () => {
   const { videoId, uploadToken } = await ticket(plane.credentials);
   await plane.engine.upload(uploadToken);
   expect((await get(videoId)).body).toMatchObject({ environment: 'live', expiresAt: null });

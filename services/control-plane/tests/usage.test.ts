@@ -18,7 +18,7 @@ import { sampleManifest } from './support/manifest.ts';
 
 type Usage = components['schemas']['Usage'];
 
-/** So long that a test would notice if it had to wait for it. */
+/** Longer than any test runs. */
 const NEVER = 3600;
 
 let plane: TestControlPlane;
@@ -45,7 +45,7 @@ async function newKey(body: object): Promise<Record<string, string>> {
   return { ...plane.credentials, authorization: `Bearer ${answer.body.secret}` };
 }
 
-/** A ready video with one segment that can be fetched. */
+/** A ready video with one stored segment. */
 async function playableVideo(segmentBytes: number): Promise<{ videoId: string; hls: string }> {
   const { videoId } = await plane.readyVideo();
   const { workspaceId } = plane;
@@ -60,7 +60,7 @@ async function playableVideo(segmentBytes: number): Promise<{ videoId: string; h
   return { videoId, hls: `/v1/hls/${workspaceId}/${videoId}` };
 }
 
-/** Sends text to the control plane and resolves with every byte that came back until it hung up. */
+/** Sends text to the control plane and resolves with all bytes received until it closes the connection. */
 async function exchange(url: string, text: string): Promise<Buffer> {
   const socket = open(url);
   socket.write(text);
@@ -77,7 +77,7 @@ function open(url: string): Socket {
 const get = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Host: framelane.test', ...headers, '', ''].join('\r\n');
 
-/** The bandwidth the database knows of. */
+/** The stored bandwidth. */
 async function writtenBandwidth(): Promise<number> {
   const rows = await plane.db.selectFrom('usage_daily').select('bandwidth_bytes').execute();
   return rows.reduce((sum, row) => sum + row.bandwidth_bytes, 0);
@@ -107,7 +107,7 @@ describe('storage and minutes', () => {
     expect(now.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('follow videos; a deleted one frees its storage and stays in the minutes', async () => {
+  test('include videos; a deleted one frees its storage and stays in the minutes', async () => {
     const { uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
     expect(await usage()).toMatchObject({ storageBytes: 1_000_000, transcodedMinutes: 0, videoCount: 1 });
@@ -125,7 +125,7 @@ describe('storage and minutes', () => {
     expect(await usage()).toMatchObject({ storageBytes: 1_000_000, transcodedMinutes: 0.333, videoCount: 1 });
   });
 
-  test('are counted once when results are repeated, late or of an older attempt', async () => {
+  test('count a result once, also when it is repeated, late or of an older attempt', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const transfer = await plane.engine.upload(uploadToken);
     const first = await plane.engine.claim(videoId);
@@ -148,7 +148,7 @@ describe('storage and minutes', () => {
     expect((await usage()).transcodedMinutes).toBe(0.333);
   });
 
-  test('lose nothing when many videos become ready at once', async () => {
+  test('count every video when many become ready concurrently', async () => {
     const claimed = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const { videoId, uploadToken } = await plane.ticket();
@@ -212,7 +212,7 @@ describe('the period', () => {
       .execute();
   });
 
-  test('is counted from its first day to the last, in UTC', async () => {
+  test('includes its first and its last day, in UTC', async () => {
     expect(await usage('?from=2026-03-01&to=2026-04-01')).toMatchObject({
       period: { from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' },
       transcodedMinutes: 1.5,
@@ -225,7 +225,7 @@ describe('the period', () => {
     });
   });
 
-  test('is shown day by day on request, also days without anything', async () => {
+  test('is listed by day on request, with days without usage', async () => {
     expect((await usage('?from=2026-02-28&to=2026-03-03&groupBy=day')).days).toEqual([
       { date: '2026-02-28', transcodedMinutes: 1, bandwidthBytes: 100 },
       { date: '2026-03-01', transcodedMinutes: 1.5, bandwidthBytes: 20 },
@@ -251,7 +251,7 @@ describe('the period', () => {
     expect(answer.body.errors[0].field).toBe(field);
   });
 
-  test('has a last day that can be written', async () => {
+  test('ends at the latest representable day', async () => {
     const report = await usage('?from=2000-01-01T00:00:00%2B23:59&to=2999-12-31T23:59:59-23:59');
     expect(report.period).toEqual({ from: '1999-12-31T00:00:00.000Z', to: '3000-01-02T00:00:00.000Z' });
   });
@@ -261,7 +261,7 @@ describe('bandwidth', () => {
   beforeEach(start);
   afterEach(stop);
 
-  test('is every byte that came out of the connection, of playlists, segments and keys, however their paths are escaped', async () => {
+  test('is every byte of playlists, segments and keys on the connection, however their paths are escaped', async () => {
     const { hls } = await playableVideo(160_000);
     const received = await exchange(
       plane.url,
@@ -279,7 +279,7 @@ describe('bandwidth', () => {
     expect((await usage('?environment=test')).bandwidthBytes).toBe(0);
   });
 
-  test('leaves out what is no delivery: other answers, errors, preflights', async () => {
+  test('excludes other responses, errors and preflights', async () => {
     const { hls } = await playableVideo(10);
     const before = await exchange(plane.url, get(`${hls}/360p/3.ts`, 'Connection: close'));
     await exchange(
@@ -297,7 +297,7 @@ describe('bandwidth', () => {
     expect(await writtenBandwidth()).toBe(before.byteLength + after.byteLength);
   });
 
-  test('of an answer that is cut off is what had left', async () => {
+  test('of an aborted response is the part that was sent', async () => {
     const bytes = 64 * 1024 * 1024;
     const { hls } = await playableVideo(bytes);
     const socket = open(plane.url);
@@ -313,7 +313,7 @@ describe('bandwidth', () => {
     expect(counted).toBeLessThan(bytes / 2);
   });
 
-  test('is written down at a clean stop, added to what another control plane counts', async () => {
+  test('is stored at a clean stop, and added to that of another control plane', async () => {
     const { hls } = await playableVideo(50_000);
     const impatient = await exchange(plane.url, get(`${hls}/360p/3.ts`, 'Connection: close'));
     await until(async () => (await writtenBandwidth()) === impatient.byteLength);
@@ -325,7 +325,7 @@ describe('bandwidth', () => {
     expect(await writtenBandwidth()).toBe(impatient.byteLength + patient.byteLength);
   });
 
-  /** Has a meter alone count one request for a playlist; resolves with what its client received. */
+  /** Counts one request for a playlist with a separate meter; resolves with what the client received. */
   async function meterOne(meter: BandwidthMeter, handler: RequestHandler, path: string): Promise<Buffer> {
     const server = createServer(express().use('/v1/hls', meter.count, handler));
     const port = await listen(server, { host: '127.0.0.1', port: 0, variable: 'PORT' });
@@ -334,7 +334,7 @@ describe('bandwidth', () => {
     return received;
   }
 
-  test('leaves out an answer that never began', async () => {
+  test('excludes a response that never started', async () => {
     const metrics = new Metrics();
     const logger = createLogger({ service: 'test', level: 'silent' });
     const meter = new BandwidthMeter({ db: plane.db, logger, metrics, flushSeconds: NEVER });
@@ -342,7 +342,7 @@ describe('bandwidth', () => {
     expect(await metrics.registry.metrics()).toContain('framelane_hls_responses_total{kind="playlist"} 0');
   });
 
-  test('is kept while the database does not take it', async () => {
+  test('is kept while the database is unavailable', async () => {
     const { hls } = await playableVideo(1);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const meter = new BandwidthMeter({ db: plane.db, logger, metrics: new Metrics(), flushSeconds: NEVER });

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-/** A receiver that answers like this, and a webhook that leads to it. */
+/** A receiver with this response, and a webhook for its URL. */
 async function register(respond?: Respond, body: Record<string, unknown> = {}) {
   const receiver = await Receiver.start(respond);
   receivers.push(receiver);
@@ -48,7 +48,7 @@ function record(trx: Database): Promise<void> {
 }
 
 describe('events', () => {
-  test('video.ready carries the record of that moment, signed', async () => {
+  test('video.ready contains the record at that time, signed', async () => {
     const { receiver, id, secret } = await register();
     const { videoId } = await plane.readyVideo();
     const [message] = await until(async () => receiver.received.length === 1 && receiver.received);
@@ -81,7 +81,7 @@ describe('events', () => {
     });
   });
 
-  test('video.failed carries the error', async () => {
+  test('video.failed contains the error', async () => {
     const { receiver } = await register();
     const { videoId, uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
@@ -100,7 +100,7 @@ describe('events', () => {
     });
   });
 
-  test('a ticket that expires is a video.failed as well', async () => {
+  test('an expired ticket is a video.failed', async () => {
     const { receiver } = await register();
     const { videoId } = await plane.ticket();
     await plane.db
@@ -113,7 +113,7 @@ describe('events', () => {
     expect(JSON.parse(receiver.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
   });
 
-  test('video.deleted outlives the video', async () => {
+  test('video.deleted is delivered after the video is deleted', async () => {
     const { receiver } = await register((res, nth) => res.writeHead(nth === 1 ? 500 : 200).end());
     const { videoId } = await plane.readyVideo();
     await until(async () => receiver.ofType('video.ready').length === 2);
@@ -128,7 +128,7 @@ describe('events', () => {
     });
   });
 
-  test('go to every enabled webhook that wants them, once each, however often the engine reports', async () => {
+  test('go to every enabled and subscribed webhook once, however often the engine reports', async () => {
     const all = await register();
     const failedOnly = await register(undefined, { events: ['video.failed'] });
     const disabled = await register(undefined, { enabled: false });
@@ -149,7 +149,7 @@ describe('events', () => {
     expect(await webhooks.deliveries(disabled.id)).toEqual([]);
   });
 
-  test('are not made where nobody is subscribed, nor when the change is rolled back', async () => {
+  test('are not recorded without a subscriber, or when the change is rolled back', async () => {
     await plane.db.deleteFrom('webhook_events').execute();
     await deleteSomeVideo();
     const { id } = await register();
@@ -169,7 +169,7 @@ describe('events', () => {
 });
 
 describe('retries', () => {
-  test('send the same bytes under the same id until it succeeds', async () => {
+  test('send the same bytes and id until one succeeds', async () => {
     const { receiver, id, secret } = await register((res, nth) => res.writeHead(nth < 3 ? 503 : 200).end());
     const videoId = await deleteSomeVideo();
     const delivery = await until(async () => {
@@ -230,7 +230,7 @@ describe('retries', () => {
 });
 
 describe('disabling', () => {
-  test('410 does, and what waits is given up', async () => {
+  test('410 disables, and open deliveries are given up', async () => {
     const { receiver, id } = await register((res, nth) =>
       nth === 1 ? res.writeHead(429, { 'Retry-After': '3600' }).end() : res.writeHead(410).end(),
     );
@@ -256,7 +256,7 @@ describe('disabling', () => {
     expect(await webhooks.deliveries(id)).toHaveLength(2);
   });
 
-  test('five days of failure do, less do not', async () => {
+  test('five days of failure disable, less does not', async () => {
     const { receiver, id } = await register((res) => res.writeHead(500).end());
     const failingFor = async (hours: number) => {
       await plane.db
@@ -271,7 +271,7 @@ describe('disabling', () => {
     expect(await failingFor(119)).toMatchObject({ enabled: true, deliveryStatus: 'failing' });
     expect(await failingFor(121)).toMatchObject({ enabled: false, disabledReason: 'failing' });
 
-    // Enabled again, it begins anew.
+    // Enabling resets its health.
     const { body } = await webhooks.call('patch', `/${id}`).send({ enabled: true });
     expect(body).toMatchObject({ deliveryStatus: 'pending', consecutiveFailures: 0, disabledReason: null });
     receiver.respond = (res) => res.writeHead(200).end();
@@ -279,7 +279,7 @@ describe('disabling', () => {
     await until(async () => (await webhooks.get(id)).deliveryStatus === 'healthy');
   });
 
-  test('by hand gives up what waits', async () => {
+  test('by hand gives up open deliveries', async () => {
     const { id } = await register((res) => res.writeHead(429, { 'Retry-After': '3600' }).end());
     await deleteSomeVideo();
     await until(async () => (await webhooks.get(id)).deliveryStatus === 'failing');
@@ -291,7 +291,7 @@ describe('disabling', () => {
     });
   });
 
-  test('during an attempt: the outcome counts, a retry does not follow', async () => {
+  test('during an attempt: its outcome is recorded, without a retry', async () => {
     const answer = Promise.withResolvers<void>();
     const { receiver, id } = await register((res) => {
       void answer.promise.then(() => res.writeHead(500).end());
@@ -304,7 +304,7 @@ describe('disabling', () => {
     expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
   });
 
-  test('deleting during an attempt leaves nothing', async () => {
+  test('deleting during an attempt removes all deliveries', async () => {
     const answer = Promise.withResolvers<void>();
     const { receiver, id } = await register((res) => {
       void answer.promise.then(() => res.writeHead(200).end());
@@ -322,7 +322,7 @@ describe('disabling', () => {
 });
 
 describe('redelivery', () => {
-  test('sends the event again under its id, with a whole round of attempts', async () => {
+  test('sends the event again under its id, with a new round of attempts', async () => {
     const { receiver, id } = await register((res) => res.writeHead(500).end());
     await deleteSomeVideo();
     const failed = await webhooks.settled(id);
@@ -340,7 +340,7 @@ describe('redelivery', () => {
       new Set([failed.eventId]),
     );
 
-    // One that was received can be sent again, too.
+    // A successful delivery can be sent again as well.
     await webhooks.call('post', `/${id}/deliveries/${delivery.id}/redeliver`);
     await until(async () => receiver.received.length === 7);
   });
@@ -348,7 +348,7 @@ describe('redelivery', () => {
   test.each([
     ['succeeds', 200],
     ['fails for the last time', 500],
-  ])('during an attempt that %s comes after it, with a whole round of attempts', async (_, status) => {
+  ])('during an attempt that %s starts after it, with a new round of attempts', async (_, status) => {
     const answer = Promise.withResolvers<void>();
     const { receiver, id } = await register((res, nth) => {
       if (nth < 3) res.writeHead(500).end();
@@ -376,7 +376,7 @@ describe('redelivery', () => {
 });
 
 describe('a test event', () => {
-  test('comes signed, is sent once and shows in the list', async () => {
+  test('is signed, sent once and listed', async () => {
     const { receiver, id, secret } = await register((res) => res.writeHead(500).end(), {
       events: ['video.ready'],
     });
@@ -396,7 +396,7 @@ describe('a test event', () => {
 });
 
 describe('secrets', () => {
-  test('a replaced one signs beside the new one for a day, the one before no more', async () => {
+  test('a replaced secret signs as well for a day, the one before it no longer', async () => {
     const { receiver, id, secret: first } = await register();
     const rotate = async () => (await webhooks.call('post', `/${id}/rotate-secret`)).body;
     const rotated = await rotate();
@@ -427,7 +427,7 @@ describe('secrets', () => {
     expect([verifies(second), verifies(third)]).toEqual([false, true]);
   });
 
-  test('are nowhere in the database in clear', async () => {
+  test('are stored encrypted only', async () => {
     const { id, secret } = await register();
     await webhooks.call('post', `/${id}/rotate-secret`);
     const row = JSON.stringify(await plane.db.selectFrom('webhook_endpoints').selectAll().execute());
@@ -444,7 +444,7 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
   });
   afterAll(() => setRight());
 
-  test('lets a replaced secret sign for a day', async () => {
+  test('signs with a replaced secret for a day', async () => {
     const { id } = await register();
     const { body } = await webhooks.call('post', `/${id}/rotate-secret`);
     const left = Date.parse(body.previousSecretExpiresAt) - (Date.now() - offset * 1000);
@@ -454,7 +454,7 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
   test.each([
     [119.5, true],
     [120.5, false],
-  ])('after %d hours of failure leaves a webhook enabled: %s', async (hours, enabled) => {
+  ])('after %d hours of failure, a webhook is enabled: %s', async (hours, enabled) => {
     const { id } = await register((res) => res.writeHead(500).end());
     await plane.db
       .updateTable('webhook_endpoints')
@@ -468,10 +468,10 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
 });
 
 describe('isolation', () => {
-  test('receivers that take their time keep no other waiting', async () => {
+  test('slow endpoints do not delay others', async () => {
     const answer = Promise.withResolvers<void>();
-    const holdOn: Respond = (res) => void answer.promise.then(() => res.writeHead(200).end());
-    const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(holdOn)));
+    const wait: Respond = (res) => void answer.promise.then(() => res.writeHead(200).end());
+    const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(wait)));
     for (let n = 0; n < 3; n++) await deleteSomeVideo();
     await until(async () => slow.every(({ receiver }) => receiver.received.length > 0));
     const quick = await register();
@@ -484,7 +484,7 @@ describe('isolation', () => {
     }
   });
 
-  test('one webhook gets ten requests at once from all control planes together, and each event once', async () => {
+  test('one endpoint gets at most ten concurrent requests from all control planes together, and each event once', async () => {
     const another = await plane.startAnother();
     const answer = Promise.withResolvers<void>();
     const { receiver, id } = await register(
@@ -496,7 +496,7 @@ describe('isolation', () => {
       for (let n = 0; n < 35; n++) await record(trx);
     });
     await until(async () => receiver.received.length >= 10);
-    // Claims go on meanwhile.
+    // Claims for other endpoints continue.
     for (let n = 0; n < 5; n++) {
       const deliveryId = await webhooks.test(quick.id);
       await until(async () => (await delivery(quick.id, deliveryId))?.status === 'succeeded');
@@ -511,7 +511,7 @@ describe('isolation', () => {
 });
 
 describe('transactions that write events', () => {
-  test('hold up no delivery to the same webhook, and no change of it', async () => {
+  test('block neither deliveries to the same webhook nor changes of it', async () => {
     const { receiver, id } = await register((res) => res.writeHead(500).end());
     await plane.db.transaction().execute(async (trx) => {
       await record(trx);
@@ -531,7 +531,7 @@ describe('transactions that write events', () => {
     expect(receiver.ofType('video.deleted')).toEqual([]);
   });
 
-  test('wait for no outcome that is being recorded', async () => {
+  test('do not wait for an outcome that is being recorded', async () => {
     const { id } = await register(undefined, { events: ['video.deleted'] });
     await plane.db.transaction().execute(async (trx) => {
       await lockEndpoint(trx, id);
@@ -540,7 +540,7 @@ describe('transactions that write events', () => {
     expect((await webhooks.settled(id)).status).toBe('succeeded');
   });
 
-  test('keep the webhook until they end', async () => {
+  test('keep the webhook from being deleted until they end', async () => {
     const { id } = await register();
     const deleted = await plane.db.transaction().execute(async (trx) => {
       await record(trx);
@@ -556,9 +556,9 @@ describe('transactions that write events', () => {
 });
 
 describe('crashes', () => {
-  test('a delivery whose process died is attempted when its claim has expired', async () => {
+  test('a delivery whose process died is attempted after its claim has expired', async () => {
     const { receiver, id } = await register();
-    // The process claims what is due and dies. The test event comes afterwards.
+    // A process claims the delivery and dies. The second test event is unclaimed.
     await sql`
       create function claim() returns trigger language plpgsql as $$ begin
         new.claimed_until = now() + interval '1 minute'; return new;
@@ -618,7 +618,7 @@ describe('crashes', () => {
     );
     await webhooks.test(id);
     await until(async () => receiver.received.length === 1);
-    // The first process is given up although it lives.
+    // The claim of the running attempt expires.
     await expireClaims();
     await until(async () => receiver.received.length === 2);
     answer.resolve();
@@ -627,7 +627,7 @@ describe('crashes', () => {
     expect((await webhooks.deliveries(id))[0]?.attemptLog).toHaveLength(1);
   });
 
-  test('an outcome that cannot be recorded costs no other its own, and its attempt is made again later, not at once', async () => {
+  test('an outcome that cannot be recorded affects no other delivery, and its attempt is repeated after the claim expires', async () => {
     const answer = Promise.withResolvers<void>();
     const { receiver, id } = await register(
       (res) => void answer.promise.then(() => res.writeHead(200).end()),
@@ -650,7 +650,7 @@ describe('crashes', () => {
     for (const other of all.filter((each) => each.id !== refused)) {
       await until(async () => (await delivery(id, other.id))?.status === 'succeeded');
     }
-    // One more shows that those in front of it have had their turn.
+    // One more delivery shows that those before it were handled.
     const last = await webhooks.test(id);
     await until(async () => (await delivery(id, last))?.status === 'succeeded');
     expect(await delivery(id, refused)).toMatchObject({ status: 'pending', attempts: 0 });
@@ -662,7 +662,7 @@ describe('crashes', () => {
     expect(receiver.received).toHaveLength(5);
   });
 
-  test('a stop does not wait for a receiver; the event is sent after the next start', async () => {
+  test('a stop does not wait for an endpoint; the event is sent after the next start', async () => {
     const other = await startControlPlane((config) => {
       const local = localWebhooks(config);
       return { ...local, webhooks: { ...local.webhooks, timeoutSeconds: 60 } };
@@ -695,7 +695,7 @@ describe('crashes', () => {
 });
 
 describe('old events', () => {
-  test('are removed after thirty days, unless one still waits', async () => {
+  test('are deleted after thirty days, unless a delivery is open', async () => {
     const { id } = await register((res, nth) =>
       nth === 1 ? res.writeHead(200).end() : res.writeHead(429, { 'Retry-After': '86400' }).end(),
     );
@@ -723,7 +723,7 @@ async function delivery(webhookId: string, id: string) {
   return (await webhooks.deliveries(webhookId)).find((each) => each.id === id);
 }
 
-/** Whoever attempts a delivery now is given up. */
+/** Expires the claims of all current attempts. */
 async function expireClaims(): Promise<void> {
   await plane.db
     .updateTable('webhook_deliveries')
@@ -732,7 +732,7 @@ async function expireClaims(): Promise<void> {
     .execute();
 }
 
-/** Whether no attempt is under way. */
+/** Whether there are no claims. */
 async function noClaims(): Promise<boolean> {
   const claims = plane.db
     .selectFrom('webhook_deliveries')

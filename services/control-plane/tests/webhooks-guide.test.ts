@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('the receiver in the guide takes what is signed, once, and nothing else', async () => {
+test('the receiver in the guide accepts each signed event once, and refuses unsigned requests', async () => {
   const code = /```js\n([\s\S]*?)```/.exec(await readFile(GUIDE, 'utf8'))?.[1] ?? '';
   const webhooks = new WebhookClient(plane);
   const port = await closedPort();
@@ -31,7 +31,7 @@ test('the receiver in the guide takes what is signed, once, and nothing else', a
     output += chunk;
   });
   try {
-    // Unsigned, and so refused; before that, nobody answers at all.
+    // Unsigned, and so refused; until the receiver listens, the connection fails.
     const refused = await until(() =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => undefined),
     );

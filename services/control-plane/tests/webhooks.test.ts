@@ -12,7 +12,7 @@ import { anyVideo, deleteVideo, foreignWebhook, localWebhooks, WebhookClient } f
 
 const PUBLIC_ADDRESS = '93.184.215.14';
 
-/** What names stand for; tests change it. */
+/** The addresses of host names; tests change them. */
 const names = new Map<string, string[]>();
 const log: Record<string, unknown>[] = [];
 let plane: TestControlPlane;
@@ -40,7 +40,7 @@ afterAll(() => plane.stop());
 const URL = 'https://hooks.example/framelane';
 
 describe('POST /webhooks', () => {
-  test('answers with the record, the secret and where it is', async () => {
+  test('responds with the record, the secret and its location', async () => {
     const answer = await webhooks.call('post', '').send({ url: URL });
     expect(answer.status).toBe(201);
     const { id, secret, ...record } = answer.body;
@@ -62,7 +62,7 @@ describe('POST /webhooks', () => {
     expect(await webhooks.get(id)).toEqual({ id, ...record });
   });
 
-  test('takes everything an owner may choose', async () => {
+  test('accepts all settings', async () => {
     const chosen = { url: URL, events: ['video.deleted'], description: 'Catalogue', enabled: false };
     expect(await webhooks.create(chosen)).toMatchObject({
       ...chosen,
@@ -103,7 +103,7 @@ describe('POST /webhooks', () => {
     expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);
   });
 
-  test('409 beyond twenty, also when many come at once', async () => {
+  test('409 beyond twenty, also for concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 23 }, () => webhooks.call('post', '').send({ url: URL })),
     );
@@ -141,7 +141,7 @@ describe('GET /webhooks', () => {
 });
 
 describe('PATCH /webhooks/:id', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes the given fields only', async () => {
     const { secret: _, ...before } = await webhooks.create({ url: URL, description: 'Old' });
     const patched = await webhooks.call('patch', `/${before.id}`).send({ events: ['video.ready'] });
     expect([patched.status, patched.body]).toEqual([
@@ -154,7 +154,7 @@ describe('PATCH /webhooks/:id', () => {
     expect((await webhooks.call('patch', `/${before.id}`).send({})).status).toBe(200);
   });
 
-  test('another address begins anew, and must be one that may receive', async () => {
+  test('a new URL resets the health, and must be allowed', async () => {
     const { id } = await webhooks.create({ url: URL });
     await plane.db
       .updateTable('webhook_endpoints')
@@ -185,7 +185,7 @@ describe('PATCH /webhooks/:id', () => {
 });
 
 describe('DELETE /webhooks/:id', () => {
-  test('once', async () => {
+  test('succeeds once', async () => {
     const { id } = await webhooks.create({ url: URL });
     expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
     expect((await webhooks.call('delete', `/${id}`)).body.code).toBe('webhook_not_found');
@@ -193,7 +193,7 @@ describe('DELETE /webhooks/:id', () => {
   });
 });
 
-test('a webhook with very many deliveries is disabled and deleted with all of them', async () => {
+test('a webhook with very many deliveries can be disabled, and deleted with all of them', async () => {
   const { id } = await webhooks.create({ url: URL });
   const many = 2001;
   await sql`
@@ -245,7 +245,7 @@ test.each(['patch', 'delete'] as const)(
 );
 
 describe('another workspace', () => {
-  test('its webhooks and deliveries do not exist, and stay as they are', async () => {
+  test('its webhooks and deliveries are 404, and do not change', async () => {
     const own = await webhooks.create({ url: URL });
     const foreign = await foreignWebhook(plane);
     const before = await plane.db
@@ -277,7 +277,7 @@ describe('another workspace', () => {
     expect(after).toEqual(before);
   });
 
-  test('a delivery is found at its own webhook alone', async () => {
+  test('a delivery is found only under its own webhook', async () => {
     const [one, other] = [await webhooks.create({ url: URL }), await webhooks.create({ url: URL })];
     const deliveryId = await webhooks.test(one.id);
     const answer = await webhooks.call('post', `/${other.id}/deliveries/${deliveryId}/redeliver`);
@@ -296,7 +296,7 @@ describe('permissions', () => {
     ['post', '/whk_x/test', 'webhooks:write'],
     ['post', '/whk_x/rotate-secret', 'webhooks:write'],
     ['post', '/whk_x/deliveries/dlv_x/redeliver', 'webhooks:write'],
-  ] as const)('%s /webhooks%s asks for %s', async (method, path, permission) => {
+  ] as const)('%s /webhooks%s requires %s', async (method, path, permission) => {
     const keep = [
       'videos:read',
       permission === 'webhooks:read' ? 'webhooks:write' : 'webhooks:read',
@@ -316,7 +316,7 @@ describe('permissions', () => {
 });
 
 describe('a disabled webhook', () => {
-  test('takes neither tests nor redeliveries', async () => {
+  test('refuses tests and redeliveries', async () => {
     const { id } = await webhooks.create({ url: URL });
     const deliveryId = await webhooks.test(id);
     await webhooks.call('patch', `/${id}`).send({ enabled: false });
@@ -348,7 +348,7 @@ describe('GET /webhooks/:id/deliveries', () => {
 });
 
 describe('names', () => {
-  test('one that stands for something else by the time of the delivery is not connected to', async () => {
+  test('there is no connection to a name that resolves to a forbidden address at the delivery', async () => {
     const receiver = await Receiver.start();
     names.set('hooks.example', [PUBLIC_ADDRESS]);
     const { id } = await webhooks.create({ url: `https://hooks.example:${receiver.port}/` });
@@ -362,7 +362,7 @@ describe('names', () => {
     await receiver.stop();
   });
 
-  test('one that is not known is taken, and tells at the delivery', async () => {
+  test('an unknown name is accepted, and fails at the delivery', async () => {
     const { id } = await webhooks.create({ url: 'https://soon.example/' });
     await webhooks.test(id);
     expect((await webhooks.settled(id)).error?.code).toBe('host_not_found');
@@ -370,25 +370,25 @@ describe('names', () => {
 });
 
 describe('the log', () => {
-  test('tells of every delivery, without what could be a secret', async () => {
+  test('has every delivery, without possible secrets', async () => {
     const receiver = await Receiver.start((res, nth) => res.writeHead(nth === 1 ? 500 : 410).end());
     const url = `${receiver.url}/path-secret?token=query-secret`;
     const { id, secret } = await webhooks.create({ url });
     await deleteVideo(plane, await anyVideo(plane));
     await until(async () => !(await webhooks.get(id)).enabled);
     await until(async () => log.some(({ message }) => message === 'webhook.disabled'));
-    const facts = { webhookId: id, eventType: 'video.deleted', host: `127.0.0.1:${receiver.port}` };
+    const fields = { webhookId: id, eventType: 'video.deleted', host: `127.0.0.1:${receiver.port}` };
     expect(log).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          ...facts,
+          ...fields,
           message: 'webhook.delivery_failed',
           attempt: 1,
           responseStatus: 500,
           failure: 'unexpected_status',
           retryInSeconds: 0,
         }),
-        expect.objectContaining({ ...facts, message: 'webhook.delivery_failed', retryInSeconds: null }),
+        expect.objectContaining({ ...fields, message: 'webhook.delivery_failed', retryInSeconds: null }),
         expect.objectContaining({ message: 'webhook.disabled', webhookId: id, reason: 'gone' }),
       ]),
     );

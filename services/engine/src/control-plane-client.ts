@@ -21,8 +21,8 @@ const TIMEOUT_MS = 10_000;
 /** A well-formed id that no video has. */
 const NO_VIDEO = 'vid_00000000000000000000000000';
 
-/** The refusals of a ticket that a client may see. */
-const TICKET_REFUSALS: readonly ProblemCode[] = [
+/** Problems of a ticket that are passed on to the client. */
+const TICKET_PROBLEMS: readonly ProblemCode[] = [
   'upload_token_missing',
   'upload_token_invalid',
   'upload_token_expired',
@@ -33,12 +33,12 @@ const TICKET_REFUSALS: readonly ProblemCode[] = [
   'rate_limited',
 ];
 
-/** The refusals of a file that is stored. */
-const COMPLETION_REFUSALS: readonly ProblemCode[] = ['upload_token_expired', 'upload_cancelled'];
+/** Problems of a stored file that are passed on to the client. */
+const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'upload_cancelled'];
 
 const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
-/** A problem+json body; what RFC 9457 does not define is kept as an extra member. */
+/** A problem+json body. Members that RFC 9457 does not define are kept as extra members. */
 const problemBody = z
   .looseObject({ code: z.string(), detail: z.string() })
   .transform(({ type, title, status, instance, requestId, code, detail, ...extra }) => ({
@@ -48,8 +48,8 @@ const problemBody = z
   }));
 
 /**
- * Asks the control plane what only it can know. When it is away, does not answer in time, or answers with something
- * that is not agreed, every question fails with a 503 Problem whose cause is for the log.
+ * The client of the control plane's internal API. If the control plane is unavailable, times out or sends an unexpected
+ * response, every request fails with a 503 Problem, whose cause is for the log.
  */
 export class ControlPlaneClient {
   readonly #baseUrl: string;
@@ -60,38 +60,38 @@ export class ControlPlaneClient {
     this.#secret = options.secret;
   }
 
-  /** Leases a ticket to a new transfer, or throws the Problem that says why not, fit for the client. */
+  /** Leases a ticket to a new transfer, or throws the Problem to respond with. */
   async redeemTicket(request: RedeemTicketRequest): Promise<RedeemTicketResponse> {
-    return readAnswer(
+    return parseResponse(
       redeemTicketResponse,
-      await this.#ask(INTERNAL_PATHS.redeemTicket, request, TICKET_REFUSALS),
+      await this.#post(INTERNAL_PATHS.redeemTicket, request, TICKET_PROBLEMS),
     );
   }
 
   /**
-   * Registers the file of a transfer, or throws the Problem that says why it is not taken, fit for the client. After a 503
-   * Problem the file may have been registered. Idempotent.
+   * Registers the file of a transfer, or throws the Problem to respond with. After a 503 Problem, the file may be registered or
+   * not. Idempotent.
    */
   async completeTransfer(request: CompleteTransferRequest): Promise<void> {
-    await this.#ask(INTERNAL_PATHS.completeTransfer, request, COMPLETION_REFUSALS);
+    await this.#post(INTERNAL_PATHS.completeTransfer, request, COMPLETION_PROBLEMS);
   }
 
-  /** Makes the ticket of a broken transfer usable again. */
+  /** Releases the ticket of a failed transfer, so that its token works again. */
   async releaseTransfer(request: ReleaseTransferRequest): Promise<void> {
-    await this.#ask(INTERNAL_PATHS.releaseTransfer, request);
+    await this.#post(INTERNAL_PATHS.releaseTransfer, request);
   }
 
   /** Whether the transfer still holds its ticket. */
   async transferWanted(request: TransferWantedRequest): Promise<boolean> {
-    const answer = await this.#ask(INTERNAL_PATHS.transferWanted, request);
-    return readAnswer(wantedResponse, answer).wanted;
+    const body = await this.#post(INTERNAL_PATHS.transferWanted, request);
+    return parseResponse(wantedResponse, body).wanted;
   }
 
-  /** Leases the next attempt at a video; null when there is none to run. */
+  /** Claims the next attempt at a video. Null if there is none to run. */
   async claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null> {
     try {
-      const answer = await this.#ask(INTERNAL_PATHS.claimAttempt, request, [ATTEMPT_NOT_CLAIMABLE]);
-      return readAnswer(claimAttemptResponse, answer);
+      const body = await this.#post(INTERNAL_PATHS.claimAttempt, request, [ATTEMPT_NOT_CLAIMABLE]);
+      return parseResponse(claimAttemptResponse, body);
     } catch (error) {
       if (error instanceof Problem && error.code === ATTEMPT_NOT_CLAIMABLE) return null;
       throw error;
@@ -100,17 +100,17 @@ export class ControlPlaneClient {
 
   /** Whether the attempt still holds its lease. */
   async attemptWanted(request: AttemptWantedRequest): Promise<boolean> {
-    const answer = await this.#ask(INTERNAL_PATHS.attemptWanted, request);
-    return readAnswer(wantedResponse, answer).wanted;
+    const body = await this.#post(INTERNAL_PATHS.attemptWanted, request);
+    return parseResponse(wantedResponse, body).wanted;
   }
 
-  /** Rejects while the control plane cannot be asked. An ordinary question proves address and secret at once. */
+  /** Rejects while the control plane is unavailable. An ordinary request checks the address and the secret. */
   async check(): Promise<void> {
     await this.attemptWanted({ videoId: NO_VIDEO, attempt: 1 });
   }
 
-  /** Resolves with the body of the answer; throws a refusal as a Problem if its code is among those expected. */
-  async #ask(path: string, request: object, expectedRefusals: readonly ProblemCode[] = []): Promise<unknown> {
+  /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */
+  async #post(path: string, request: object, expectedCodes: readonly ProblemCode[] = []): Promise<unknown> {
     let status: number;
     let retryAfter: string | null;
     let body: unknown;
@@ -127,25 +127,27 @@ export class ControlPlaneClient {
       const text = await response.text();
       body = text === '' ? undefined : JSON.parse(text);
     } catch (error) {
-      throw notUsable(error);
+      throw controlPlaneUnavailable(error);
     }
     if (status >= 200 && status < 300) return body;
     const problem = problemBody.safeParse(body).data;
-    const refusal = expectedRefusals.find((code) => code === problem?.code);
+    const refusal = expectedCodes.find((code) => code === problem?.code);
     if (status < 500 && problem && refusal) {
       const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
       throw new Problem(refusal, problem.detail, { extra: problem.extra, headers });
     }
-    throw notUsable(new Error(`The control plane answered ${status} ${problem?.code ?? ''} to ${path}`));
+    throw controlPlaneUnavailable(
+      new Error(`The control plane responded to ${path} with ${status} ${problem?.code ?? ''}`),
+    );
   }
 }
 
-function readAnswer<S extends z.ZodType>(schema: S, answer: unknown): z.infer<S> {
-  const result = schema.safeParse(answer);
-  if (!result.success) throw notUsable(result.error);
+function parseResponse<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
+  const result = schema.safeParse(body);
+  if (!result.success) throw controlPlaneUnavailable(result.error);
   return result.data;
 }
 
-function notUsable(cause: unknown): Problem {
-  return unavailable('A part of this service is away for the moment. Try again soon.', cause);
+function controlPlaneUnavailable(cause: unknown): Problem {
+  return unavailable('A part of the service is unavailable. Retry later.', cause);
 }

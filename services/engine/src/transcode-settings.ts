@@ -38,7 +38,7 @@ export type TranscodeSettings = {
   /** A directory for this engine only. At its start the engine removes the content. */
   workDir: string;
   sandbox: Sandbox;
-  /** The x264 preset of all rungs. */
+  /** The x264 preset of all renditions. */
   preset: string;
   maxRates: MaxRates;
   /** Threads of the decoder, of the filters, and of each encoder. */

@@ -5,8 +5,8 @@ import { readSingleNodeSettings } from '../settings.ts';
 process.exitCode = await runAdmin(process.argv.slice(2), {
   calledAs: 'npm run admin --',
   note:
-    'Works on the single node in DATA_DIR (.data), whether it runs or not,\n' +
-    'or on the PostgreSQL that DATABASE_URL names.',
+    'Uses the database of the single node in DATA_DIR (default: .data), running or\n' +
+    'stopped. If DATABASE_URL is set, uses that database instead.',
   provideDatabase: async () => borrowDatabase(readSingleNodeSettings(process.env)),
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),

@@ -1,15 +1,12 @@
-import { access } from 'node:fs/promises';
 import { SettingsError } from '@framelane/service-kit/settings';
-import { lockDataDir } from '../data-dir.ts';
+import { assertInUse, lockDataDir } from '../data-dir.ts';
 import { rotateContentKeySecret } from '../secrets.ts';
 import { readSingleNodeSettings } from '../settings.ts';
 
-/** Makes a new content key secret for the single node in DATA_DIR, while it does not run. */
+/** Creates a new content key secret for the single node in DATA_DIR, which must not be running. */
 async function main(): Promise<void> {
   const { dataDir } = readSingleNodeSettings(process.env);
-  await access(dataDir.secrets).catch(() => {
-    throw new SettingsError(`There is no Framelane in ${dataDir.root}. Set DATA_DIR to where it is.`);
-  });
+  await assertInUse(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   try {
     await rotateContentKeySecret(dataDir);
@@ -17,7 +14,7 @@ async function main(): Promise<void> {
     await unlock();
   }
   process.stdout.write(
-    `${dataDir.secrets} has a new secret, and keeps the one before. Back it up, then start the node.\n`,
+    `${dataDir.secrets} has a new content key secret and keeps the earlier ones. Back it up, then start the node.\n`,
   );
 }
 

@@ -2,33 +2,32 @@ import { execFile } from 'node:child_process';
 import { chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { postgresPrograms } from './programs.ts';
-import { accountForNewCluster, runAsAccount } from './server-account.ts';
+import { accountForNewCluster, postgresPrograms, runAsAccount } from './programs.ts';
 
 const run = promisify(execFile);
 
-/** The superuser of every cluster we make. */
+/** The superuser of every embedded cluster. */
 export const SUPERUSER = 'framelane';
 
 /**
- * Makes the cluster unless it is there. It grows in a directory beside and is renamed when it is whole, so a crash on
- * the way leaves nothing that looks like a database.
+ * Creates the cluster if it does not exist. It is created in a temporary directory and renamed when it is complete, so
+ * that a crash leaves no incomplete cluster.
  */
 export async function createClusterOnce(
   directory: string,
   options: { password: string; durable: boolean },
 ): Promise<void> {
   if (await exists(directory)) return;
-  const workshop = `${directory}.new`;
-  await rm(workshop, { recursive: true, force: true });
-  await mkdir(workshop, { recursive: true, mode: 0o700 });
+  const temporary = `${directory}.new`;
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
   const { initdb } = await postgresPrograms();
   const { uid, gid } = await accountForNewCluster();
-  const cluster = join(workshop, 'cluster');
-  const passwordFile = join(workshop, 'password');
+  const cluster = join(temporary, 'cluster');
+  const passwordFile = join(temporary, 'password');
   await writeFile(passwordFile, options.password, { mode: 0o600 });
   await mkdir(cluster, { mode: 0o700 });
-  for (const path of [passwordFile, cluster, workshop]) await chown(path, uid, gid);
+  for (const path of [passwordFile, cluster, temporary]) await chown(path, uid, gid);
 
   const [command = '', ...prefix] = await runAsAccount({ uid, gid }, [initdb, join(directory, '..')]);
   await run(
@@ -50,7 +49,7 @@ export async function createClusterOnce(
     { cwd: '/', env: { PATH: process.env.PATH, TZ: 'UTC' } },
   );
   await rename(cluster, directory);
-  await rm(workshop, { recursive: true });
+  await rm(temporary, { recursive: true });
 }
 
 async function exists(path: string): Promise<boolean> {

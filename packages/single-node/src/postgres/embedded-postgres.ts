@@ -7,38 +7,36 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { createClusterOnce, SUPERUSER } from './create-cluster.ts';
-import { stopOrphan } from './orphan.ts';
-import { postgresPrograms } from './programs.ts';
-import { accountOfCluster, runAsAccount } from './server-account.ts';
+import { stopOrphan } from './postmaster.ts';
+import { accountOfCluster, postgresPrograms, runAsAccount } from './programs.ts';
 
 const HOST = '127.0.0.1';
 
-/** How long open transactions and the last checkpoint may take when we stop, in milliseconds. */
+/** Time limit of a fast shutdown (rollbacks and a checkpoint). Then follows an immediate shutdown. */
 const FAST_STOP_MS = 20_000;
 
-/** SQLSTATE `cannot_connect_now`: the server is there and still recovering. */
+/** SQLSTATE `cannot_connect_now`: the server is still starting or recovering. */
 const STARTING_UP = '57P03';
 
-/** Settings for tests: nobody misses the data after a crash, and many services share the server, each with a pool. */
+/** Settings for tests: data may be lost in a crash, and many connection pools share the server. */
 const FOR_TESTS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'];
 
-/** A PostgreSQL of our own on a free loopback port. */
+/** A PostgreSQL server on a free loopback port. */
 export type EmbeddedPostgres = {
-  /** The address of one of its databases, password included. */
+  /** The URL of one of its databases, with the password. */
   url(database: string): string;
-  /** Resolves when the server has ended, whoever ended it. */
+  /** Resolves when the server has ended for any reason. */
   ended: Promise<void>;
-  /** An orderly stop; resolves when the server has ended. */
+  /** Stops the server in order, and resolves when it has ended. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts PostgreSQL on the cluster in `directory`, making it on the first call. The server has a session of its own,
- * so a Ctrl-C in the terminal does not reach it before we stop it in order. It writes its log beside the directory,
- * to `<directory>.log`, anew with each start.
+ * Starts PostgreSQL on the cluster in `directory`, which it creates on the first call. The server runs in a session of
+ * its own, so that a Ctrl-C in the terminal does not reach it. Each start writes a new log to `<directory>.log`.
  *
  * @param options.password of the superuser `framelane`; the same on every start.
- * @param options.durable false only where the data may be lost, as in tests.
+ * @param options.durable false only if the data may be lost, as in tests.
  */
 export async function startEmbeddedPostgres(options: {
   directory: string;
@@ -62,7 +60,7 @@ export async function startEmbeddedPostgres(options: {
   return { url, ended, stop };
 }
 
-/** The address of a database of an embedded PostgreSQL. */
+/** The URL of a database of an embedded PostgreSQL. */
 export function embeddedPostgresUrl(to: { port: number; password: string; database: string }): string {
   return `postgresql://${SUPERUSER}:${encodeURIComponent(to.password)}@${HOST}:${to.port}/${to.database}`;
 }
@@ -100,17 +98,17 @@ async function spawnServer(
   }
 }
 
-/** Resolves once the server takes connections, however long its recovery takes; rejects when it ends instead. */
+/** Resolves once the server accepts connections, however long the recovery takes. Rejects if the server ends instead. */
 async function untilReady(server: ChildProcess, url: string, logFile: string): Promise<void> {
-  while (!(await takesConnections(url))) {
+  while (!(await acceptsConnections(url))) {
     if (server.exitCode !== null || server.signalCode !== null) {
-      throw new Error(`PostgreSQL ended while it was starting; ${logFile} says why.`);
+      throw new Error(`PostgreSQL failed to start. See ${logFile}.`);
     }
     await sleep(50);
   }
 }
 
-async function takesConnections(connectionString: string): Promise<boolean> {
+async function acceptsConnections(connectionString: string): Promise<boolean> {
   const client = new Client({ connectionString });
   try {
     await client.connect();

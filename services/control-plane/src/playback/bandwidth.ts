@@ -2,16 +2,15 @@ import type { Segment } from '@framelane/contracts/manifest';
 
 /** Bit rates of one rendition in bits a second, rounded up. */
 export type Bandwidth = {
-  /** The largest rate over any stretch about as long as the target duration; never below the average. */
+  /** The largest rate over segments that last about one target duration; never below the average. */
   peak: number;
-  /** All bits over the whole duration. */
+  /** All bits divided by the whole duration. */
   average: number;
 };
 
 /**
- * Measures what a rendition needs, as RFC 8216 §4.1 defines it: the peak is taken over all runs of neighbouring
- * segments that last between 0.5 and 1.5 target durations. Of a rendition too short for such a run, and of a heavy
- * tail that fits into none, the average is all there is to go by.
+ * Measures the bandwidth of a rendition as RFC 8216 §4.1 defines it: the peak is the largest rate of all runs of adjacent
+ * segments that last between 0.5 and 1.5 target durations. Segments outside of every such run count only in the average.
  */
 export function measureBandwidth(segments: readonly Segment[], targetDuration: number): Bandwidth {
   const average = bitsPerSecond(sum(segments, 'bytes'), sum(segments, 'duration'));
@@ -19,7 +18,7 @@ export function measureBandwidth(segments: readonly Segment[], targetDuration: n
   return { peak: peaks.reduce((largest, peak) => Math.max(largest, peak), average), average };
 }
 
-/** The largest rate of the runs that begin with segment `first`; 0 when none of them counts. */
+/** The largest rate of the runs that start with segment `first`; 0 when there are none. */
 function peakFrom(segments: readonly Segment[], first: number, targetDuration: number): number {
   let [peak, bytes, duration] = [0, 0, 0];
   for (let next = first; ; next += 1) {

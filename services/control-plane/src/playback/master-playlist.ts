@@ -1,16 +1,16 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import { withToken } from './playback-token.ts';
 
-/** What the master playlist says of a rendition. */
+/** A rendition as the master playlist describes it. */
 export type RenditionFacts = {
   name: RenditionName;
   /** RFC 6381. */
   codecs: string;
-  /** Pixels and frames a second; null for audio. */
+  /** Pixels, and frames a second; null for audio. */
   width: number | null;
   height: number | null;
   frameRate: number | null;
-  /** Null for video, and where the source names none. */
+  /** Null for video, and when the source does not name them. */
   channels: number | null;
   language: string | null;
   /** Measured peak and average, bits a second. */
@@ -20,47 +20,50 @@ export type RenditionFacts = {
 
 const AUDIO_GROUP = 'audio';
 
-/** Sound has to have a LANGUAGE (HLS authoring specification 8.10); this one means that nobody knows (RFC 5646 §4.1). */
+/** Audio needs a LANGUAGE (HLS authoring specification 8.10); this is the tag for an undetermined one (RFC 5646 §4.1). */
 const UNKNOWN_LANGUAGE = 'und';
 
-/** The average bit rate of the rung to begin with, bits a second (HLS authoring specification 1.32). */
-const FIRST_RUNG_RATE = 2_000_000;
+/** The average bit rate of the first rendition in the list, bits a second (HLS authoring specification 1.32). */
+const FIRST_RATE = 2_000_000;
 
 /**
- * The master playlist of a video (RFC 8216 §4.3.4). The renditions may come in any order. A token, where players need one,
- * goes along with every address.
+ * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
+ * any order.
  */
 export function renderMasterPlaylist(renditions: readonly RenditionFacts[], token?: string): string {
   const audio = renditions.find(({ name }) => name === AUDIO_RENDITION);
-  const rungs = renditions
+  const videos = renditions
     .filter((rendition) => rendition !== audio)
     .toSorted((a, b) => RENDITIONS.indexOf(a.name) - RENDITIONS.indexOf(b.name))
-    .map((rung) => (audio === undefined ? rung : withAudio(rung, audio)));
+    .map((video) => (audio === undefined ? video : withAudio(video, audio)));
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...(audio === undefined ? [] : [mediaTag(audio, token)]),
-    ...firstRungFirst(rungs).flatMap((rung) => [streamTag(rung, audio !== undefined), uriOf(rung, token)]),
+    ...startRenditionFirst(videos).flatMap((video) => [
+      streamTag(video, audio !== undefined),
+      uriOf(video, token),
+    ]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** A rung as it is played: with the sound, whose rates and codec it includes. */
-function withAudio(rung: RenditionFacts, audio: RenditionFacts): RenditionFacts {
+/** A video rendition with the codec and the rates of the audio that is played with it. */
+function withAudio(video: RenditionFacts, audio: RenditionFacts): RenditionFacts {
   return {
-    ...rung,
-    codecs: `${rung.codecs},${audio.codecs}`,
-    bandwidth: rung.bandwidth + audio.bandwidth,
-    averageBandwidth: rung.averageBandwidth + audio.averageBandwidth,
+    ...video,
+    codecs: `${video.codecs},${audio.codecs}`,
+    bandwidth: video.bandwidth + audio.bandwidth,
+    averageBandwidth: video.averageBandwidth + audio.averageBandwidth,
   };
 }
 
-/** Players begin with the first rung they find. */
-function firstRungFirst(rungs: readonly RenditionFacts[]): RenditionFacts[] {
-  const distance = (rung: RenditionFacts) => Math.abs(rung.averageBandwidth - FIRST_RUNG_RATE);
-  const first = rungs.toSorted((a, b) => distance(a) - distance(b)).slice(0, 1);
-  return [...first, ...rungs.filter((rung) => !first.includes(rung))];
+/** Players start with the first rendition of the list. */
+function startRenditionFirst(videos: readonly RenditionFacts[]): RenditionFacts[] {
+  const distance = (video: RenditionFacts) => Math.abs(video.averageBandwidth - FIRST_RATE);
+  const first = videos.toSorted((a, b) => distance(a) - distance(b)).slice(0, 1);
+  return [...first, ...videos.filter((video) => !first.includes(video))];
 }
 
 function mediaTag(audio: RenditionFacts, token: string | undefined): string {
@@ -76,8 +79,8 @@ function mediaTag(audio: RenditionFacts, token: string | undefined): string {
   })}`;
 }
 
-function streamTag(rung: RenditionFacts, hasAudio: boolean): string {
-  const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = rung;
+function streamTag(video: RenditionFacts, hasAudio: boolean): string {
+  const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = video;
   return `#EXT-X-STREAM-INF:${attributes({
     BANDWIDTH: String(bandwidth),
     'AVERAGE-BANDWIDTH': String(averageBandwidth),
@@ -93,7 +96,7 @@ function uriOf({ name }: RenditionFacts, token: string | undefined): string {
   return withToken(`${name}/index.m3u8`, token);
 }
 
-/** An attribute list (RFC 8216 §4.2) of what is known. */
+/** An attribute list (RFC 8216 §4.2) without the undefined values. */
 function attributes(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined)
@@ -105,7 +108,7 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** The canonical form of a BCP 47 tag. The tag comes out of an uploaded file; one that is malformed is unknown. */
+/** The canonical form of a BCP 47 tag. It comes from an uploaded file and can be malformed. */
 function canonicalLanguage(tag: string): string {
   try {
     return Intl.getCanonicalLocales(tag).at(0) ?? UNKNOWN_LANGUAGE;

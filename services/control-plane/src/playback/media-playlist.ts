@@ -2,8 +2,8 @@ import type { Segment } from '@framelane/contracts/manifest';
 import { withToken } from './playback-token.ts';
 
 /**
- * The target duration of a video, in whole seconds: no segment of any rendition, rounded, lasts longer (RFC 8216
- * §4.3.3.1). All its media playlists state the same one.
+ * The target duration of a video in whole seconds: the longest segment of all renditions, rounded (RFC 8216 §4.3.3.1). Its
+ * media playlists share it.
  */
 export function targetDurationOf(renditions: readonly (readonly Segment[])[]): number {
   const longest = renditions.flat().reduce((most, { duration }) => Math.max(most, duration), 0);
@@ -11,12 +11,12 @@ export function targetDurationOf(renditions: readonly (readonly Segment[])[]): n
 }
 
 /**
- * The media playlist of one rendition (RFC 8216 §4.3.2 and §4.3.3), from the seconds each segment lasts. The key tag has
- * no IV: each segment is encrypted with its media sequence number instead (§5.2). That segments are independent is said
- * once for all renditions, in the master playlist (§4.3.5.1).
+ * The media playlist of one rendition (RFC 8216 §4.3.2 and §4.3.3), from the durations of its segments in seconds. The key
+ * tag has no IV: the media sequence number of each segment is its IV (§5.2). The master playlist declares the segments of all
+ * renditions independent (§4.3.5.1).
  *
- * A token, where players need one, goes along with the key alone; segments are of no use without it. They are found at
- * `segmentsAt`, which ends with a slash, or beside the playlist.
+ * Only the key's URL has the token, because segments cannot be played without the key. `segmentsAt` is the URL of the
+ * segments, with a slash at its end; by default they are beside the playlist.
  */
 export function renderMediaPlaylist(
   { durations, targetDuration }: { durations: readonly number[]; targetDuration: number },

@@ -7,25 +7,25 @@ import type { VideosService } from '../videos/videos.service.ts';
 import { findPlaybackPolicy } from './playback.store.ts';
 import { judgePlaybackToken, playbackTokenKey, signPlaybackToken, withToken } from './playback-token.ts';
 
-/** What somebody who wants to play a video shows. */
+/** The credentials of a playback request. */
 export type Viewer = {
-  /** A playback token, or what claims to be one; undefined without. */
+  /** The unverified `token` parameter; undefined without one. */
   token: unknown;
-  /** There when an API key came along: resolves with the workspace it may read videos of, or throws what is wrong. */
+  /** Authenticates the API key of the request and resolves with its workspace; undefined without a key. */
   workspaceOfKey: (() => Promise<string>) | undefined;
 };
 
-/** What lets one viewer play, and the address that has it. */
+/** A playback token, and the URL of the master playlist with it. */
 export type IssuedToken = { token: string; url: string; expiresAt: Date };
 
-/** A viewer may play. Addresses handed on to players need the token, if there is one. */
+/** A viewer may play. The URLs in playlists need the token, if there is one. */
 export type Admission = { policy: PlaybackPolicy; token: string | undefined };
 
-/** Decides who may play what, and hands out tokens. */
+/** Decides who may play a video, and issues tokens. */
 export class PlaybackAccessService {
   readonly #db: Database;
   readonly #videos: VideosService;
-  /** The first one signs; tokens of all of them are good. */
+  /** The first key signs; each of them verifies. */
   readonly #tokenKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly #baseUrl: string;
 
@@ -37,7 +37,7 @@ export class PlaybackAccessService {
     this.#baseUrl = deps.baseUrl;
   }
 
-  /** A token for a video in any state, and the address of its playlist with it. Throws 404 `video_not_found`. */
+  /** Issues a token for a video in any state. Throws 404 `video_not_found`. */
   async issueToken(workspaceId: string, videoId: string, expiresInSeconds: number): Promise<IssuedToken> {
     const video = await this.#videos.get(workspaceId, videoId);
     const issuedAt = wholeSeconds(Date.now());
@@ -47,8 +47,8 @@ export class PlaybackAccessService {
   }
 
   /**
-   * Lets a viewer in to a ready video, or throws the Problem that says why not. Anybody may play a public video; a signed
-   * one needs a token, or else an API key of its workspace.
+   * Admits a viewer to a ready video, or throws a Problem. Anybody may play a public video; a signed one needs a token, or an
+   * API key of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
     const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
@@ -63,7 +63,7 @@ export class PlaybackAccessService {
   }
 
   async #requireValid(token: unknown, videoId: string): Promise<string> {
-    // A token given twice is a list, and no token.
+    // The parameter is an array when it is given twice.
     if (typeof token !== 'string') throw tokenInvalid();
     const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);
     if (verdict === 'expired') throw tokenExpired();
@@ -72,7 +72,7 @@ export class PlaybackAccessService {
   }
 }
 
-/** Times in a JWT have no fractions; the answer must not promise more than the token keeps. */
+/** Times in a JWT have whole seconds, and the response states the same ones. */
 function wholeSeconds(milliseconds: number): Date {
   return new Date(Math.floor(milliseconds / 1000) * 1000);
 }
@@ -91,10 +91,7 @@ function tokenRequired(): Problem {
 }
 
 function foreignKey(): Problem {
-  return new Problem(
-    'workspace_mismatch',
-    'This API key does not belong to the workspace in the address of the video.',
-  );
+  return new Problem('workspace_mismatch', 'This API key belongs to another workspace than the video.');
 }
 
 function tokenInvalid(): Problem {

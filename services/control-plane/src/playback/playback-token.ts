@@ -4,21 +4,21 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 const ALGORITHM = 'HS256';
 const AUDIENCE = 'playback';
 
-/** A JWT in compact form. Parsers forgive more, and a token is copied into playlists. */
+/** A JWT in compact form. The token is copied into playlists, and parsers accept more than this. */
 const TOKEN_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** What a token is worth for a video now. */
+/** The state of a token for a video. */
 export type TokenVerdict = 'valid' | 'expired' | 'invalid';
 
 /**
- * The key that signs playback tokens, derived from `CONTENT_KEY_SECRET` for this purpose alone (HKDF, RFC 5869). A secret
- * of its own would buy nothing: tokens open no more than content keys do, and without those no token is of use.
+ * The key that signs playback tokens, derived from `CONTENT_KEY_SECRET` (HKDF, RFC 5869). A separate secret would not add
+ * security: a token gives access to a content key, and that secret opens all of them.
  */
 export function playbackTokenKey(contentKeySecret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', contentKeySecret, '', 'framelane playback tokens', 32));
 }
 
-/** A token with which whoever has it may play one video. Times have whole seconds. */
+/** A token that allows its bearer to play one video. The times must be whole seconds. */
 export async function signPlaybackToken(
   key: Uint8Array,
   { videoId, issuedAt, expiresAt }: { videoId: string; issuedAt: Date; expiresAt: Date },
@@ -32,7 +32,7 @@ export async function signPlaybackToken(
     .sign(key);
 }
 
-/** Judges a token that somebody shows for a video. Any of the keys may have signed it. */
+/** Verifies a token for a video. Any of the keys can have signed it. */
 export async function judgePlaybackToken(
   keys: readonly Uint8Array[],
   token: string,

@@ -15,22 +15,22 @@ import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './pl
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const STORYBOARD_TYPE = 'text/vtt';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** Whoever keeps the redirect can follow it for as long again. */
+/** A cached redirect then stays valid for at least the other half. */
 const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
 
-/** A player that seeks away hangs up, before its answer begins or in the middle of it; that is nobody's fault. */
-const HANG_UPS: ReadonlySet<string | undefined> = new Set([
+/** A player that seeks closes the connection, before or during the response. */
+const CLIENT_ABORTS: ReadonlySet<string | undefined> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_UNABLE_TO_PIPE',
 ]);
 
-/** As the contract says, for a request without a body. */
+/** The default of the contract, which does not apply to a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
 
 type VideoPath = { tenant: string; video: string };
 type RenditionPath = VideoPath & { rendition: RenditionName };
 
-/** Any page may play: no cookie or key goes along, so any origin is safe. Set on errors and preflights as well. */
+/** Every origin is allowed: players send neither cookies nor keys. Errors and preflights have these headers as well. */
 export const playbackCors: RequestHandler = cors({
   origin: '*',
   methods: ['GET', 'HEAD'],
@@ -47,7 +47,7 @@ export const playbackCors: RequestHandler = cors({
   maxAge: 86_400,
 });
 
-/** Playlists and storyboards are text and shrink well; segments and keys are random bytes, and pictures small already. */
+/** Compresses playlists and storyboards. Encrypted segments, keys and images do not get smaller. */
 export const playlistCompression: RequestHandler = compression({
   threshold: 256,
   filter: (_req, res) => {
@@ -152,20 +152,23 @@ function toPlaybackToken({ token, url, expiresAt }: IssuedToken): components['sc
   return { token, url, expiresAt: expiresAt.toISOString() };
 }
 
-/** Path parameters, which the contract has checked. */
+/** Path parameters, validated by the contract. */
 function pathOf<T>(req: Request): T {
   return req.params as unknown as T;
 }
 
-/** Sends what is made for one viewer, or may be looked at by all for a minute. */
+/** Sends a body. The response for a public video can be cached for a minute, one for a signed video not at all. */
 function send(res: Response, { policy }: Admission, type: string, body: string | Buffer): void {
   const caching = policy === 'public' ? 'public, max-age=60' : 'private, no-store';
   res.set('Cache-Control', caching).type(type).send(body);
 }
 
-/** Answers 200, 206, 304 or 416 (RFC 9110 §13, §14); only what is sent is read from storage. Or sends on there, with 302. */
+/**
+ * Responds with 200, 206, 304 or 416 (RFC 9110 §13, §14), and reads only the requested range from storage; or redirects
+ * to the object store with 302.
+ */
 async function sendSegment(req: Request, res: Response, segment: SegmentSource): Promise<void> {
-  // An address presigned for GET is of no use to a HEAD.
+  // A URL presigned for GET does not allow HEAD.
   if (segment.presign !== undefined && req.method === 'GET') {
     const location = await segment.presign();
     res.set('Cache-Control', REDIRECT_CACHING).status(302).location(location).end();
@@ -196,19 +199,19 @@ async function sendSegment(req: Request, res: Response, segment: SegmentSource):
   try {
     await pipeline(body, res);
   } catch (error) {
-    // A pipeline that could not begin leaves its source open.
+    // A pipeline that could not start leaves its source open.
     body.destroy();
-    if (!HANG_UPS.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (!CLIENT_ABORTS.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
 
-/** The one range to send; undefined for the whole. Several ranges at once are answered with the whole, too. */
+/** The requested range; undefined for the whole segment, which is also the response to several ranges. */
 function requestedRange(
   req: Request,
   { bytes, etag }: SegmentSource,
 ): ByteRange | undefined | 'unsatisfiable' {
   const condition = req.get('if-range');
-  // RFC 9110 §13.1.5: another version was meant, so the range is void.
+  // The range is for another version (RFC 9110 §13.1.5).
   if (condition !== undefined && condition !== etag) return undefined;
   const ranges = req.range(bytes, { combine: true });
   if (ranges === -1) return 'unsatisfiable';

@@ -24,23 +24,23 @@ import {
 import { notPlayable } from './playback-access.service.ts';
 import { renderStoryboard } from './storyboard.ts';
 
-/** One segment, its facts known before its bytes are opened. */
+/** One segment; `open` reads its bytes. */
 export type SegmentSource = {
   bytes: number;
-  /** Strong entity tag; a segment never changes, so its place names it. */
+  /** Strong entity tag. A segment never changes, so attempt, rendition and sequence number identify it. */
   etag: string;
   open(range?: ByteRange): Promise<Readable>;
-  /** An address in the object store itself, good for `PRESIGNED_SECONDS`; there when players are to be sent to it. */
+  /** Signs a URL of the object store; undefined when segments are proxied. */
   presign: (() => Promise<string>) | undefined;
 };
 
-/** How long an address given out by the object store can be used. */
+/** How long a presigned URL is valid. */
 export const PRESIGNED_SECONDS = 3600;
 
-/** How segments come to players; see the configuration. */
+/** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
 
-/** Serves ready videos: playlists rendered from the rows, segments from the object store, the opened key. */
+/** Serves ready videos: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
@@ -48,7 +48,7 @@ export class PlaybackService {
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
 
-  /** Throws a SettingsError when players are to be sent to an object store that they cannot read. */
+  /** Throws a SettingsError when segments are to be redirected and the object store cannot presign URLs. */
   constructor(deps: {
     db: Database;
     objects: ObjectStore;
@@ -58,7 +58,7 @@ export class PlaybackService {
     const { mode, cdnUrl } = deps.settings;
     if (mode === 'redirect' && deps.objects.presign === undefined) {
       throw new SettingsError(
-        'SEGMENT_SERVING: redirect needs objects in S3, and they are files. Leave it at proxy.',
+        'SEGMENT_SERVING: redirect needs objects in S3, and this installation stores files. Use proxy.',
       );
     }
     this.#db = deps.db;
@@ -68,7 +68,7 @@ export class PlaybackService {
     this.#cdnUrl = cdnUrl;
   }
 
-  /** Stores what an attempt made, in the transaction that makes the video ready. */
+  /** Stores the renditions of an attempt, in the transaction that makes the video ready. */
   async store(
     trx: Database,
     videoId: string,
@@ -101,7 +101,7 @@ export class PlaybackService {
     };
   }
 
-  /** The master playlist, with the token that its reader needs. Throws 404 unless the video is ready. */
+  /** The master playlist; a token is added to its URLs. Throws 404 unless the video is ready. */
   async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
     const rows = await findRenditions(this.#db, workspaceId, videoId);
     if (rows.length === 0) throw notPlayable();
@@ -121,7 +121,7 @@ export class PlaybackService {
     );
   }
 
-  /** The playlist of one rendition, likewise. Throws 404 unless the video is ready and has it. */
+  /** The media playlist of one rendition; a token is added to the key's URL. Throws 404 unless the video is ready and has it. */
   async mediaPlaylist(
     workspaceId: string,
     videoId: string,
@@ -148,7 +148,7 @@ export class PlaybackService {
     };
   }
 
-  /** A picture of the video, whole: JPEG. Throws 404 unless the video is ready and has it. */
+  /** A JPEG of the video. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
     const images = await findImages(this.#db, workspaceId, videoId);
     const has = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard;
@@ -157,7 +157,7 @@ export class PlaybackService {
     return buffer(await this.#read(key, { workspaceId, videoId }));
   }
 
-  /** Where in the storyboard which moment is: WebVTT. Throws 404 unless the video is ready and has one. */
+  /** The WebVTT index of the storyboard. Throws 404 unless the video is ready and has one. */
   async storyboard(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
     const images = await findImages(this.#db, workspaceId, videoId);
     if (!images?.storyboard) throw notPlayable();
@@ -171,7 +171,7 @@ export class PlaybackService {
     return openContentKey(sealed, this.#contentKeys);
   }
 
-  /** Opens an object of a video, which may have been deleted since its row was read: 404 then. 503 while the storage is away. */
+  /** Opens an object of a video. Throws 404 if the video was deleted since its row was read, 503 while storage is unavailable. */
   async #read(
     key: string,
     { workspaceId, videoId }: { workspaceId: string; videoId: string },

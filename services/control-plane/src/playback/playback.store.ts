@@ -4,10 +4,10 @@ import type { Database } from '../db/database.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { PlaybackPolicy, RenditionRow, VideoRow } from '../db/schema.ts';
 
-/** A rendition without its segment table. */
+/** A rendition without its segments. */
 export type RenditionSummary = Omit<RenditionRow, 'segment_durations' | 'segment_bytes'>;
 
-/** One segment as a player asks for it. */
+/** Identifies one segment. */
 export type SegmentAddress = {
   workspaceId: string;
   videoId: string;
@@ -19,7 +19,7 @@ export async function insertRenditions(db: Database, renditions: RenditionRow[])
   await db.insertInto('renditions').values(renditions).execute();
 }
 
-/** The renditions of a ready video; empty when there is no such video. */
+/** The renditions of a ready video; empty when there is none. */
 export const findRenditions = compileOnce(
   (db, workspaceId: string, videoId: string): Compilable<RenditionSummary> =>
     readyRenditions(db, workspaceId, videoId).select([
@@ -36,7 +36,7 @@ export const findRenditions = compileOnce(
     ]),
 );
 
-/** The segment table of one rendition of a ready video. */
+/** The segments of one rendition of a ready video. */
 export async function findSegments(
   db: Database,
   workspaceId: string,
@@ -52,12 +52,12 @@ export async function findSegments(
     : { durations: row.durations, targetDuration: row.targetDuration };
 }
 
-/** Size of one segment and the attempt that made it; undefined when the video has no such segment. */
+/** The size of one segment and the attempt that encoded it; undefined when the video has no such segment. */
 export async function findSegment(
   db: Database,
   { workspaceId, videoId, rendition, sequence }: SegmentAddress,
 ): Promise<{ attempt: number; bytes: number } | undefined> {
-  // PostgreSQL counts array elements from 1; beyond the last one it gives null.
+  // PostgreSQL counts array elements from 1, and returns null beyond the last one.
   const [row] = await segmentsAt(db, workspaceId, videoId, rendition, sequence + 1);
   return row?.bytes == null ? undefined : { attempt: row.attempt, bytes: row.bytes };
 }
@@ -69,7 +69,7 @@ const segmentsAt = compileOnce(
       .where('name', '=', rendition),
 );
 
-/** Who may play a ready video; undefined when there is no such one. */
+/** The playback policy of a ready video; undefined when there is none. */
 export async function findPlaybackPolicy(
   db: Database,
   workspaceId: string,
@@ -93,7 +93,7 @@ export async function findContentKey(
   return row?.content_key ?? undefined;
 }
 
-/** What is known of the pictures of a ready video. */
+/** The poster and the storyboard of a ready video. */
 export async function findImages(
   db: Database,
   workspaceId: string,

@@ -8,7 +8,7 @@ import { type RequestHandler, Router } from 'express';
 const OWN_FILES = join(import.meta.dirname, 'browser');
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-/** What the page consists of, and the directory of each file. */
+/** The files of the page with their directories. */
 const FILES = {
   'swagger-ui.css': SWAGGER_UI,
   'page.css': OWN_FILES,
@@ -16,7 +16,7 @@ const FILES = {
   'page.js': OWN_FILES,
 };
 
-/** All comes from this origin and nothing goes anywhere else; pictures in style sheets are `data:`. */
+/** Only this origin is allowed, and `data:` images of the style sheets. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,8 +29,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The API description as a page to read, made by Swagger UI in the browser. The files lie below the page under a name that
- * changes with their content, so they are kept for ever.
+ * The API description as a page, rendered by Swagger UI in the browser. The path of its files contains a fingerprint of
+ * their content, so browsers can cache them for ever.
  */
 export function referencePage(baseUrl: string): { page: RequestHandler; files: Router } {
   const base = new URL(baseUrl).pathname;
@@ -49,7 +49,7 @@ export function referencePage(baseUrl: string): { page: RequestHandler; files: R
   return { page, files };
 }
 
-/** Changes whenever one of the files does. */
+/** A hash of the files. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   for (const [name, root] of Object.entries(FILES)) hash.update(readFileSync(join(root, name)));
@@ -70,7 +70,7 @@ function pageHtml({ description, files }: { description: string; files: string }
 <body>
 <nav id="contents" aria-label="Contents"></nav>
 <main id="reference" data-description="${description}">
-<noscript>This page needs JavaScript. The description itself is at <a href="${description}">${description}</a>.</noscript>
+<noscript>This page needs JavaScript. The API description is at <a href="${description}">${description}</a>.</noscript>
 </main>
 <script src="${files}/swagger-ui-bundle.js"></script>
 <script src="${files}/page.js"></script>

@@ -2,13 +2,13 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { RequestHandler } from 'express';
 import type { Database } from '../db/database.ts';
 import type { HlsKind, Metrics } from '../metrics/metrics.ts';
+import { onSent } from './on-sent.ts';
 import { addBandwidth, type SentBytes } from './usage.store.ts';
 import { dayOf } from './usage-period.ts';
-import { whenSent } from './when-sent.ts';
 
 /**
- * Counts the bytes sent of videos in memory and writes them down every few seconds, and when it stops: a process that
- * is killed loses what it had not written yet, and a commit whose answer is lost with the connection counts twice.
+ * Counts the bytes sent of videos in memory, and stores them every few seconds and at the stop. A killed process loses the
+ * bytes it has not stored. A commit whose confirmation is lost counts twice.
  */
 export class BandwidthMeter {
   readonly #db: Database;
@@ -16,7 +16,7 @@ export class BandwidthMeter {
   readonly #metrics: Metrics;
   readonly #flushSeconds: number;
   /** By video and day. */
-  #unwritten = new Map<string, SentBytes>();
+  #unstored = new Map<string, SentBytes>();
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,13 +27,13 @@ export class BandwidthMeter {
     this.#flushSeconds = deps.flushSeconds;
   }
 
-  /** Counts every answer below `/<workspace>/<video>/` that is not an error. */
+  /** Counts every successful response below `/<workspace>/<video>/`. */
   readonly count: RequestHandler = (req, res, next) => {
     if (req.method !== 'OPTIONS') {
       const path = unescaped(req.path);
       const [, , videoId = ''] = path.split('/');
-      whenSent(res, (bytes) => {
-        // A client that hangs up early gets no answer; until there is one, the status says nothing.
+      onSent(res, (bytes) => {
+        // Without headers there was no response, and the status is only a default.
         if (!res.headersSent || res.statusCode >= 400) return;
         this.#add({ videoId, day: dayOf(new Date()), bytes });
         this.#metrics.hlsSent(kindOf(path), bytes);
@@ -42,12 +42,12 @@ export class BandwidthMeter {
     next();
   };
 
-  /** Begins to write. */
+  /** Starts storing. */
   start(): void {
     this.#timer = setInterval(() => this.#flush(), this.#flushSeconds * 1000);
   }
 
-  /** Writes what is left. Call it when nothing is sent any more. */
+  /** Stores the remaining bytes. Call it when all responses have ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#flush();
@@ -55,30 +55,30 @@ export class BandwidthMeter {
 
   #add({ videoId, day, bytes }: SentBytes): void {
     const key = `${videoId} ${day}`;
-    const before = this.#unwritten.get(key)?.bytes ?? 0;
-    this.#unwritten.set(key, { videoId, day, bytes: before + bytes });
+    const before = this.#unstored.get(key)?.bytes ?? 0;
+    this.#unstored.set(key, { videoId, day, bytes: before + bytes });
   }
 
-  /** One write at a time; resolves when all that was counted before the call has been tried. */
+  /** Runs one write at a time. Resolves after an attempt to store everything counted before the call. */
   #flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
   }
 
   async #write(): Promise<void> {
-    const sent = [...this.#unwritten.values()];
+    const sent = [...this.#unstored.values()];
     if (sent.length === 0) return;
-    this.#unwritten = new Map();
+    this.#unstored = new Map();
     try {
       await addBandwidth(this.#db, sent);
     } catch (error) {
       for (const each of sent) this.#add(each);
-      this.#logger.warn('usage.bandwidth_not_written', { videos: sent.length, error });
+      this.#logger.warn('usage.bandwidth_not_stored', { videos: sent.length, error });
     }
   }
 }
 
-/** However a player escapes the path of a video, it is the same video. Nothing is delivered where escapes are broken. */
+/** Players can escape the path of a video. Malformed escapes lead to an error, which is not counted. */
 function unescaped(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -3,7 +3,7 @@ import { apiKeyOf } from '../auth/authentication.ts';
 import type { UsageService } from './usage.service.ts';
 import { usagePeriod } from './usage-period.ts';
 
-/** Query parameters, after the contract has checked them. */
+/** Query parameters, validated by the contract. */
 type UsageQuery = { from?: string; to?: string; environment?: 'live' | 'test'; groupBy?: 'day' };
 
 export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHandler> {
@@ -11,7 +11,7 @@ export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHand
     getUsage: async (req, res) => {
       const key = apiKeyOf(req);
       const query = req.query as UsageQuery;
-      const period = usagePeriod({ from: momentOf(query.from), to: momentOf(query.to) }, new Date());
+      const period = usagePeriod({ from: timeOf(query.from), to: timeOf(query.to) }, new Date());
       const environment = query.environment ?? key.environment;
       const byDay = query.groupBy === 'day';
       res.json(await usage.report(key.workspace_id, environment, period, { byDay }));
@@ -19,7 +19,7 @@ export function usageRoutes(usage: UsageService): Record<'getUsage', RequestHand
   };
 }
 
-/** A date is its first moment in UTC. */
-function momentOf(text: string | undefined): Date | undefined {
+/** A date without a time means its start in UTC. */
+function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }

@@ -4,12 +4,12 @@ import type { Environment, VideoRow } from '../db/schema.ts';
 import { addTranscoded, findStored, findUsage, type UsageOfDay } from './usage.store.ts';
 import { everyDay, outerDays, type UsagePeriod } from './usage-period.ts';
 
-/** What a workspace used in a period. */
+/** The usage of a workspace in a period. */
 export type UsageReport = components['schemas']['Usage'];
 
 const UNUSED: Omit<UsageOfDay, 'day'> = { transcodedMs: 0, bandwidthBytes: 0 };
 
-/** Counts what workspaces use, and reports it. */
+/** Counts and reports the usage of workspaces. */
 export class UsageService {
   readonly #db: Database;
 
@@ -17,7 +17,7 @@ export class UsageService {
     this.#db = db;
   }
 
-  /** Counts the source of a video, in the transaction that makes the video ready: a video becomes ready once. */
+  /** Counts the duration of a video, in the transaction that makes it ready, which happens once. */
   async countTranscode(
     trx: Database,
     video: Pick<VideoRow, 'workspace_id' | 'environment'>,
@@ -26,7 +26,7 @@ export class UsageService {
     await addTranscoded(trx, video.workspace_id, video.environment, Math.round(seconds * 1000));
   }
 
-  /** What was used in a period, and what is stored now. Throws 400 when the days of it are asked for and too many. */
+  /** The usage in a period, and the present storage. Throws 400 for too many days in a report by day. */
   async report(
     workspaceId: string,
     environment: Environment,
@@ -45,16 +45,16 @@ export class UsageService {
       period: { from: period.from.toISOString(), to: period.to.toISOString() },
       storageBytes: stored.bytes,
       videoCount: stored.videos,
-      ...measures(used),
+      ...totals(used),
       ...(byDay && {
-        days: shownDays.map((day) => ({ date: day, ...measures([usageOf.get(day) ?? UNUSED]) })),
+        days: shownDays.map((day) => ({ date: day, ...totals([usageOf.get(day) ?? UNUSED]) })),
       }),
     };
   }
 }
 
-/** The sum, in the units of the API: minutes to three places. */
-function measures(usage: readonly Omit<UsageOfDay, 'day'>[]) {
+/** The totals in the units of the API: minutes with three decimals. */
+function totals(usage: readonly Omit<UsageOfDay, 'day'>[]) {
   const sum = (measure: 'transcodedMs' | 'bandwidthBytes') =>
     usage.reduce((total, each) => total + each[measure], 0);
   return {

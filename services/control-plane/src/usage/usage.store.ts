@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Environment } from '../db/schema.ts';
 
-/** What is counted of one UTC day, e.g. `2026-11-21`. */
+/** The usage on one UTC day, e.g. `2026-11-21`. */
 export type UsageOfDay = { day: string; transcodedMs: number; bandwidthBytes: number };
 
-/** Bytes that were sent of one video on one UTC day. */
+/** Bytes sent of one video on one UTC day. */
 export type SentBytes = { videoId: string; day: string; bytes: number };
 
-/** The days of a period on which there was anything, the earliest first; `first` and `last` included. */
+/** The days from `first` to `last` that have usage, earliest first. */
 export async function findUsage(
   db: Database,
   workspaceId: string,
@@ -29,7 +29,7 @@ export async function findUsage(
     .execute();
 }
 
-/** How many living videos there are now, and how much is stored for them. */
+/** The number of videos that are not deleted, and their stored bytes. */
 export async function findStored(
   db: Database,
   workspaceId: string,
@@ -47,7 +47,7 @@ export async function findStored(
     .executeTakeFirstOrThrow();
 }
 
-/** Adds to the time transcoded today. */
+/** Adds to the transcoded time of today. */
 export async function addTranscoded(
   db: Database,
   workspaceId: string,
@@ -62,8 +62,8 @@ export async function addTranscoded(
 }
 
 /**
- * Adds to the bandwidth of the workspaces whose videos these are. Rows are taken in the order of their key, so that two
- * control planes that do it at once do not wait for each other in a circle.
+ * Adds to the bandwidth of the workspaces that own these videos. Rows are locked in the order of their key, which prevents
+ * deadlocks between control planes.
  */
 export async function addBandwidth(db: Database, sent: readonly SentBytes[]): Promise<void> {
   const videoIds = sent.map(({ videoId }) => videoId);

@@ -1,10 +1,10 @@
 /**
- * What a request costs: `pnpm bench:api [--rounds=5] [--requests=4000] [--connections=10] [--only=GET]`. Our
- * control plane against a bare Express and pg that send the same queries, without looking up a key or validating anything.
+ * Measures the cost of a request: `pnpm bench:api [--rounds=5] [--requests=4000] [--connections=10] [--only=GET]`. It
+ * compares the control plane with bare Express and pg, which send the same queries without authentication and validation.
  *
- * Server, rival, load and PostgreSQL are processes of their own on loopback. Both servers are asked in turns, so that
- * whatever else the machine does slows both alike; ratios are taken round by round, medians are printed, as a table and
- * as JSON. Next to requests a second stands the processor time a server takes for one, which other programs disturb less.
+ * The two servers, the load generator and PostgreSQL are separate processes on loopback. The servers take turns, so that
+ * other programs slow both alike. Ratios are per round; medians are printed as a table and as JSON. The CPU time of a
+ * request is printed as well, because other programs influence it less.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -27,10 +27,10 @@ const API_KEY = 'svc_live_OfTheBenchmark0OfTheBenchmark';
 const VIDEOS = 1_000;
 const VIDEO = 'vid_01kannnnnnfz0rzzzzzz000500';
 const SEGMENT_BYTES = 500_000;
-/** Rounds that do not count. */
+/** Warm-up rounds. */
 const WARM_UPS = 2;
 
-/** `share` is the part of the requests to be sent that is enough to see what it costs. */
+/** `share` is the part of the requests that is enough to measure this case. */
 type Request = Pick<Task, 'method' | 'body'> & { name: string; path: string; share?: number };
 
 const REQUESTS: Request[] = [
@@ -67,7 +67,7 @@ const database = await createTestDatabase();
 const objects = await mkdtemp(join(tmpdir(), 'bench-api-'));
 const generator = fork(join(import.meta.dirname, 'support/load-generator.ts'));
 const gaveUp = once(generator, 'exit').then(() => {
-  throw new Error('The load generator gave up; the lines above say why');
+  throw new Error('The load generator failed; see the lines above');
 });
 gaveUp.catch(() => {});
 const running: Contestant[] = [];
@@ -100,7 +100,7 @@ async function startOurs(): Promise<Contestant> {
     CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
     BOOTSTRAP_WORKSPACE_ID: WORKSPACE,
     BOOTSTRAP_API_KEY: API_KEY,
-    // Requests are counted as ever, but none is one too many.
+    // The limit is active, but never reached.
     RATE_LIMIT_REQUESTS_PER_MINUTE: '1000000000',
   });
   running.push(server);
@@ -134,7 +134,7 @@ async function fill(): Promise<void> {
 }
 
 async function compare(request: Request, rivals: Record<keyof Round, Contestant>): Promise<Round[]> {
-  // Compilers and pools of connections come to rest first.
+  // Warms up compilers and connection pools.
   for (let time = 0; time < WARM_UPS; time += 1) {
     await measure(rivals.ours, request);
     await measure(rivals.bare, request);

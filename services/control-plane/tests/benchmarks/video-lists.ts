@@ -7,11 +7,11 @@ import { listVideos, type VideoFilter } from '../../src/videos/videos.store.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 /**
- * What a page of videos costs in a workspace with a million of them, compared with one of a thousand: `pnpm bench:lists`.
- * Prints milliseconds (medians) and their ratio.
+ * Compares the cost of a page of videos in workspaces with a million and with a thousand videos: `pnpm bench:lists`. Prints
+ * median milliseconds and their ratio.
  */
 
-/** Of each rare kind there is one video in so many: enough in both for full pages, so that only the search differs. */
+/** One video in this many is of a rare kind: enough for full pages in both workspaces. */
 const SMALL = { id: 'ws_small', videos: 1_000, rareOneIn: 10 };
 const LARGE = { id: 'ws_large', videos: 1_000_000, rareOneIn: 100 };
 const ROUNDS = 201;
@@ -25,7 +25,7 @@ const everything: VideoFilter = {
 };
 type Page = { filter?: Partial<VideoFilter>; order?: 'asc' | 'desc'; after?: boolean };
 
-/** Pages of 25, each by its filter; `after` begins in the middle of the list. */
+/** Pages of 25 by filter; `after` starts in the middle of the list. */
 const PAGES: [string, Page][] = [
   ['first', {}],
   ['middle', { after: true }],
@@ -82,7 +82,7 @@ try {
   process.stdout.write(`${'page'.padEnd(26)}${'1,000'.padStart(10)}${'1,000,000'.padStart(12)}   ratio\n`);
   for (const [name, page] of PAGES) {
     const times: [number[], number[]] = [[], []];
-    // In turns, so that whatever else the machine does slows both alike.
+    // In turns, so that other programs slow both alike.
     for (let round = 0; round < ROUNDS; round += 1) {
       times[0].push(await listOnce(db, SMALL, page));
       times[1].push(await listOnce(db, LARGE, page));

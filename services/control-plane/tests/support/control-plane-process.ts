@@ -9,8 +9,8 @@ import { shiftClock } from './shift-clock.ts';
 import { localWebhooks } from './webhooks.ts';
 
 /**
- * A program: a control plane in a process of its own, to be killed. Works on the database in DATABASE_URL and prints its
- * two ports once it serves. Its clock is CLOCK_OFFSET_SECONDS ahead.
+ * A program that runs a control plane on the database in DATABASE_URL, so that tests can kill it. It prints its two ports
+ * when it serves. Its clock is CLOCK_OFFSET_SECONDS ahead.
  */
 
 shiftClock(Number(process.env.CLOCK_OFFSET_SECONDS ?? 0) * 1000);
@@ -27,9 +27,7 @@ const config = readControlPlaneConfig({
 });
 const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
 const objects = new FileObjectStore(tmpdir());
-const { port, internalPort } = await ControlPlane.create(localWebhooks(config), {
-  bus,
-  objects,
-  logger,
-}).start();
+const controlPlane = ControlPlane.create(localWebhooks(config), { bus, objects, logger });
+await controlPlane.migrate();
+const { port, internalPort } = await controlPlane.start();
 process.stdout.write(`${port} ${internalPort}\n`);

@@ -14,7 +14,7 @@ import { HandPlayedEngine } from './engine.ts';
 
 const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
 
-/** A running control plane with a database, a store and a bus of its own, and everything a test needs around it. */
+/** A running control plane with its own database, object store and bus. */
 export type TestControlPlane = {
   url: string;
   workspaceId: string;
@@ -26,26 +26,26 @@ export type TestControlPlane = {
   bus: InProcessBus;
   objects: FileObjectStore;
   engine: HandPlayedEngine;
-  /** An engine that asks another control plane of this database. */
+  /** An engine that uses another control plane of this database. */
   engineAt(internalUrl: string): HandPlayedEngine;
-  /** Starts another one beside it that believes to be alone. */
+  /** Starts another one with `alone`. */
   startAnotherAlone(): Promise<void>;
   /** Starts another one on the same database. */
   startAnother(
     changes?: Partial<ControlPlaneConfig>,
   ): Promise<{ url: string; internalUrl: string; stop(): Promise<void> }>;
-  /** Stops it, with everything around it left as it is. */
+  /** Stops only the control plane. */
   stopAlone(): Promise<void>;
-  /** Requests a ticket and resolves with the answer. */
+  /** Requests a ticket and resolves with the response. */
   ticket(body?: Record<string, unknown>): Promise<{ videoId: string; uploadToken: string }>;
-  /** A video that is ready, as far as the database knows: its segments are not stored. */
+  /** A video that is ready in the database; its segments are not stored. */
   readyVideo(): Promise<{ videoId: string }>;
   stop(): Promise<void>;
 };
 
 /**
- * Starts one. `settings` overrides single values of the configuration, `store` adds to what the object store can do,
- * `deps` replaces what else is handed in.
+ * Starts one. `settings` overrides values of the configuration, `store` methods of the object store, `deps` other
+ * dependencies.
  */
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
@@ -76,9 +76,10 @@ export async function startControlPlane(
     );
   const controlPlane = create();
   const running = [controlPlane];
+  await controlPlane.migrate();
   const { port, internalPort } = await controlPlane.start();
   const { workspaceId, newApiKey: apiKey } = await controlPlane.bootstrap();
-  if (apiKey === null) throw new Error('A fresh database had a key already');
+  if (apiKey === null) throw new Error('A new database already has a key');
   const url = `http://127.0.0.1:${port}`;
   const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
   const engineAt = (internalUrl: string) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of the test's own on the shared PostgreSQL, for a role that owns it and is no superuser, as in deployments. */
+/** A new database on the shared PostgreSQL. Its role owns it and is no superuser, as in deployments. */
 export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
   const server = process.env.TEST_DATABASE_URL;
   if (server === undefined)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 
-/** The public schema as readable SQL, in a fixed order; made from the catalogue, so it shows what really is there. */
+/** The public schema as readable SQL in a fixed order, from PostgreSQL's catalog. */
 export async function dumpSchema(db: Database): Promise<string> {
   const tables = await sql<{ name: string }>`
     select relname as name from pg_class

@@ -7,7 +7,7 @@ import { createMessage, type MessageData, type MessageType } from '@framelane/co
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { sampleManifest } from './manifest.ts';
 
-/** Plays the engine by hand: asks the internal API and reports events. */
+/** An engine under the control of a test: calls the internal API and reports events. */
 export class HandPlayedEngine {
   readonly internalUrl: string;
   readonly #secret: string;
@@ -19,7 +19,7 @@ export class HandPlayedEngine {
     this.#bus = deps.bus;
   }
 
-  /** Asks one of the internal questions; resolves with status and body whatever they are. */
+  /** Sends a request to the internal API; resolves with status and body. */
   async ask(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await fetch(`${this.internalUrl}${path}`, {
       method: 'POST',
@@ -38,12 +38,12 @@ export class HandPlayedEngine {
     return this.#expect(INTERNAL_PATHS.claimAttempt, { videoId });
   }
 
-  /** Reports an event; resolves once the control plane has applied it. */
+  /** Reports an event; resolves when the control plane has applied it. */
   async report<T extends MessageType>(type: T, data: MessageData<T>): Promise<void> {
     await this.#bus.publish(createMessage(type, data) as Parameters<MessageBus['publish']>[0]);
   }
 
-  /** Uploads 1 MB in name: redeems the token and reports the transfer as complete. */
+  /** Pretends to upload 1 MB: redeems the token and reports the transfer as complete. */
   async upload(token: string): Promise<RedeemTicketResponse> {
     const transfer = await this.redeem(token);
     await this.report('upload.completed', {
@@ -63,7 +63,7 @@ export class HandPlayedEngine {
 
   async #expect<T>(path: string, request: unknown): Promise<T> {
     const { status, body } = await this.ask(path, request);
-    if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
     return body as T;
   }
 }

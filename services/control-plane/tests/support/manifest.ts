@@ -2,7 +2,7 @@ import type { Manifest } from '@framelane/contracts/manifest';
 
 const SEGMENT_BYTES = { '360p': 480_000, '480p': 900_000, audio: 96_000 } as const;
 
-/** What an engine reports of a 20 s clip with two rungs and audio. */
+/** The manifest of a 20 s clip with two video renditions and audio. */
 export function sampleManifest(): Manifest {
   const segments = (bytes: number) =>
     [6, 6, 6, 2].map((duration) => ({ duration, bytes: (bytes * duration) / 6 }));

@@ -1,13 +1,13 @@
 import { newId } from '@framelane/contracts/ids';
 import { readOpenApiDocument } from '@framelane/openapi/document';
 
-/** One operation of the contract that asks for an API key, with an input that fits it. */
+/** One operation of the contract that requires an API key, with a valid input. */
 export type KeyedOperation = {
   name: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As in the contract, with parameters in braces. */
   template: string;
-  /** With ids in place that nothing has. */
+  /** With unknown ids. */
   path: string;
   permissions: string[];
   body: object | undefined;
@@ -22,7 +22,7 @@ type Operation = {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Every operation of the contract for which there is no way around an API key. */
+/** Every operation of the contract that requires an API key. */
 export function keyedOperations(): KeyedOperation[] {
   const { paths } = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(paths).flatMap(([path, item]) =>

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 
-/** One request as it came in. */
+/** A received request. */
 export type Received = { path: string; headers: Record<string, string>; body: string };
 
-/** How a receiver answers its `nth` request, counted from 1. */
+/** Responds to the `nth` request, counted from 1. */
 export type Respond = (res: ServerResponse, nth: number, req: IncomingMessage) => void;
 
-/** An HTTP server that keeps what it gets and answers as it is told; 204 unless told otherwise. */
+/** An HTTP server for webhooks that records requests; it responds with 204 by default. */
 export class Receiver {
   readonly received: Received[] = [];
   /** Change it at any time. */
@@ -33,7 +33,7 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hooks`;
   }
 
-  /** What came in of one type of event. */
+  /** The received requests of one type of event. */
   ofType(type: string): Received[] {
     return this.received.filter(({ body }) => JSON.parse(body).type === type);
   }
@@ -52,7 +52,7 @@ export class Receiver {
   }
 }
 
-/** A port of 127.0.0.1 at which nobody listens. */
+/** A closed port of 127.0.0.1. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

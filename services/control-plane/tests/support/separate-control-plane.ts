@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PROGRAM = join(import.meta.dirname, 'control-plane-process.ts');
 
-/** A control plane in a process of its own, on a database that others may share. It dies with us at the latest. */
+/** A control plane in its own process, on a database that others can share. It ends with the test process. */
 export class SeparateControlPlane {
   readonly url: string;
   readonly internalUrl: string;
@@ -35,7 +35,7 @@ export class SeparateControlPlane {
     this.#process = child;
   }
 
-  /** Ends it from one moment to the next; resolves once it is gone. */
+  /** Kills it; resolves when it has ended. */
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = once(this.#process, 'exit');

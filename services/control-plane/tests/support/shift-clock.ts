@@ -1,4 +1,4 @@
-/** Sets the clock of this process wrong, by so many milliseconds. The function that comes back sets it right. */
+/** Shifts the clock of this process by this many milliseconds; returns a function that restores it. */
 export function shiftClock(ms: number): () => void {
   const RightDate = Date;
   globalThis.Date = new Proxy(RightDate, {

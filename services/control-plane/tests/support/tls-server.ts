@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** Signed by itself, for hooks.example and 127.0.0.1; it is known to the world and protects nothing. */
+/** A self-signed certificate for hooks.example and 127.0.0.1. Its key is public and protects nothing. */
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgy5xV6gjbfixvxemT
 7CiX2ZEq6a4Mk37yyk40ZD7h6iKhRANCAAQ/0e0M8DWaywmaK+eJpv6B1syhynuh
@@ -19,7 +19,7 @@ cGxlhwR/AAABMAoGCCqGSM49BAMCA0kAMEYCIQCOGEZos22ITnUFh7OsoOTBad+Z
 0q9KjMV+lQLjgAPFmQIhAN3YVb9krJkz2QNzIrDoUo7SUdnjR1Z0VJoDG6/U2nQx
 -----END CERTIFICATE-----`;
 
-/** An HTTPS server with that certificate, which answers everything with 204 and counts. */
+/** An HTTPS server with that certificate; it responds with 204 and counts requests. */
 export async function startTlsServer(): Promise<{
   port: number;
   readonly requests: number;

@@ -9,7 +9,7 @@ import type { TestControlPlane } from './control-plane.ts';
 export type Webhook = components['schemas']['Webhook'];
 export type Delivery = components['schemas']['WebhookDelivery'];
 
-/** Receivers on loopback, and a schedule without pauses. */
+/** Allows endpoints on loopback, and retries without pauses. */
 export function localWebhooks(config: ControlPlaneConfig): ControlPlaneConfig {
   const allowedRanges = readRanges('127.0.0.0/8') ?? [];
   return {
@@ -18,7 +18,7 @@ export function localWebhooks(config: ControlPlaneConfig): ControlPlaneConfig {
   };
 }
 
-/** The webhook operations of one workspace. */
+/** The webhook operations, for one workspace. */
 export class WebhookClient {
   readonly #plane: TestControlPlane;
   readonly #credentials: Record<string, string>;
@@ -53,7 +53,7 @@ export class WebhookClient {
     return answer.body.id;
   }
 
-  /** The only delivery of this webhook, once it is there and done with. */
+  /** The newest delivery of this webhook; waits until it is not open. */
   async settled(id: string): Promise<Delivery> {
     return until(async () => {
       const [delivery] = await this.deliveries(id);
@@ -62,18 +62,18 @@ export class WebhookClient {
   }
 }
 
-/** Deletes a video as its owner does. */
+/** Deletes a video over the API. */
 export async function deleteVideo(plane: TestControlPlane, videoId: string): Promise<void> {
   const answer = await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
   if (answer.status !== 204) throw new Error(`Not deleted: ${answer.text}`);
 }
 
-/** A video that waits for its upload, in a workspace; deleting it is the shortest way to an event. */
+/** A video that waits for its upload. Deleting it is the simplest way to an event. */
 export async function anyVideo(plane: TestControlPlane): Promise<string> {
   return (await plane.ticket()).videoId;
 }
 
-/** Another workspace with a webhook of its own; resolves with the id of that. */
+/** Adds another workspace with a webhook; resolves with the webhook's id. */
 export async function foreignWebhook(plane: TestControlPlane): Promise<string> {
   const workspaceId = newId('ws');
   await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { explainToolError } from './errors.ts';
 import { ToolError } from './run-tool.ts';
 
-describe('a failure of a tool', () => {
+describe('a tool error', () => {
   test.each([
     ['probe', 'file:source/file: Invalid data found when processing input', 'not_a_video', false],
     ['probe', "[hls @ 0x55] Format not on whitelist 'mov,matroska'", 'not_a_video', false],
@@ -30,12 +30,12 @@ describe('a failure of a tool', () => {
     ['probe', 'bwrap: Creating new namespace failed: Cannot allocate memory', 'internal_error', true],
     ['probe', 'Resource temporarily unavailable', 'internal_error', true],
     ['probe', 'bwrap: setting up uid map: Permission denied', 'internal_error', true],
-  ] as const)('of %s that says "%s" is %s, retryable: %s', (stage, stderr, code, retryable) => {
+  ] as const)('in %s with stderr "%s" becomes %s, retryable: %s', (stage, stderr, code, retryable) => {
     const error = new ToolError('exit', 'Ended with code 1', stderr);
     expect(explainToolError(error, stage)).toMatchObject({ code, retryable, cause: error });
   });
 
-  test('of a track whose decoder is not allowed names both', () => {
+  test('about a refused decoder names the decoder and the track', () => {
     const stderr = [
       "[dca @ 0x55] Codec (dca) not on whitelist 'h264,aac'",
       "[cinepak @ 0x55] Codec (cinepak) not on whitelist 'h264,aac'",
@@ -53,25 +53,25 @@ describe('a failure of a tool', () => {
     ['stalled', 'transcode_timeout'],
     ['killed', 'transcode_failed'],
     ['sigkill', 'internal_error'],
-  ] as const)('that was %s is %s, and may be tried again', (end, code) => {
+  ] as const)('%s in encode becomes %s, retryable', (end, code) => {
     expect(explainToolError(new ToolError(end, '', ''), 'encode')).toMatchObject({ code, retryable: true });
   });
 
-  test.each(['timeout', 'stalled'] as const)('of reading that was %s is not tried again', (end) => {
+  test.each(['timeout', 'stalled'] as const)('%s in probe is not retryable', (end) => {
     expect(explainToolError(new ToolError(end, '', ''), 'probe')).toMatchObject({
       code: 'transcode_timeout',
       retryable: false,
     });
   });
 
-  test('that took too much memory is not tried again', () => {
+  test('memory is not retryable', () => {
     expect(explainToolError(new ToolError('memory', '', ''), 'encode')).toMatchObject({
       code: 'transcode_failed',
       retryable: false,
     });
   });
 
-  test('quotes nothing of what the tool wrote', () => {
+  test('gives the client none of the output of the tool', () => {
     const { message } = explainToolError(
       new ToolError('exit', '', 'file:/srv/secret: Invalid data found'),
       'probe',

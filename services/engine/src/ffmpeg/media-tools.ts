@@ -4,20 +4,20 @@ import { delimiter, join } from 'node:path';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
-import { CONFINING_PROGRAMS, type Confinement, writeLaunchScript } from '../sandbox/launch-script.ts';
+import { type Confinement, LAUNCH_PROGRAMS, writeLaunchScript } from '../sandbox/launch-script.ts';
 import type { Sandbox, TranscodeSettings } from '../transcode-settings.ts';
 import { runTool, ToolError } from './run-tool.ts';
 import { isPatched, parseVersion } from './version.ts';
 
-/** Paths of the confined programs. */
+/** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
   ffprobe: string;
-  /** The account they run as; null for that of the engine. */
+  /** The account they run as; null for the engine's own account. */
   account: Account | null;
 };
 
-/** The user that ffmpeg runs as where the engine is root. It owns nothing. */
+/** The user that ffmpeg runs as if the engine is root. It owns no files. */
 const ROOTS_ACCOUNT = 'framelane-ffmpeg';
 
 const CHECK_SECONDS = 20;
@@ -25,15 +25,15 @@ const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
 const NEEDED_FILTERS = ['bwdif', 'fps', 'tpad', 'zscale', 'tonemap', 'signalstats', 'tile', 'alimiter'];
 
 /**
- * Finds ffmpeg and ffprobe, confines them, and checks that they can do what the engine needs. Throws a SettingsError that
- * says what to do if a program or every sandbox is missing. Warns of an ffmpeg with known vulnerabilities, and of
- * `none` as the sandbox.
+ * Finds ffmpeg and ffprobe, writes their launch scripts, and checks that they have the features the engine needs. Throws a
+ * SettingsError that says what to install if a program or every sandbox is missing. Logs a warning about an ffmpeg
+ * with known vulnerabilities, and about running without a sandbox.
  */
 export async function prepareMediaTools(
   settings: Pick<TranscodeSettings, 'workDir' | 'sandbox' | 'limits'>,
   logger: Logger,
 ): Promise<MediaTools> {
-  await Promise.all(CONFINING_PROGRAMS.map((name) => findProgram(name, 'util-linux and coreutils')));
+  await Promise.all(LAUNCH_PROGRAMS.map((name) => findProgram(name, 'util-linux and coreutils')));
   const programs = {
     ffmpeg: await findProgram('ffmpeg', 'ffmpeg'),
     ffprobe: await findProgram('ffprobe', 'ffmpeg'),
@@ -50,21 +50,21 @@ export async function prepareMediaTools(
     logger.info('sandbox.chosen', { sandbox });
   }
   const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe'), account };
-  const ofProbe = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
+  const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
-  await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: ofProbe, account });
-  await checkAbilities(tools, folder, logger);
+  await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
+  await checkFeatures(tools, folder, logger);
   return tools;
 }
 
-/** The first sandbox of those allowed that works on this machine. */
+/** The first allowed sandbox that works on this machine. */
 async function chooseSandbox(
   allowed: Sandbox,
   folder: string,
   confinement: Omit<Confinement, 'sandbox'>,
 ): Promise<Confinement['sandbox']> {
   const candidates = allowed === 'auto' ? (['bubblewrap', 'landlock'] as const) : [allowed];
-  const obstacles: Error[] = [];
+  const errors: Error[] = [];
   for (const sandbox of candidates) {
     try {
       if (sandbox === 'bubblewrap') await findProgram('bwrap', 'bubblewrap');
@@ -73,17 +73,17 @@ async function chooseSandbox(
       await output(check, [], folder);
       return sandbox;
     } catch (error) {
-      obstacles.push(error as Error);
+      errors.push(error as Error);
     }
   }
-  const reasons = candidates.map((name, at) => `${name}: ${obstacles[at]?.message}`);
+  const reasons = candidates.map((name, at) => `${name}: ${errors[at]?.message}`);
   throw new SettingsError(
     [
       'ffmpeg cannot be confined on this machine.',
       ...reasons,
       'Install bubblewrap (on Debian and Ubuntu: sudo apt-get install bubblewrap) or util-linux 2.40 or newer, or set ENGINE_SANDBOX=none to run ffmpeg without a sandbox. See docs/media-safety.md.',
     ].join('\n'),
-    { cause: new AggregateError(obstacles) },
+    { cause: new AggregateError(errors) },
   );
 }
 
@@ -99,7 +99,7 @@ async function findProgram(name: string, packages: string): Promise<string> {
   throw new SettingsError(`${name} was not found in PATH. Install ${packages}.`);
 }
 
-async function checkAbilities(tools: MediaTools, folder: string, logger: Logger): Promise<void> {
+async function checkFeatures(tools: MediaTools, folder: string, logger: Logger): Promise<void> {
   const [banner = ''] = await output(tools.ffmpeg, ['-version'], folder);
   const version = parseVersion(banner);
   const encoders = await names(tools.ffmpeg, '-encoders', folder);
@@ -108,15 +108,21 @@ async function checkAbilities(tools: MediaTools, folder: string, logger: Logger)
     ...NEEDED_ENCODERS.filter((name) => !encoders.has(name)),
     ...NEEDED_FILTERS.filter((name) => !filters.has(name)),
   ];
-  if (missing.length > 0) throw new SettingsError(`This ffmpeg lacks ${missing.join(', ')}: ${banner}`);
+  if (missing.length > 0)
+    throw new SettingsError(
+      `This ffmpeg lacks ${missing.join(', ')}. Install a build that has them. Found: ${banner}`,
+    );
   await output(tools.ffprobe, ['-version'], folder);
   logger.info('ffmpeg.found', { version: version ?? banner });
   if (version && !isPatched(version)) {
-    logger.warn('ffmpeg.outdated', { version, advice: 'Versions 7.1.5, 8.0.3 and 8.1.3 fix known holes.' });
+    logger.warn('ffmpeg.outdated', {
+      version,
+      advice: 'Install 7.1.5, 8.0.3, 8.1.3 or newer: they fix known vulnerabilities.',
+    });
   }
 }
 
-/** The names ffmpeg lists: the second word of each line. */
+/** The names in one of ffmpeg's lists: the second word of each line. */
 async function names(program: string, list: string, folder: string): Promise<Set<string | undefined>> {
   const lines = await output(program, ['-hide_banner', list], folder);
   return new Set(lines.map((line) => line.trim().split(/\s+/)[1]));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, jest, test } from '@jest/globals';
-import { endGroupWithLeader, signalGroup, stopProcess, wasForced, wasKilled } from './process-group.ts';
+import { endGroupWithLeader, gotSigkill, signalGroup, stopProcess, wasKilled } from './process-group.ts';
 
 test.each([
   [null, true],
@@ -9,7 +9,7 @@ test.each([
   [139, true],
   [0, false],
   [1, false],
-  // AVERROR_INVALIDDATA and EINVAL, as ffmpeg exits with them.
+  // ffmpeg's exit codes for AVERROR_INVALIDDATA and EINVAL.
   [183, false],
   [234, false],
   [255, false],
@@ -23,11 +23,11 @@ test.each([
   [null, 'SIGSEGV', false],
   [139, null, false],
   [0, null, false],
-] as const)('exit code %s, signal %s: forced %s', (code, signal, forced) => {
-  expect(wasForced(code, signal)).toBe(forced);
+] as const)('exit code %s, signal %s: SIGKILL %s', (code, signal, forced) => {
+  expect(gotSigkill(code, signal)).toBe(forced);
 });
 
-test('a process that has exited is sent nothing more: its group may be that of another', async () => {
+test('no signal is sent after a process has exited, because its group id may be reused', async () => {
   const child = spawn('setsid', ['sh', '-c', 'sleep 60 & exit 0'], { stdio: ['ignore', 'pipe', 'pipe'] });
   endGroupWithLeader(child);
   const closed = once(child, 'close');
@@ -37,6 +37,6 @@ test('a process that has exited is sent nothing more: its group may be that of a
   signalGroup(child, 'SIGSTOP');
   expect(kill).not.toHaveBeenCalled();
   kill.mockRestore();
-  // What it started was ended with it, or its pipes would stay open.
+  // Its child ended, too: otherwise the pipes would stay open.
   await closed;
 });

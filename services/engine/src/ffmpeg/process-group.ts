@@ -1,33 +1,42 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** How long a process may take to end when it is asked to. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
 
-/** Of crashes, of the limits on a process, and of a kernel out of memory. */
-const DEADLY = ['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGXCPU', 'SIGSYS'] as const;
-/** What bubblewrap exits with when a signal ended what ran in it. ffmpeg's own codes, up to 255, are none of these. */
-const DEADLY_CODES: readonly number[] = DEADLY.map((signal) => 128 + constants.signals[signal]);
+/** Signals of crashes, of resource limits, and of the kernel when it is out of memory. */
+const FATAL_SIGNALS = [
+  'SIGKILL',
+  'SIGSEGV',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGILL',
+  'SIGFPE',
+  'SIGXCPU',
+  'SIGSYS',
+] as const;
+/** bubblewrap's exit codes when a signal ended its program. ffmpeg itself uses other codes, up to 255. */
+const FATAL_CODES: readonly number[] = FATAL_SIGNALS.map((signal) => 128 + constants.signals[signal]);
 
-/** Whether a signal ended a confined process. `exitCode` is null when that is plain to see. */
+/** Whether a signal ended a confined process. `exitCode` is null if the signal ended the process that Node started. */
 export function wasKilled(exitCode: number | null): boolean {
-  return exitCode === null || DEADLY_CODES.includes(exitCode);
+  return exitCode === null || FATAL_CODES.includes(exitCode);
 }
 
-/** Whether it was SIGKILL that ended a confined process. Unless the engine sent it, that is the kernel out of memory. */
-export function wasForced(exitCode: number | null, signal: NodeJS.Signals | null): boolean {
+/** Whether SIGKILL ended a confined process. If the engine did not send it, the kernel was out of memory. */
+export function gotSigkill(exitCode: number | null, signal: NodeJS.Signals | null): boolean {
   return signal === 'SIGKILL' || exitCode === 128 + constants.signals.SIGKILL;
 }
 
-/** Characters a confined process may print without an end of line: more than ffprobe may print of a file at all. */
+/** Maximum length of an output line in characters: more than ffprobe may print about a whole file. */
 const LONGEST_LINE = 1024 ** 2;
 
 /**
- * Has the group of a confined process end with it. Call it at once when the process was started.
+ * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
- * The id of a group may be given to another once its last process is gone and waited for, so no signal is sent after the
- * exit of the leader: only at that very moment, before anything else can be started. What left the group (which only a
- * sandbox prevents) may hold the pipes open; after a while they are closed here, so that `close` comes in any case.
+ * The kernel may reuse the id of a group whose processes are all gone. So the group gets a signal only at the moment its leader
+ * exits, before another process can start. A process that left the group, which only a sandbox prevents, may hold the
+ * pipes open. They are closed after a while, so that `close` is emitted in any case.
  */
 export function endGroupWithLeader(child: ChildProcess): void {
   child.once('exit', () => {
@@ -40,7 +49,7 @@ export function endGroupWithLeader(child: ChildProcess): void {
   });
 }
 
-/** Calls back once when a confined process prints a line longer than any of ours, and reads no more of it. */
+/** Calls `onTooLong` and stops reading when a confined process prints a line that exceeds the limit. */
 export function limitLines(child: ChildProcess, onTooLong: () => void): void {
   for (const stream of [child.stdout, child.stderr]) {
     let length = 0;
@@ -55,20 +64,20 @@ export function limitLines(child: ChildProcess, onTooLong: () => void): void {
 }
 
 /**
- * Ends a confined process and everything it started: asks first, forces after two seconds. Confined processes lead
- * their own group (see launch-script.ts), which ends with them (see `endGroupWithLeader`). Returns at once; the process
- * emits `close` when it is gone.
+ * Ends a confined process and everything it started: SIGTERM first, SIGKILL after two seconds. A confined process leads its
+ * own group (see launch-script.ts), which ends with it (see `endGroupWithLeader`). Returns at once. The process emits
+ * `close` when it has ended.
  */
 export function stopProcess(child: ChildProcess): void {
   if (hasExited(child)) return;
   const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE_MS);
   child.once('exit', () => clearTimeout(timer));
   signalGroup(child, 'SIGTERM');
-  // A process that is held takes no notice otherwise.
+  // A stopped process handles the signal only when it continues.
   signalGroup(child, 'SIGCONT');
 }
 
-/** Sends a signal to a confined process and everything it started. One that is gone gets none. */
+/** Sends a signal to a confined process and everything it started, unless it has ended. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (!hasExited(child)) sendToGroup(child, signal);
 }
@@ -83,7 +92,7 @@ function sendToGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     process.kill(-child.pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    // No such group: it is gone, or so young that it does not lead one yet.
+    // The group is gone, or the new process does not lead it yet.
     if (!hasExited(child)) child.kill(signal);
   }
 }

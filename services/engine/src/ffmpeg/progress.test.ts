@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ProgressReader } from './progress.ts';
 
-test('progress is read across chunks, and only grows', () => {
+test('parses progress across chunks and reports increases only', () => {
   const seen: number[] = [];
   const reader = new ProgressReader((frames) => seen.push(frames));
   const chunks = ['frame=0\nout_time_us=N/A\nprogr', 'ess=continue\nframe=1', '50\n', 'frame=  140\nfr'];

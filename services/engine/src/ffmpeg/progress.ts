@@ -1,7 +1,7 @@
 /**
- * Reads ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onFrames` with the number of frames written to
- * its first video output so far, whenever it has grown. The time ffmpeg also gives is that of whatever is furthest: of
- * sound, or of packets that are passed on while frames still wait to be encoded.
+ * Parses ffmpeg's `-progress` output: blocks of `key=value` lines. Calls `onFrames` with the number of frames written to the first
+ * video output whenever it has increased. It does not use the time in that output, which is the time of the fastest stream: audio
+ * and passthrough packets run ahead of the encoder.
  */
 export class ProgressReader {
   readonly #onFrames: (frames: number) => void;

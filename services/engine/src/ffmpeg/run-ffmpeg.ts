@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 import ffmpeg from 'fluent-ffmpeg';
 import {
   endGroupWithLeader,
+  gotSigkill,
   limitLines,
   signalGroup,
   stopProcess,
-  wasForced,
   wasKilled,
 } from './process-group.ts';
 import { ProgressReader } from './progress.ts';
 import { TOOL_ENVIRONMENT, ToolError } from './run-tool.ts';
 
-/** One call of ffmpeg: what stands before the input, the input, and each output with what stands before it. */
+/** The arguments of one ffmpeg run: input options, input, and each output with its options. */
 export type FfmpegCommandLine = {
   inputOptions: readonly string[];
   input: string;
@@ -24,32 +24,32 @@ export type FfmpegRunOptions = {
   program: string;
   cwd: string;
   signal: AbortSignal;
-  /** Longest time the run may take, held or not: nothing else would end a job whose storage barely moves. */
+  /** Maximum duration of the run, pauses included. It ends jobs whose storage makes almost no progress. */
   limitSeconds: number;
-  /** Longest time without new output. */
+  /** Maximum time without a new frame. Pauses do not count. */
   stallSeconds: number;
-  /** Most bytes of RAM it may hold. */
+  /** Maximum RAM in bytes. */
   memoryBytes: number;
-  /** Called about twice a second with the frames of the first output's video so far; they only grow. */
+  /** Called about twice a second with the number of video frames of the first output so far. It only increases. */
   onProgress: (frames: number) => void;
-  /** Looked at twice a second: while it is true, ffmpeg is held where it is. */
-  mustWait: () => boolean;
+  /** Checked twice a second. While it returns true, ffmpeg is paused. */
+  mustPause: () => boolean;
 };
 
-/** Starts the process; the options go to `child_process.spawn`. */
+/** fluent-ffmpeg's internal method that starts the process. The options go to `child_process.spawn`. */
 type Spawn = (args: string[], options: object, ...callbacks: unknown[]) => void;
 
-/** Lines of stderr that are kept for an error. */
+/** Lines of stderr kept for an error. */
 const STDERR_LINES = 60;
 
 const CHECK_MS = 500;
 
 /**
- * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs, takes too long or too much memory, and the signal's reason when
- * aborted; the process is gone in either case.
+ * Runs ffmpeg to its end. Throws a ToolError when it fails, hangs, times out or uses too much memory, and the reason of the signal when
+ * it aborts. The process has ended in every case.
  *
- * The only file that knows fluent-ffmpeg. Its environment handling, progress and kill are not used: the program it is
- * given empties the environment and leads its own process group.
+ * This is the only file that uses fluent-ffmpeg. It does not use that library's environment, progress and kill functions: the
+ * launch script clears the environment and leads its own process group.
  */
 export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegRunOptions): Promise<void> {
   const { signal } = options;
@@ -60,7 +60,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
     .inputOptions('-progress', 'pipe:1', '-nostats', ...commandLine.inputOptions);
   for (const { options: before, path } of commandLine.outputs) command.output(path).outputOptions(...before);
   const { _spawnFfmpeg: spawnFfmpeg } = command as unknown as { _spawnFfmpeg: Spawn };
-  // It would run ffmpeg for lists of its formats and encoders first, where no limit and no signal reaches that.
+  // By default, fluent-ffmpeg first runs ffmpeg to list formats and encoders. No limit and no signal applies to those runs.
   Object.assign(command, {
     _spawnFfmpeg: ((args, spawnOptions, ...callbacks) =>
       spawnFfmpeg.call(command, args, { ...spawnOptions, env: TOOL_ENVIRONMENT }, ...callbacks)) as Spawn,
@@ -77,13 +77,13 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   };
   const limit = setTimeout(stop, options.limitSeconds * 1000, 'timeout');
   const stall = setTimeout(stop, options.stallSeconds * 1000, 'stalled');
-  let isHeld = false;
-  const pace = setInterval(() => {
+  let isPaused = false;
+  const check = setInterval(() => {
     if (!child) return;
-    const mustWait = options.mustWait();
-    if (mustWait !== isHeld) signalGroup(child, mustWait ? 'SIGSTOP' : 'SIGCONT');
-    if (isHeld) stall.refresh();
-    isHeld = mustWait;
+    const mustPause = options.mustPause();
+    if (mustPause !== isPaused) signalGroup(child, mustPause ? 'SIGSTOP' : 'SIGCONT');
+    if (isPaused) stall.refresh();
+    isPaused = mustPause;
     void residentBytes(child.pid ?? 0).then((bytes) => bytes > options.memoryBytes && stop('memory'));
   }, CHECK_MS);
   const abort = () => stop();
@@ -91,7 +91,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 
   command.on('start', () => {
     child = (command as unknown as { ffmpegProc: ChildProcess }).ffmpegProc;
-    // Its own handler of a failed spawn throws where nobody can catch it.
+    // fluent-ffmpeg's own handler of a failed spawn throws an error that nobody can catch.
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
     limitLines(child, () => stop('output_limit'));
@@ -105,7 +105,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   command.on('end', () => resolve());
   command.on('error', (error: Error, _stdout: string | null, stderr: string | null) => {
     const { exitCode = null, signalCode = null } = child ?? {};
-    const how = wasForced(exitCode, signalCode) ? 'sigkill' : wasKilled(exitCode) ? 'killed' : 'exit';
+    const how = gotSigkill(exitCode, signalCode) ? 'sigkill' : wasKilled(exitCode) ? 'killed' : 'exit';
     reject(new ToolError(stoppedFor ?? how, error.message, stderr ?? ''));
   });
   try {
@@ -118,15 +118,15 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
   } finally {
     clearTimeout(limit);
     clearTimeout(stall);
-    clearInterval(pace);
+    clearInterval(check);
     signal.removeEventListener('abort', abort);
   }
 }
 
 /**
- * Bytes of RAM that a process and all its descendants hold, shared pages counted for each. Zero for a process that is gone.
+ * Bytes of RAM that a process and all its descendants use. Shared pages count for each process. Zero for a process that has ended.
  *
- * A limit on address space (RLIMIT_AS) cannot stand in for it: with many threads a process reserves several times what it uses.
+ * A limit on the address space (RLIMIT_AS) does not replace it: with many threads, a process reserves several times what it uses.
  */
 async function residentBytes(pid: number): Promise<number> {
   const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');

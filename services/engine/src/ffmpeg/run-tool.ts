@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { endGroupWithLeader, limitLines, stopProcess, wasForced, wasKilled } from './process-group.ts';
+import { endGroupWithLeader, gotSigkill, limitLines, stopProcess, wasKilled } from './process-group.ts';
 
 /**
- * Why a tool did not do its work: it reported an error, it crashed or met one of its limits (`killed`), somebody other than
- * the engine sent SIGKILL (`forced`), it took too long or too much memory, or it printed too much.
+ * How a tool failed: it exited with an error, a crash or a resource limit ended it (`killed`), SIGKILL that the engine did not send
+ * ended it, it exceeded its time (`timeout`), produced no new output (`stalled`), used too much memory, or printed too much.
  */
 export type ToolEnd = 'exit' | 'killed' | 'sigkill' | 'timeout' | 'stalled' | 'memory' | 'output_limit';
 
-/** Characters of stderr that go into the message. */
+/** Characters of stderr in the message. */
 const QUOTED = 500;
 
-/** ffmpeg or ffprobe failed. The message ends with what it wrote last, so it is for the log only. */
+/** ffmpeg or ffprobe failed. The message is for the log only: it contains output of the tool. */
 export class ToolError extends Error {
   override name = 'ToolError';
   readonly end: ToolEnd;
-  /** The last lines it wrote. */
+  /** The end of what the tool wrote to stderr. */
   readonly stderr: string;
 
   constructor(end: ToolEnd, what: string, stderr: string) {
@@ -26,17 +26,17 @@ export class ToolError extends Error {
   }
 }
 
-/** Characters of stderr that are kept, from its end. */
+/** Characters kept from the end of stderr. */
 const STDERR_KEPT = 8192;
 
-/** Not even the script that starts a tool gets the engine's secrets: without a sandbox, an earlier tool may have changed it. */
+/** The launch script gets none of the engine's secrets either: without a sandbox, an earlier tool may have changed it. */
 export const TOOL_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH };
 
 /**
- * Runs a confined tool to its end and hands over what it prints line by line.
+ * Runs a confined tool to its end and passes each line of its output to `onLine`.
  *
- * Throws a ToolError when the tool fails, takes longer than `limitSeconds` or prints too much, the signal's reason when
- * aborted, and whatever `onLine` throws. The process is gone in any case.
+ * Throws a ToolError when the tool fails, exceeds `limitSeconds` or prints too much, the reason of the signal when it aborts, and
+ * whatever `onLine` throws. The process has ended in every case.
  */
 export async function runTool(
   program: string,
@@ -46,7 +46,7 @@ export async function runTool(
     signal: AbortSignal;
     limitSeconds: number;
     onLine: (line: string) => void;
-    /** Characters it may print. */
+    /** Maximum number of characters of output. */
     limitOutput?: number;
   },
 ): Promise<void> {
@@ -91,13 +91,13 @@ export async function runTool(
   const abort = () => stopProcess(child);
   options.signal.addEventListener('abort', abort);
   try {
-    const [code, killedBy] = await closed;
+    const [code, signal] = await closed;
     options.signal.throwIfAborted();
     if (failure) throw failure.error;
-    if (stoppedFor === 'timeout') throw new ToolError('timeout', `Not done after ${limitSeconds} s`, stderr);
+    if (stoppedFor === 'timeout') throw new ToolError('timeout', `Timed out after ${limitSeconds} s`, stderr);
     if (stoppedFor) throw new ToolError(stoppedFor, `Printed more than ${limitOutput} characters`, stderr);
-    if (wasForced(code, killedBy)) throw new ToolError('sigkill', 'Killed by SIGKILL', stderr);
-    if (wasKilled(code)) throw new ToolError('killed', `Killed by ${killedBy ?? code}`, stderr);
+    if (gotSigkill(code, signal)) throw new ToolError('sigkill', 'Ended by SIGKILL', stderr);
+    if (wasKilled(code)) throw new ToolError('killed', `Ended by ${signal ?? code}`, stderr);
     if (code !== 0) throw new ToolError('exit', `Ended with code ${code}`, stderr);
   } finally {
     clearTimeout(timer);

@@ -5,7 +5,7 @@ test.each([
   ['ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2026', '5.1.9'],
   ['ffmpeg version n8.0 Copyright (c)', '8.0'],
   ['ffmpeg version N-112345-gabcdef Copyright (c)', null],
-])('%s is version %s', (banner, version) => {
+])('%s has version %s', (banner, version) => {
   expect(parseVersion(banner)).toBe(version);
 });
 
@@ -19,6 +19,6 @@ test.each([
   ['8.1.3', true],
   ['8.2', true],
   ['9.0', true],
-])('%s has the fixes: %s', (version, patched) => {
+])('%s has the security fixes: %s', (version, patched) => {
   expect(isPatched(version)).toBe(patched);
 });

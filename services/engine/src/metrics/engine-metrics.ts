@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { ENGINE_STOPPED, FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What a transcode spends its time with: getting the source, looking at it, and all the rest. */
+/** The stages of a transcode: fetching the source, probing it, and the rest. */
 export type TranscodeStage = 'fetch' | 'probe' | 'encode';
 
 const STAGES: readonly TranscodeStage[] = ['fetch', 'probe', 'encode'];
@@ -12,8 +12,8 @@ const STAGES: readonly TranscodeStage[] = ['fetch', 'probe', 'encode'];
 const DURATIONS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 10_800];
 
 /**
- * Counts what happens in this engine. The code that does it says what happened; how it is exposed is known here alone.
- * Labels come from short lists that are written in the code.
+ * The metrics of this engine. Other code reports events; only this class knows Prometheus. All label values come from short
+ * lists in the code.
  */
 export class EngineMetrics {
   readonly registry = new Registry();
@@ -21,47 +21,47 @@ export class EngineMetrics {
 
   readonly #uploads = new Counter({
     name: 'framelane_engine_uploads_total',
-    help: 'Files received, transfers that broke, and uploads refused before their body was read; the latter two by code',
+    help: 'Uploads received, broken during the transfer, and refused before the body was read; the latter two by code',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
   readonly #uploadBytes = new Counter({
     name: 'framelane_engine_upload_bytes_total',
-    help: 'Bytes of files that came in, of broken transfers too',
+    help: 'Bytes of files received, including broken transfers',
     registers: this.#registers,
   });
   readonly #uploadDurations = new Histogram({
     name: 'framelane_engine_upload_duration_seconds',
-    help: 'Time from the head of an upload until its file was safe',
+    help: 'Time from the request headers of an upload until its file was stored and registered',
     buckets: DURATIONS,
     registers: this.#registers,
   });
   readonly #uploadsActive = new Gauge({
     name: 'framelane_engine_uploads_active',
-    help: 'Files on their way',
+    help: 'Uploads in progress',
     registers: this.#registers,
   });
   readonly #transcodes = new Counter({
     name: 'framelane_engine_transcodes_total',
-    help: 'Attempts to transcode that were completed, failed, or abandoned because nobody wanted them any more',
+    help: 'Transcode attempts that completed, failed, or were abandoned because they lost their lease or their video was deleted',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
   readonly #stageDurations = new Histogram({
     name: 'framelane_engine_transcode_stage_duration_seconds',
-    help: 'Time spent on a stage of a transcode that came to its end',
+    help: 'Duration of completed transcode stages',
     labelNames: ['stage'],
     buckets: DURATIONS,
     registers: this.#registers,
   });
   readonly #mediaSeconds = new Counter({
     name: 'framelane_engine_transcoded_media_seconds_total',
-    help: 'How long the videos last that were transcoded',
+    help: 'Duration of all transcoded videos',
     registers: this.#registers,
   });
   readonly #slotsBusy = new Gauge({
     name: 'framelane_engine_slots_busy',
-    help: 'Videos being transcoded',
+    help: 'Transcode slots in use',
     registers: this.#registers,
   });
 
@@ -87,7 +87,7 @@ export class EngineMetrics {
     this.#uploadBytes.inc(bytes);
   }
 
-  /** Ends an upload that began; `seconds` since the head of its request. */
+  /** Ends an upload that began. `seconds` is the time since its request headers. */
   uploadReceived(seconds: number): void {
     this.#uploadsActive.dec();
     this.#uploads.inc({ outcome: 'received', code: '' });
@@ -100,7 +100,7 @@ export class EngineMetrics {
     this.#uploads.inc({ outcome: 'broken', code });
   }
 
-  /** Runs an attempt in a slot. */
+  /** Runs an attempt and counts its slot as busy. */
   async inSlot(attempt: () => Promise<void>): Promise<void> {
     this.#slotsBusy.inc();
     try {
@@ -110,7 +110,7 @@ export class EngineMetrics {
     }
   }
 
-  /** Does a stage of a transcode and takes its time. */
+  /** Runs a stage of a transcode and measures its duration if it succeeds. */
   async inStage<T>(stage: TranscodeStage, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const result = await work();
@@ -118,7 +118,7 @@ export class EngineMetrics {
     return result;
   }
 
-  /** `mediaSeconds` is how long the video lasts. */
+  /** `mediaSeconds` is the duration of the video. */
   transcodeCompleted(mediaSeconds: number): void {
     this.#transcodes.inc({ outcome: 'completed', code: '' });
     this.#mediaSeconds.inc(mediaSeconds);
@@ -136,12 +136,12 @@ export class EngineMetrics {
     const registers = this.#registers;
     new Gauge({
       name: 'framelane_engine_slots',
-      help: 'Videos that can be transcoded at once',
+      help: 'Transcode slots: videos that can be transcoded at the same time',
       registers,
     }).set(slots);
     new Gauge({
       name: 'framelane_engine_disk_free_bytes',
-      help: 'Room for jobs: what is free where they work',
+      help: 'Free disk space in the work directory',
       registers,
       async collect() {
         const space = await statfs(workDir).catch(() => undefined);
@@ -151,7 +151,7 @@ export class EngineMetrics {
     });
     new Counter({
       name: 'framelane_engine_tools_cpu_seconds_total',
-      help: 'CPU time of ffmpeg and the other programs this process ran, once they have ended; Linux only',
+      help: 'CPU time of ffmpeg and other child processes, counted when they end; Linux only',
       registers,
       collect() {
         this.reset();
@@ -161,12 +161,12 @@ export class EngineMetrics {
   }
 }
 
-/** The unit of /proc, whatever the kernel itself counts in (proc(5), USER_HZ). */
+/** The unit of times in /proc (proc(5), USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 /**
- * CPU seconds, in user and kernel mode, of all programs this process started that have ended, with those that they
- * started in turn. Undefined where there is no Linux to tell.
+ * CPU seconds, in user and kernel mode, of all descendants of this process that have ended. Undefined on systems other than
+ * Linux.
  */
 function childCpuSeconds(): number | undefined {
   let stat: string;
@@ -175,7 +175,7 @@ function childCpuSeconds(): number | undefined {
   } catch {
     return undefined;
   }
-  // The second field, the name of the program in brackets, may have spaces; cutime and cstime are the 16th and 17th.
+  // The second field, the program name in brackets, may contain spaces. cutime and cstime are the 16th and 17th fields.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
 }

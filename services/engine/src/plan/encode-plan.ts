@@ -2,97 +2,88 @@ import type { InputIssue } from '@framelane/contracts/manifest';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
-import {
-  type AudioTrack,
-  type DynamicRange,
-  describeTrack,
-  type Size,
-  type VideoTrack,
-} from '../source/media-source.ts';
+import type { AudioTrack, DynamicRange, Size, VideoTrack } from '../source/media-source.ts';
 import type { Turn } from '../source/orientation.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { deliveryFrameRate, fieldRate, isNear } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images.ts';
+import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
 import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
 
-/** The rate audio is encoded at. */
+/** Sample rate of encoded audio, in hertz. */
 export const AUDIO_SAMPLE_RATE = 48_000;
 
-/** Seconds in a segment (HLS authoring specification 7.5). */
+/** Target duration of a segment in seconds (HLS authoring specification 7.5). */
 const SEGMENT_SECONDS = 6;
 
 /**
- * Sound that begins this little before the picture is cut, so that no picture has to stand in for none. Mostly it is what
- * the encoder put in front.
+ * If the audio starts at most this many seconds before the video, its start is cut. So the first frame need not be repeated.
+ * Such a start is usually encoder delay.
  */
 const LONGEST_LEAD_SECONDS = 0.1;
 
-/** Its fields are pictures of their own, with no other between their lines; the decoder calls each of them interlaced. */
-const CODEC_OF_SINGLE_FIELDS = 'hevc';
+/** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
+const FIELD_CODED_CODEC = 'hevc';
 
-/** A file that lacks more than this part of the time it declares was cut off. */
-const TRUNCATED_PART = 0.05;
-
-/** What is made of the sound. */
+/** How the audio is delivered. */
 export type AudioPlan = {
   index: number;
-  /** So many samples are encoded, or so many frames of the source's own kept. */
+  /** The number of samples to encode, or the number of frames to pass through. */
   make: { samples: number } | { passthroughFrames: number };
-  /** Whether it has more than two channels, of which stereo is made. */
+  /** Whether the source has more than two channels, which are mixed to stereo. */
   downmix: boolean;
-  /** Whether the decoder makes stereo of it: of sound that changes its channels, filters cannot. */
+  /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
   decodeToStereo: boolean;
-  /** Seconds at which it ends. */
+  /** The second at which the audio ends. */
   end: number;
 };
 
-/** Everything ffmpeg is told about one video. */
+/** How to transcode one source: all decisions that the ffmpeg command line needs. */
 export type EncodePlan = {
   videoIndex: number;
-  /** Seconds by which picture and sound come earlier than in the file, so that a frame begins at zero. */
+  /** Seconds by which video and audio are moved to an earlier time, so that a frame starts at zero. */
   lead: number;
   audio: AudioPlan | null;
   /** Lowest first. */
   rungs: readonly Rung[];
-  /** Whether the top rung is the source's own video, at whose key frames all rungs are cut then. */
+  /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   videoPassthrough: boolean;
-  /** Why a track that might have been kept is encoded; null for what is kept, or not there. */
+  /** Why a track is encoded; null with passthrough, or if there is no such track. `failed`: an attempt with passthrough failed. */
   obstacles: { video: Obstacle | 'failed' | null; audio: Obstacle | 'failed' | null };
-  /** Segments end at the first key frame after each multiple of so many seconds. */
+  /** Segments end at the first key frame at or after each multiple of this many seconds. */
   segmentSeconds: number;
-  /** Of the top rung. */
+  /** Frame rate of the top rendition. */
   frameRate: FrameRate;
-  /** Frames of the top rung: exactly so many. */
+  /** Exact number of frames of the top rendition. */
   frames: number;
-  /** Frames a second of the source; interlaced pictures are counted whole. */
+  /** Frames per second of the source. Two fields count as one frame. */
   sourceRate: number;
-  /** Seconds delivered. */
+  /** Seconds of the delivered video. */
   duration: number;
-  /** Pixels as coded, to which the first pictures hold; later ones may not. */
+  /** Coded size of the first frames. Later frames may differ. */
   coded: Size;
   turn: Turn;
-  /** What pictures that are interlaced become: a frame each, or one of each of their fields. Null where none are. */
+  /** How to deinterlace: one output frame per frame, or one per field. Null if no frame is interlaced. */
   deinterlace: 'send_frame' | 'send_field' | null;
   dynamicRange: DynamicRange;
-  /** Of all rungs. */
+  /** Colour of all renditions. */
   colour: Colour;
-  /** Whether pictures are as they are delivered but for their size: 8-bit 4:2:0 in these colours and limited range, of even sides. */
+  /** Whether frames need scaling only: they are 8-bit 4:2:0, BT.709, limited range, with even width and height. */
   pixelsCompatible: boolean;
-  /** What the file says of its colours; null where it says nothing. */
+  /** Colour tags of the file; null where there is none. */
   tagged: Pick<VideoTrack, 'colorMatrix' | 'colorPrimaries' | 'colorTransfer'>;
-  /** Matrix to assume where the file names none. */
+  /** The colour matrix to assume for an untagged file; null for a tagged one. */
   assumedMatrix: 'bt601' | 'bt709' | null;
   images: ImagesPlan;
-  /** Repairs the owner is told of. */
   inputIssues: InputIssue[];
 };
 
 /**
- * Decides what is made of a source.
+ * Decides how to transcode a source.
  *
- * @param allowPassthrough false once it has turned out that the source's own packets do not make proper segments
+ * @param allowPassthrough false after an attempt has shown that the packets of the source do not make valid segments
  */
 export function planEncoding(
   source: ProbedSource,
@@ -100,7 +91,7 @@ export function planEncoding(
   maxRates: MaxRates = DEFAULT_MAX_RATES,
 ): EncodePlan {
   const { container, video, audio, timeline, gops, audioFrames } = source;
-  const { pictureRate, frameRate, deinterlace } = planRate(source);
+  const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
   const lead = leadOf(timeline.start, framesPerSecond);
   const frames = Math.max(1, Math.round((timeline.duration - lead) * framesPerSecond));
@@ -130,7 +121,7 @@ export function planEncoding(
     frameRate,
     frames,
     duration,
-    sourceRate: sourceRate(source, pictureRate),
+    sourceRate: sourceRate(source, sourceFrameRate),
     coded: video.coded,
     turn: video.turn,
     deinterlace,
@@ -140,39 +131,45 @@ export function planEncoding(
     tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
-    inputIssues: inputIssues(source, toNumber(pictureRate), lead),
+    inputIssues: inputIssues(source, toNumber(sourceFrameRate), lead),
   };
 }
 
-/** Whether anything of the source is delivered as it is. */
+/** The renditions that x264 encodes, lowest first. */
+export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly Rung[] {
+  return videoPassthrough ? rungs.slice(0, -1) : rungs;
+}
+
+/** Whether a track is passed through. */
 export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean {
   return videoPassthrough || (audio !== null && 'passthroughFrames' in audio.make);
 }
 
-/** The rate of the source's pictures as they are delivered if each is a frame, that of the top rung, and what becomes of fields. */
+/** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
 function planRate({ container, video, timeline }: ProbedSource) {
   const { averageRate: average } = timeline;
-  // Its frames are on the grid of its fields, of which some are shown twice; no frame lasts less than two.
+  // MPEG-2 may repeat fields, so its frames are on the grid of the fields. Each frame lasts at least two fields.
   const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
-  const pictureRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
-  if (!mayShowFields(container, video)) return { pictureRate, frameRate: pictureRate, deinterlace: null };
-  // Without a declared rate, filters do not know how long the last field is.
-  const fields = video.interlaced && video.declaredRate ? fieldRate(pictureRate) : null;
-  if (!fields) return { pictureRate, frameRate: pictureRate, deinterlace: 'send_frame' } as const;
-  return { pictureRate, frameRate: fields, deinterlace: 'send_field' } as const;
+  const sourceFrameRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
+  if (!mayShowFields(container, video))
+    return { sourceFrameRate, frameRate: sourceFrameRate, deinterlace: null };
+  // Without a declared rate, the filters do not know the duration of the last field.
+  const fields = video.interlaced && video.declaredRate ? fieldRate(sourceFrameRate) : null;
+  if (!fields) return { sourceFrameRate, frameRate: sourceFrameRate, deinterlace: 'send_frame' } as const;
+  return { sourceFrameRate, frameRate: fields, deinterlace: 'send_field' } as const;
 }
 
-function sourceRate({ timeline }: ProbedSource, pictureRate: FrameRate): number {
-  const rate = toNumber(pictureRate);
+function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): number {
+  const rate = toNumber(sourceFrameRate);
   return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }
 
 function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
-  if (codec === CODEC_OF_SINGLE_FIELDS) return false;
+  if (codec === FIELD_CODED_CODEC) return false;
   return interlaced || containerTraits(container).scanTypeMayChange;
 }
 
-/** Where frames of a constant rate are put by what is nearest, the first must not be in between. */
+/** The fps filter moves each frame to the nearest frame time, so the first frame must start exactly at one. */
 function leadOf(start: number, framesPerSecond: number): number {
   if (start <= 0) return 0;
   const lead =
@@ -192,15 +189,15 @@ function audioPlan(
 }
 
 /**
- * Samples of audio that end with the video, or less than one AAC frame before it. The encoder adds one frame in front
- * and delivers whole frames only; never one that begins at or after the end, which could be a segment of its own.
+ * The number of samples to encode. The encoder adds one frame at the start and emits whole frames only. The audio ends with the
+ * video or less than one AAC frame before it. A frame that starts at or after the end could become a segment of its own.
  */
 function audioSamples(duration: number): number {
   const samples = Math.round(duration * AUDIO_SAMPLE_RATE);
   return AAC_FRAME_SAMPLES * Math.max(1, Math.ceil(samples / AAC_FRAME_SAMPLES) - 1);
 }
 
-/** The number of the last frame that a rung has of which every so-manieth is delivered. */
+/** The index of the last frame that a rendition with this frame step has. */
 function lastFrame(frames: number, frameStep: number): number {
   return frames - 1 - ((frames - 1) % frameStep);
 }
@@ -211,54 +208,4 @@ function pixelsCompatible(video: VideoTrack): boolean {
   const isEven = coded.width % 2 === 0 && coded.height % 2 === 0;
   const isBt709 = dynamicRange === 'sdr' && matrix === 'bt709' && !hasOtherPrimaries(video);
   return pixelFormat === 'yuv420p' && !fullRange && isBt709 && isEven;
-}
-
-function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number): InputIssue[] {
-  const { video, audio, timeline } = source;
-  const { averageRate } = timeline;
-  const [end, declaredEnd] =
-    video.declaredDuration === null
-      ? [source.end, source.declaredDuration]
-      : [timeline.duration, video.declaredDuration];
-  const issues: [boolean, InputIssue][] = [
-    [video.interlaced, { code: 'interlaced', message: 'Interlaced video was made progressive.' }],
-    [
-      video.dynamicRange !== 'sdr',
-      { code: 'hdr', message: 'High dynamic range was mapped to standard range.' },
-    ],
-    [
-      /(p|gray|gbr\w*)(9|1[0246])(le|be)?$|^p01\d/.test(video.pixelFormat),
-      { code: 'high_bit_depth', message: 'The picture was reduced to 8 bits a sample.' },
-    ],
-    [
-      /4(22|44|40)|rgb|gbr|bgr/.test(video.pixelFormat),
-      { code: 'chroma_subsampling', message: 'Colour was reduced to 4:2:0.' },
-    ],
-    [
-      Math.abs(averageRate - framesPerSecond) > framesPerSecond * 0.01 &&
-        Math.abs(timeline.frames - (timeline.duration - lead) * framesPerSecond) > 1.5,
-      {
-        code: 'frame_rate_changed',
-        message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
-      },
-    ],
-    [
-      (declaredEnd ?? 0) > end * (1 + TRUNCATED_PART),
-      {
-        code: 'truncated',
-        message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
-      },
-    ],
-    [
-      (audio?.channels ?? 0) > 2,
-      { code: 'audio_downmixed', message: `${audio?.channels} channels of sound were mixed down to stereo.` },
-    ],
-  ];
-  const leftOut = source.leftOut.map(
-    (track): InputIssue => ({
-      code: 'track_left_out',
-      message: `Track ${describeTrack(track)} was left out.`,
-    }),
-  );
-  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...leftOut];
 }

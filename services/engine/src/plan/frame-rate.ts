@@ -1,32 +1,32 @@
 import { COMMON_RATES, type FrameRate, toNumber } from '../source/frame-rate.ts';
 
-/** A measured rate this close to a common one is that one. */
+/** A measured rate within this part of a common rate counts as that rate. */
 const TOLERANCE = 0.005;
-/** Part of the frames that may be missing in a track of a constant rate, as AVI leaves out those that are like the last. */
+/** Part of the frames that may be missing at a constant rate: AVI omits frames that equal the one before. */
 const MISSING_PART = 0.1;
 
-/** What a variable rate is raised to: the next of these. */
+/** A variable rate is raised to the next of these rates. */
 const STEPS = [15, 25, 30, 50, 60];
 
 const MAX_RATE = 60;
-/** Slower sources have their frames repeated, or a segment could not end within a tenth of a second of its time. */
+/** Frames of slower sources are repeated, so that a segment can end within a tenth of a second of its target. */
 const MIN_RATE = 10;
-/** Interlaced pictures a second, at least; film, of which some fields are shown twice, has fewer. */
+/** Lowest frame rate of interlaced video. A lower rate is film with repeated fields. */
 const LOWEST_INTERLACED_RATE = 25;
 
-/** What is known of the time of a video. */
+/** What is known about the frame times of a video. */
 type Times = {
-  /** Frames a second, measured over the whole video. */
+  /** Frames per second, measured over the whole video. */
   average: number;
-  /** The rate its stream claims to be able to hold all timestamps; often right, sometimes absurd. */
+  /** The rate that the stream declares for its timestamps (`r_frame_rate`). Often right, sometimes absurd. */
   declared: FrameRate | null;
-  /** The common rate whose frame times include those of all frames. */
+  /** The common rate whose frame times include those of all frames, if there is one. */
   grid: FrameRate | null;
 };
 
 /**
- * The constant rate a video is delivered at: its own if it has one, else that of the grid its frames are on, else the next
- * usual one above its average; whole fractions of it above 60 and whole multiples of it below 10.
+ * The constant rate at which a video is delivered. That is its own constant rate, else the rate of the grid its frames are on, else
+ * the next usual rate above its average. A rate above 60 is divided by a whole number, a rate below 10 multiplied by one.
  */
 export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
@@ -39,19 +39,19 @@ export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate
   return { ...rate, numerator: rate.numerator * repeats };
 }
 
-/** The rate of the fields of interlaced pictures; null when it is too high to be delivered, or they are film. */
-export function fieldRate(pictures: FrameRate): FrameRate | null {
-  const rate = toNumber(pictures);
+/** The field rate of interlaced video. Null if it is too high to be delivered, or if the video is film. */
+export function fieldRate(frames: FrameRate): FrameRate | null {
+  const rate = toNumber(frames);
   const isLowEnough = 2 * rate <= MAX_RATE * (1 + TOLERANCE);
   return isLowEnough && rate >= LOWEST_INTERLACED_RATE * (1 - TOLERANCE)
-    ? { ...pictures, numerator: 2 * pictures.numerator }
+    ? { ...frames, numerator: 2 * frames.numerator }
     : null;
 }
 
 function naturalRate({ average, declared, grid }: Times): FrameRate {
   if (declared && isConstant(toNumber(declared), { average, grid })) return declared;
   if (grid && !isPulldown(average, grid)) return grid;
-  // Only what cameras and editors use: of a variable rate, ffprobe guesses some fraction that is close to it.
+  // Only common rates are trusted: for a variable rate, ffprobe declares some fraction close to it.
   const usual = declared && commonRate(toNumber(declared));
   if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
   return (
@@ -59,21 +59,21 @@ function naturalRate({ average, declared, grid }: Times): FrameRate {
   );
 }
 
-/** Whether a declared rate is that of all frames: what was measured, and not by chance while frames are on another grid. */
+/** Whether a declared rate is the constant rate: it equals the measured one, and the frames are not on another grid by chance. */
 function isConstant(rate: number, { average, grid }: Omit<Times, 'declared'>): boolean {
   if (rate > MAX_RATE || !isNear(rate, average)) return false;
   if (!grid) return true;
-  // Had all frames the times of a common rate, that rate would be the grid.
+  // If all frames had the times of a common rate, that rate would be the grid.
   const multiple = Math.round(toNumber(grid) / rate);
   return isNear(multiple * rate, toNumber(grid)) && (multiple === 1 || commonRate(rate) === undefined);
 }
 
-/** Whether frames are film, shown for two and three fields in turn: they are on the grid of the fields. */
+/** Whether the video is film in 3:2 pulldown: frames last two and three fields in turn, on the grid of the fields. */
 function isPulldown(average: number, grid: FrameRate): boolean {
   return isNear(2.5 * average, toNumber(grid));
 }
 
-/** The one of the common rates that a measured rate is. */
+/** The common rate that a measured rate stands for, if any. */
 function commonRate(measured: number): FrameRate | undefined {
   const [nearest] = COMMON_RATES.filter((rate) => isNear(toNumber(rate), measured)).sort(
     (a, b) => Math.abs(toNumber(a) - measured) - Math.abs(toNumber(b) - measured),
@@ -81,12 +81,12 @@ function commonRate(measured: number): FrameRate | undefined {
   return nearest;
 }
 
-/** Whether an average is that of a track of so constant a rate, but for frames that are missing. */
+/** Whether an average fits a constant rate with a few missing frames. */
 function isNotFarBelow(average: number, rate: number): boolean {
   return average < rate && average >= rate * (1 - MISSING_PART);
 }
 
-/** Whether a rate is what was measured but for the coarse clocks of containers. */
+/** Whether a rate equals a measured average, with a tolerance for the coarse clocks of containers. */
 export function isNear(rate: number, average: number): boolean {
   return Math.abs(rate - average) <= average * TOLERANCE;
 }

@@ -1,18 +1,18 @@
 import type { Size } from '../source/media-source.ts';
 
-/** What a stream has to fit into. */
+/** What a stream needs from a level. */
 type Demands = Size & {
   framesPerSecond: number;
-  /** Bits a second. */
+  /** Bits per second. */
   maxRate: number;
   /** Bits. */
   bufferSize: number;
 };
 
-/** A level, ten times its number as H.264 writes it, and the frames a decoder of that level can store. */
+/** A level in tenths (42 is level 4.2), and the number of frames of this size that its decoders can store. */
 export type H264Level = { level: number; maxFrames: number };
 
-/** Limits of one level: macroblocks a second, of a frame and of all stored frames; kilobits a second and of the buffer. */
+/** Limits of one level: macroblocks per second, per frame and of all stored frames; kilobits per second and in the buffer. */
 type Limits = readonly [
   level: number,
   rate: number,
@@ -44,9 +44,9 @@ const LEVELS: readonly Limits[] = [
 ];
 
 const MACROBLOCK = 16;
-/** High profile may have so many times the bits of the table (table A-2). */
+/** High profile may use this many times the bits of the table (table A-2). */
 const HIGH_PROFILE_FACTOR = 1.25;
-/** Frames that x264 needs stored for B-frames that other B-frames refer to. */
+/** Stored frames that x264 needs for B-frames as references of other B-frames. */
 const FEWEST_FRAMES = 4;
 const MOST_FRAMES = 16;
 

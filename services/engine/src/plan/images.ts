@@ -1,31 +1,31 @@
 import type { Size } from '../source/media-source.ts';
 
-/** The still picture and the small pictures for the seek bar that are made beside the rungs. */
+/** The poster, and the storyboard: small images for the seek bar, all in one large image. */
 export type ImagesPlan = {
-  /** Seconds from which on the still picture is looked for. */
+  /** The poster is taken at or after this second. */
   posterFrom: number;
   storyboard: {
-    /** Pixels of one small picture. */
+    /** Size of one small image in pixels. */
     tile: Size;
-    /** How they are laid out in one large picture, row by row. */
+    /** The layout of the large image, filled row by row. */
     columns: number;
     rows: number;
     tiles: number;
-    /** Whole seconds from one to the next. */
+    /** Whole seconds between two small images. */
     interval: number;
   };
 };
 
 const POSTER_PART = 0.1;
 const TILE_WIDTH = 160;
-/** Ten rows of these stay far below the 65,500 lines that JPEG can have. */
+/** Ten rows of this height stay far below the 65,500 lines that ffmpeg's JPEG encoder allows. */
 const HIGHEST_TILE = 480;
 const MOST_TILES = 100;
 const COLUMNS = 10;
 
 /**
- * @param frame size of a rung; all have the same shape
- * @param lastFrame seconds at which the last frame is shown
+ * @param frame size of any rendition; all have the same aspect ratio
+ * @param lastFrame the second at which the last frame is shown
  */
 export function planImages(frame: Size, duration: number, lastFrame: number): ImagesPlan {
   const interval = Math.max(1, Math.ceil(duration / MOST_TILES));

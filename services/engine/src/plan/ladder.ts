@@ -1,16 +1,16 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { Size } from '../source/media-source.ts';
 
-/** One encoded video rendition. */
+/** One video rendition of the ladder. */
 export type Rung = Size & {
   name: VideoRendition;
-  /** Cap of the bit rate over two seconds of buffer, in bits a second. */
+  /** Maximum bit rate over the decoder buffer (BUFFER_SECONDS), in bits per second. */
   maxRate: number;
-  /** 2 when every second frame of the video is delivered, else 1. */
+  /** 2 if the rendition has every second frame of the video, else 1. */
   frameStep: 1 | 2;
 };
 
-/** The cap of each rung at up to 30 frames a second, in bits a second. */
+/** Maximum bit rate of each rendition at up to 30 frames per second, in bits per second. */
 export type MaxRates = Readonly<Record<VideoRendition, number>>;
 
 export const DEFAULT_MAX_RATES: MaxRates = {
@@ -20,12 +20,12 @@ export const DEFAULT_MAX_RATES: MaxRates = {
   '1080p': 5_000_000,
 };
 
-/** Frames a second above which a video is fast. */
+/** Above this frame rate, the limits of fast video apply. */
 const FAST_RATE = 30;
 
 /**
- * Pixels of the short side, and what a fast video changes: how much higher the cap is, or whether a rung below the top
- * has half the frame rate (HLS authoring specification, table of H.264 variants).
+ * The short side in pixels, and what changes for fast video: by how much the maximum bit rate rises, and whether the rendition gets
+ * half the frame rate unless it is the top one (HLS authoring specification, table of H.264 variants).
  */
 const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; halvesRate: boolean }> = {
   '360p': { shortSide: 360, fastFactor: 1, halvesRate: true },
@@ -35,11 +35,11 @@ const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; hal
 };
 
 /**
- * The rungs for a video, lowest first. A rung is named for the short side of the display frame, so that portrait video
- * gets the same quality as landscape. Nothing is enlarged; a video below the lowest rung keeps its size. The top rung
- * always has the full frame rate.
+ * The ladder for a video, lowest rendition first. A rendition is named after the short side of the displayed frame, so that portrait
+ * video gets the same quality as landscape. Nothing is enlarged: a video below the lowest rung keeps its size. The top
+ * rendition always has the full frame rate.
  *
- * @param display size as shown: rotated, with square pixels
+ * @param display the size as shown: rotated, with square pixels
  */
 export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
   const shortSide = Math.min(display.width, display.height);
@@ -61,7 +61,7 @@ function scaled({ width, height }: Size, shortSide: number): Size {
   return { width: even(width), height: even(height) };
 }
 
-/** 4:2:0 needs even sides; the odd last line or column goes, so that nothing is enlarged. */
+/** 4:2:0 needs an even width and height. An odd last line or column is cut, so that nothing is enlarged. */
 function ownSize({ width, height }: Size): Size {
   const even = (pixels: number) => Math.max(2, 2 * Math.floor(pixels / 2));
   return { width: even(width), height: even(height) };

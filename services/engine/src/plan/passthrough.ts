@@ -5,7 +5,7 @@ import { type Gop, type GopFlaw, MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import type { AudioTrack, VideoTrack } from '../source/media-source.ts';
 import type { Rung } from './ladder.ts';
 
-/** Why a track has to be encoded although it could be delivered as it is, had this been otherwise. */
+/** The property of a track that prevents passthrough. */
 export type Obstacle =
   | 'container'
   | 'codec'
@@ -27,46 +27,46 @@ export type Obstacle =
   | 'start'
   | GopFlaw;
 
-/** A verdict on a track: what is made of it, or why it has to be encoded. */
+/** How to pass a track through, or why it must be encoded. */
 export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: null; obstacle: Obstacle };
 
-/** Decoders of every phone take these; the plain Baseline profile has tools that they do not. */
+/** H.264 profiles that the decoders of all phones support. The plain Baseline profile has tools that they do not support. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
-/** 4.2, ten times as H.264 writes it. */
+/** Level 4.2, in tenths. */
 const HIGHEST_LEVEL = 42;
-/** Matrices that rungs of standard range may have; untagged video follows the standard of its size. */
+/** Colour matrices of standard dynamic range. Untagged video follows the standard of its size. */
 const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
-/** Primaries and transfer functions of standard range that players and zimg take. */
+/** Colour primaries and transfer functions of standard dynamic range that players and zimg support. */
 const PRIMARIES = MATRICES;
 const TRANSFERS = [null, 'bt709', 'smpte170m', 'bt470bg', 'bt470m', 'iec61966-2-1'];
 
-/** Distances of segment boundaries to be tried, in seconds. */
+/** Target segment durations to try, in seconds. */
 const SEGMENT_SECONDS = [6, 5, 4];
-/** A cap holds over this many seconds, as it does for what is encoded (see `-bufsize`). */
+/** The decoder buffer, in seconds at the maximum bit rate: the window in which that rate holds. Encoded renditions get it as `-bufsize`. */
 export const BUFFER_SECONDS = 2;
 
 const HIGHEST_AUDIO_RATE = 160_000;
 const SAMPLE_RATES = [44_100, 48_000];
-/** A frame, and what containers round times to. */
-const EXACT_ENOUGH = 1.01;
-/** Sound and picture this far apart are one to the ear. */
-const IN_STEP_SECONDS = 0.01;
+/** One frame, and a tolerance for the rounded times of containers. */
+const FRAME_TOLERANCE = 1.01;
+/** An offset between audio and video that nobody notices. */
+const MAX_OFFSET_SECONDS = 0.01;
 
 type VideoFacts = {
   container: string;
   video: VideoTrack;
-  /** What its packets are, or why they were not looked at to the end. */
+  /** The groups of pictures, or why the scan of the packets stopped. */
   gops: readonly Gop[] | GopFlaw;
-  /** What the top rung would be encoded to. */
+  /** The top rendition as it would be encoded. */
   top: Rung;
-  /** How many frames of it are one frame of a rung below, at most. */
+  /** The largest frame step of the lower renditions: 2 if one of them has every second frame. */
   frameStep: number;
   frameRate: FrameRate;
-  /** Seconds delivered. */
+  /** Seconds of the delivered video. */
   duration: number;
 };
 
-/** In this order the first that holds is the obstacle. */
+/** The first rule that applies names the obstacle. */
 const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => boolean])[] = [
   ['container', ({ container }) => !containerTraits(container).allowsPassthrough],
   ['codec', ({ video }) => video.codec !== 'h264'],
@@ -81,8 +81,8 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
 ];
 
 /**
- * Whether the source's own video can be the top rung, byte for byte, and about how many seconds apart it is cut then.
- * All rungs are cut at its key frames.
+ * Whether the source's video can be the top rendition as a stream copy, and with which target segment duration. All renditions are
+ * then cut at its key frames.
  */
 export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSeconds: number }> {
   const found = VIDEO_OBSTACLES.find(([, holds]) => holds(facts));
@@ -91,7 +91,7 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
   if (typeof gops === 'string') return refused(gops);
   const end = gops.reduce((sum, gop) => sum + gop.duration, 0);
   const frameSeconds = 1 / toNumber(facts.frameRate);
-  // The last packet of a file that was cut off may be half of one.
+  // The last packet of a truncated file may be incomplete.
   if ((facts.video.declaredDuration ?? 0) > end + frameSeconds) return refused('truncated');
   if (Math.abs(end - duration) > frameSeconds / 2) return refused('length');
   if (!staysUnder(top.maxRate, gops)) return refused('bit_rate');
@@ -107,17 +107,17 @@ export function checkVideoPassthrough(facts: VideoFacts): Verdict<{ segmentSecon
 type AudioFacts = {
   container: string;
   audio: AudioTrack;
-  /** Null when they have gaps, or were not looked at. */
+  /** Null if the audio has gaps or was not scanned. */
   frames: AudioFrames | null;
-  /** Seconds by which the picture comes earlier than in the file (see EncodePlan); what is kept cannot be moved. */
+  /** Seconds by which the video is moved to an earlier time (see EncodePlan). Passthrough audio cannot be moved. */
   lead: number;
-  /** Seconds of picture. */
+  /** Seconds of the delivered video. */
   duration: number;
 };
 
 /**
- * Whether the source's own sound can be delivered, byte for byte: how many of its frames, and the second at which they
- * end. Sound must begin and end with the picture, to a frame (HLS authoring specification 8.7).
+ * Whether the source's audio can be delivered as a stream copy: how many of its frames, and the second at which they end. Audio
+ * must start and end with the video, within one frame (HLS authoring specification 8.7).
  */
 export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {
   const { container, audio, frames, lead, duration } = facts;
@@ -126,19 +126,19 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   if (obstacle) return refused(obstacle);
   if (!frames) return refused('gaps');
   const frameSeconds = AAC_FRAME_SAMPLES / audio.sampleRate;
-  if (Math.abs(lead) > IN_STEP_SECONDS || Math.abs(frames.start) > frameSeconds * EXACT_ENOUGH) {
+  if (Math.abs(lead) > MAX_OFFSET_SECONDS || Math.abs(frames.start) > frameSeconds * FRAME_TOLERANCE) {
     return refused('start');
   }
-  // The last one begins before the picture ends, and so early that it is no segment of its own.
+  // The last frame starts before the video ends, so it does not become a segment of its own.
   const wanted = Math.ceil((duration - Math.max(0, frames.start)) / frameSeconds);
   const passed = Math.min(wanted, frames.frames);
   const end = frames.start + passed * frameSeconds;
-  if (end < duration - frameSeconds * EXACT_ENOUGH) return refused('length');
+  if (end < duration - frameSeconds * FRAME_TOLERANCE) return refused('length');
   if ((frames.bytes * 8) / (frames.frames * frameSeconds) > HIGHEST_AUDIO_RATE) return refused('bit_rate');
   return { passthrough: { frames: passed, end }, obstacle: null };
 }
 
-/** What speaks against delivering a track of sound as it is before its packets have been looked at; null if nothing. */
+/** What prevents audio passthrough, known before its packets are scanned; null if nothing does. */
 export function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
   if (codec !== 'aac') return 'codec';
   if (profile !== 'LC') return 'profile';
@@ -163,7 +163,7 @@ function isSameRate(a: FrameRate | null, b: FrameRate): boolean {
   return a !== null && a.numerator * b.denominator === b.numerator * a.denominator;
 }
 
-/** Whether it is below the cap on average, and a buffer of two seconds that drains at the cap never runs over. */
+/** Whether the average bit rate stays below the limit, and a decoder buffer that drains at this limit never overflows. */
 function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
   const excess = gops.reduce((sum, { bytes, duration }) => sum + bytes * 8 - bitsPerSecond * duration, 0);
   if (excess > 0) return false;
@@ -175,7 +175,7 @@ function staysUnder(bitsPerSecond: number, gops: readonly Gop[]): boolean {
   return true;
 }
 
-/** Seconds at which segments begin when each ends at the first key frame at or after the next multiple of `seconds`. */
+/** The start times of segments, each of which ends at the first key frame at or after the next multiple of `seconds`. */
 function segmentStarts(gops: readonly Gop[], seconds: number): number[] {
   const starts = [0];
   for (const { start } of gops) {
@@ -188,7 +188,7 @@ function longestSegment(starts: readonly number[], end: number): number {
   return Math.max(...starts.map((start, at) => (starts[at + 1] ?? end) - start));
 }
 
-/** Whether all segments begin with a frame that rungs of a lower frame rate have, too. */
+/** Whether all segments start with a frame that renditions of a lower frame rate also have. */
 function isShared(starts: readonly number[], frameSeconds: number, frameStep: number): boolean {
   return starts.every((start) => Math.round(start / frameSeconds) % frameStep === 0);
 }

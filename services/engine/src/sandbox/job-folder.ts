@@ -11,12 +11,12 @@ export const SOURCE_INPUT = `file:${SOURCE_PATH}`;
 /** The folder within a job's folder that ffmpeg may write to. */
 export const OUTPUT_FOLDER = 'output';
 
-/** Modes of what the engine owns and the group of the confined programs may use. */
+/** Modes of folders that the engine owns and whose group is that of the confined programs. */
 const MODES = { pass: 0o710, read: 0o750, write: 0o770 };
 
 /**
- * Lets the account of the confined programs pass through a folder, list and read it, or write in it; nobody else but the
- * engine can. Does nothing if the programs run as the engine's own account.
+ * Lets the account of the confined programs pass through a folder, read it, or write to it. Only that account and the engine
+ * get access. Does nothing if the programs run as the engine's own account.
  */
 export async function grantFolder(
   path: string,
@@ -30,6 +30,6 @@ export async function grantFolder(
 
 /** Lets the account of the confined programs read a file in a folder that it can read. */
 export async function grantFile(path: string, account: Account | null): Promise<void> {
-  // The folder keeps everybody else out. The file may be a link to a stored object, which stays the engine's.
+  // The folder denies access to everyone else. The file may be a hard link to a stored object, so its owner must not change.
   if (account) await chmod(path, 0o644);
 }

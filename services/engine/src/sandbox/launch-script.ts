@@ -4,36 +4,36 @@ import type { Sandbox, TranscodeLimits } from '../transcode-settings.ts';
 import { OUTPUT_FOLDER, SOURCE_FOLDER } from './job-folder.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
-/** Where a job's directory appears inside bubblewrap. */
+/** The path of a job's folder inside bubblewrap. */
 const JOB = '/job';
 
-/** Threads of a sandboxed program, where no other programs of the user count. */
+/** Maximum threads of a sandboxed program. The limit applies only where no other program runs as the same user. */
 const MAX_THREADS = 4096;
 
-/** Programs a confined one is started through. */
-export const CONFINING_PROGRAMS = ['env', 'setsid', 'setpriv', 'nice', 'prlimit'] as const;
+/** Programs that the launch script runs. */
+export const LAUNCH_PROGRAMS = ['env', 'setsid', 'setpriv', 'nice', 'prlimit'] as const;
 
 type Limits = Pick<TranscodeLimits, 'addressSpaceBytes' | 'cpuSeconds' | 'fileBytes'>;
 
 export type Confinement = {
   sandbox: Exclude<Sandbox, 'auto'>;
   limits: Limits;
-  /** The account the program runs as; null for that of the engine. Must be set if the engine is root. */
+  /** The account the program runs as; null for the engine's own account. Required if the engine is root. */
   account: Account | null;
 };
 
 /**
- * Writes a shell script to `path` that starts `program` with the script's arguments, confined:
+ * Writes a launch script to `path`: it runs `program` with the script's arguments, confined as follows.
  *
- * - an empty environment and nothing on standard input;
- * - leader of its own process group, so that all it starts can be ended at once;
- * - killed by the kernel when the engine's main thread ends, however that ends;
- * - low priority, limits on memory, CPU time and the size of a file, no core dumps;
- * - no capabilities, no new privileges, and never root;
- * - with bubblewrap or Landlock also: no network, no other process, and no file but programs and libraries, the job's
- *   source to read and the job's output to write. The job's directory must be the working directory.
+ * - It has an empty environment and an empty standard input.
+ * - It leads its own process group, so that everything it starts can be ended together.
+ * - The kernel kills it when the engine's main thread ends for any reason.
+ * - It has a low priority, limits on memory, CPU time and file size, and dumps no core.
+ * - It has no capabilities, cannot gain privileges, and never runs as root.
+ * - With bubblewrap or Landlock, it also has no network and no access to other processes. It can read programs, libraries and
+ *   the job's source, and write the job's output. Its working directory must be the job's folder.
  *
- * Throws an Error where a sandbox needs a seccomp filter and there is none for the architecture.
+ * Throws an Error if the sandbox needs a seccomp filter and none exists for the architecture.
  */
 export async function writeLaunchScript(
   path: string,
@@ -48,7 +48,7 @@ export async function writeLaunchScript(
     ...['nice', '-n', '10'],
     ...['prlimit', `--as=${limits.addressSpaceBytes}`, `--cpu=${limits.cpuSeconds}`],
     ...[`--fsize=${limits.fileBytes}`, '--core=0'],
-    ...(await confining(sandbox, [program, await realpath(program)], account, filterPath)),
+    ...(await confinementCommand(sandbox, [program, await realpath(program)], account, filterPath)),
     quoted(program),
     ...['"$@"', '</dev/null'],
     ...(sandbox === 'bubblewrap' ? [`${FILTER_DESCRIPTOR}<${quoted(filterPath)}`] : []),
@@ -56,57 +56,57 @@ export async function writeLaunchScript(
   await writeFile(path, `#!/bin/sh\n${command.join(' ')}\n`, { mode: 0o700 });
 }
 
+/** The file descriptor through which bubblewrap reads the seccomp filter. */
 const FILTER_DESCRIPTOR = 9;
 
 const SETPRIV = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs'];
 const WITHOUT_CAPABILITIES = ['--inh-caps=-all', '--ambient-caps=-all'];
 
-/** @param programPaths the program's path as it is called, and without links */
-async function confining(
+/** @param programPaths the path of the program as it is called, and with all links resolved */
+async function confinementCommand(
   sandbox: Confinement['sandbox'],
   programPaths: readonly string[],
   account: Account | null,
   filterPath: string,
 ): Promise<string[]> {
-  const changed = account ? changedTo(account) : [];
-  // Only where no other programs of the same user count.
+  const asAccount = account ? accountOptions(account) : [];
   const threads = ['prlimit', `--nproc=${MAX_THREADS}`];
-  // Whole applications and their settings may be there.
+  // /opt may contain other applications with their settings, so it is visible only if ffmpeg is installed there.
   const folders = programPaths.some((path) => path.startsWith('/opt/')) ? ['/usr', '/opt'] : ['/usr'];
   if (sandbox === 'bubblewrap') {
     return [
       ...SETPRIV,
       ...bubblewrap(folders, account !== null),
-      ...(account ? ['setpriv', ...WITHOUT_CAPABILITIES, ...changed] : []),
+      ...(account ? ['setpriv', ...WITHOUT_CAPABILITIES, ...asAccount] : []),
       ...threads,
     ];
   }
   const landlocked = sandbox === 'landlock' ? await landlock(folders, filterPath) : [];
-  return [...SETPRIV, ...WITHOUT_CAPABILITIES, ...changed, ...landlocked, ...(account ? threads : [])];
+  return [...SETPRIV, ...WITHOUT_CAPABILITIES, ...asAccount, ...landlocked, ...(account ? threads : [])];
 }
 
-function changedTo({ uid, gid }: Account): string[] {
+function accountOptions({ uid, gid }: Account): string[] {
   return [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--bounding-set=-all'];
 }
 
-/** What bubblewrap and Landlock show of the system besides programs and libraries. */
+/** System files that sandboxed programs can read, besides programs and libraries. */
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/fonts'];
 
 /**
- * Started by root, bubblewrap makes no user namespace, which machines may forbid, and keeps the capabilities that a change
- * of the account takes.
+ * If the engine is root, bubblewrap creates no user namespace, which a machine may forbid, and keeps the capabilities needed to
+ * change the account.
  */
 function bubblewrap(folders: readonly string[], asRoot: boolean): string[] {
   const links = ['bin', 'sbin', 'lib', 'lib64'].map((name) => `--symlink usr/${name} /${name}`);
-  const kept = ['SETUID', 'SETGID', 'SETPCAP'].map((name) => `--cap-add CAP_${name}`);
+  const capabilities = ['SETUID', 'SETGID', 'SETPCAP'].map((name) => `--cap-add CAP_${name}`);
   const namespaces = asRoot
     ? ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try']
     : ['--unshare-all'];
   return [
-    ...['bwrap', ...namespaces, ...(asRoot ? ['--cap-drop ALL', ...kept] : []), '--die-with-parent'],
+    ...['bwrap', ...namespaces, ...(asRoot ? ['--cap-drop ALL', ...capabilities] : []), '--die-with-parent'],
     ...folders.map((path) => `--ro-bind ${path} ${path}`),
     ...links,
-    // Made implicitly, it would be closed to all but root.
+    // If bubblewrap creates it implicitly, only root can enter it.
     ...['--dir', '/etc'],
     ...SYSTEM_FILES.map((path) => `--ro-bind-try ${path} ${path}`),
     ...['--proc', '/proc', '--dev', '/dev', '--dir', '/tmp', '--dir', JOB],
@@ -118,8 +118,8 @@ function bubblewrap(folders: readonly string[], asRoot: boolean): string[] {
 }
 
 /**
- * All rights of Landlock's third version (Linux 6.2), by name: setpriv fails on a kernel that lacks one of them. Before it,
- * files could be truncated without the right to write.
+ * All rights of Landlock version 3 (Linux 6.2). They are listed by name so that setpriv fails on a kernel that lacks one. Earlier
+ * versions let a program truncate files without the right to write.
  */
 const LANDLOCK_RIGHTS = [
   ...['execute', 'write-file', 'read-file', 'read-dir', 'remove-dir', 'remove-file', 'make-char', 'make-dir'],
@@ -144,7 +144,7 @@ async function landlock(folders: readonly string[], filterPath: string): Promise
 
 function requiredFilter(): Buffer {
   const filter = seccompFilter(process.arch);
-  if (!filter) throw new Error(`There is no seccomp filter for ${process.arch}.`);
+  if (!filter) throw new Error(`No seccomp filter exists for the architecture ${process.arch}.`);
   return filter;
 }
 

@@ -1,16 +1,15 @@
-/** The numbers of a system call; null where the architecture does not have it. */
+/** The numbers of a system call; null if the architecture does not have it. */
 type Numbers = readonly [x64: number, arm64: number | null];
 
 /**
- * What a sandboxed program may not ask the kernel for, by the numbers of each call on x86-64 and arm64 (Linux
- * `unistd.h`). Landlock governs the opening of files alone, so this list also covers what else a program can do to the
- * files and processes of its own user.
+ * System calls that a sandboxed program may not make, with their numbers on x86-64 and arm64 (Linux `unistd.h`). Landlock
+ * controls only how files are opened. So this list also covers other ways to affect files and processes of the same user.
  */
 const DENIED: Record<string, Numbers> = {
   // Processes. Threads are allowed, see `clone`.
   fork: [57, null],
   vfork: [58, null],
-  // The network. The inherited output may be a socket, too.
+  // The network. The inherited standard output may also be a socket.
   socket: [41, 198],
   socketpair: [53, 199],
   bind: [49, 200],
@@ -44,7 +43,7 @@ const DENIED: Record<string, Numbers> = {
   sched_setscheduler: [144, 119],
   sched_setaffinity: [203, 122],
   sched_setattr: [314, 274],
-  // Files other than regular ones, and changes to files that are not opened.
+  // Files other than regular ones, and changes to files without opening them.
   link: [86, null],
   linkat: [265, 37],
   symlink: [88, null],
@@ -83,7 +82,7 @@ const DENIED: Record<string, Numbers> = {
   removexattrat: [466, 466],
   file_getattr: [468, 468],
   file_setattr: [469, 469],
-  // Can leave a device file behind (`RENAME_WHITEOUT`). `rename` and `renameat` cannot.
+  // `RENAME_WHITEOUT` creates a device file. `rename` and `renameat` have no flags.
   renameat2: [316, 276],
   name_to_handle_at: [303, 264],
   open_by_handle_at: [304, 265],
@@ -121,7 +120,7 @@ const DENIED: Record<string, Numbers> = {
   fspick: [433, 433],
   mount_setattr: [442, 442],
   open_tree_attr: [467, 467],
-  // Known for their holes.
+  // Calls with a history of vulnerabilities.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
@@ -133,10 +132,10 @@ const DENIED: Record<string, Numbers> = {
   syslog: [103, 116],
 };
 
-/** Calls that are denied for some commands only. The command is the second argument. */
+/** Calls that are denied only for certain commands. The command is the second argument. */
 const DENIED_COMMANDS: readonly { call: Numbers; commands: Record<string, number> }[] = [
   {
-    // fcntl: signals to other processes, and leases, for which whoever opens the file has to wait.
+    // fcntl: signals to other processes, and file leases, which block others that open the file.
     call: [72, 25],
     commands: {
       F_SETOWN: 8,
@@ -148,7 +147,7 @@ const DENIED_COMMANDS: readonly { call: Numbers; commands: Record<string, number
     },
   },
   {
-    // ioctl: signals to other processes, by a socket.
+    // ioctl: signals to other processes through a socket.
     call: [16, 29],
     commands: { FIOSETOWN: 0x8901, SIOCSPGRP: 0x8902 },
   },
@@ -157,11 +156,11 @@ const DENIED_COMMANDS: readonly { call: Numbers; commands: Record<string, number
 type Architecture = {
   /** The column in `DENIED`. */
   column: 0 | 1;
-  /** The kernel's own name of it (`AUDIT_ARCH_*`). */
+  /** The kernel's constant for the architecture (`AUDIT_ARCH_*`). */
   audit: number;
   clone: number;
   prlimit64: number;
-  /** Numbers from here on are calls of another convention (x32). */
+  /** Numbers from here on belong to another calling convention (x32). */
   end: number;
 };
 
@@ -171,25 +170,25 @@ const ARCHITECTURES: Partial<Record<NodeJS.Architecture, Architecture>> = {
 };
 
 const CLONE3 = 435;
-/** Makes a thread of what `clone` would make a process. */
+/** The flag with which `clone` creates a thread instead of a process. */
 const CLONE_THREAD = 0x00010000;
 
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Offsets in what the kernel shows a filter (`struct seccomp_data`). */
+/** Offsets in the data that the kernel passes to a filter (`struct seccomp_data`). */
 const FIELD = { call: 0, architecture: 4, firstArgument: 16, secondArgument: 24 };
 const VERDICT = { kill: 0x80000000, error: 0x00050000, allow: 0x7fff0000 };
 const DENY = VERDICT.error | EPERM;
-/** Operations of classic BPF: load a word, jump if equal, if not less, if a bit is set, and return. */
+/** Operations of classic BPF: load a word, jump if equal, jump if greater or equal, jump if a bit is set, return. */
 const OPERATION = { load: 0x20, equal: 0x15, notLess: 0x35, bitSet: 0x45, return: 0x06 };
 
 type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * A seccomp filter as bubblewrap (`--seccomp`) and setpriv (`--seccomp-filter`) load it, or null for an architecture
- * other than x86-64 and arm64. Denied calls fail with EPERM. `clone3` fails as if it did not exist: libraries then create
- * threads with `clone`, whose flags a filter can see. `prlimit64` works on the caller alone.
+ * A seccomp filter in the format of bubblewrap (`--seccomp`) and setpriv (`--seccomp-filter`), or null for an architecture other
+ * than x86-64 and arm64. Denied calls fail with EPERM. `clone3` fails with ENOSYS, so that libraries create threads with
+ * `clone`, whose flags a filter can check. `prlimit64` is allowed for the calling process only.
  */
 export function seccompFilter(architecture: NodeJS.Architecture): Buffer | null {
   const known = ARCHITECTURES[architecture];
@@ -226,7 +225,7 @@ function returnUnless(operation: number, value: number, verdict: number): Instru
   ];
 }
 
-/** Decides on a call by its first argument; goes on with the next instruction for every other call. */
+/** Allows a call depending on its first argument. Other calls continue with the next instruction. */
 function allowCallIf(call: number, operation: number, value: number): Instruction[] {
   const decision: Instruction[] = [
     [OPERATION.load, 0, 0, FIELD.firstArgument],
@@ -236,7 +235,7 @@ function allowCallIf(call: number, operation: number, value: number): Instructio
   return [[OPERATION.equal, 0, decision.length, call], ...decision];
 }
 
-/** Decides on a call by its second argument, of which the kernel reads the low 32 bits. */
+/** Denies a call for some values of its second argument, of which the kernel reads the low 32 bits. */
 function denyCommands(call: number | null, commands: readonly number[]): Instruction[] {
   if (call === null) return [];
   const decision: Instruction[] = [
@@ -247,7 +246,7 @@ function denyCommands(call: number | null, commands: readonly number[]): Instruc
   return [[OPERATION.equal, 0, decision.length, call], ...decision];
 }
 
-/** `struct sock_filter`; both architectures count from the little end. */
+/** One `struct sock_filter`. Both architectures are little-endian. */
 function encoded([operation, ifTrue, ifFalse, value]: Instruction): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(operation, 0);

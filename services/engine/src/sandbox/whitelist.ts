@@ -1,11 +1,11 @@
 import { DEMUXERS } from '../source/containers.ts';
 
 /**
- * What ffmpeg and ffprobe may do with an uploaded file. Without these options a text file that names other files (an
- * HLS playlist, a concat list) makes them open those.
+ * What ffmpeg and ffprobe may do with an uploaded file. Without these options, a text file that names other files, such as an HLS
+ * playlist or a concat list, makes ffmpeg open them.
  */
 
-/** Decoders for each codec accepted, by the codec's name. */
+/** The decoders of each accepted codec, by the name of the codec. */
 const VIDEO_DECODERS: Record<string, readonly string[]> = {
   h264: ['h264'],
   hevc: ['hevc'],
@@ -71,11 +71,11 @@ const AUDIO_DECODERS: Record<string, readonly string[]> = {
 };
 
 /**
- * Decoders of tracks that are left out. ffprobe opens a decoder for each track of a file, and fails when it may not: there is no
- * option against that. These are opened and get no packet.
+ * Decoders of tracks that the engine does not use. ffprobe opens a decoder for each track, and fails if that decoder is not
+ * allowed. No option changes this. These decoders are opened but get no packet.
  */
 const UNUSED_TRACK_DECODERS = {
-  /** Cover pictures count as video. */
+  /** Cover images count as video. */
   video: ['png', 'bmp', 'gif', 'webp', 'tiff', 'dirac'],
   audio: [
     'mlp',
@@ -97,7 +97,7 @@ const UNUSED_TRACK_DECODERS = {
 };
 
 const MAX_TRACKS = 32;
-/** Pixels of one picture. */
+/** Maximum pixels of one frame. */
 export const MAX_PIXELS = 40_000_000;
 
 const names = (decoders: Record<string, readonly string[]>) => Object.values(decoders).flat();
@@ -110,15 +110,15 @@ const COMMON_OPTIONS = [
 ];
 
 /**
- * Options in front of the input of ffmpeg. The list of decoders also holds for those that a demuxer opens to learn more about
- * its tracks, which are the only ones that get packets beside those of the tracks that are asked for.
+ * Input options of ffmpeg. The list of decoders also applies to decoders that a demuxer opens to analyse its tracks. Besides the
+ * decoders of the mapped tracks, only those get packets.
  */
 export const DECODE_OPTIONS: readonly string[] = [
   ...COMMON_OPTIONS,
   ...['-codec_whitelist', [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)].join(',')],
 ];
 
-/** Options in front of the input of ffprobe. Where there are several lists for a track, ffprobe's own decoders follow the last. */
+/** Input options of ffprobe. If several lists apply to a track, the last one counts for the decoder that ffprobe itself opens. */
 export const PROBE_OPTIONS: readonly string[] = [
   ...DECODE_OPTIONS,
   ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],
@@ -134,7 +134,7 @@ export function isAudioCodecAccepted(codec: string): boolean {
   return Object.hasOwn(AUDIO_DECODERS, codec);
 }
 
-/** Whether the decoder of a codec can itself make stereo of surround sound (its option `downmix`). */
+/** Whether the decoder of a codec can mix surround audio to stereo itself (option `downmix`). */
 export function canDecodeToStereo(codec: string): boolean {
   return ['ac3', 'eac3'].includes(codec);
 }

@@ -227,7 +227,7 @@ async function encode(
         context.onProgress(Math.min(1, frames / lowestFrames));
         void uploads.collect();
       },
-      mustWait: () => uploads.isBehind,
+      mustPause: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
     const images = await storeImages(output, plan.images, job, { objects: context.objects, signal });

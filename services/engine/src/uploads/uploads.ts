@@ -1,12 +1,9 @@
-import type { RedeemTicketResponse } from '@framelane/contracts/internal-api';
+import { MAX_TOKEN_LENGTH, type RedeemTicketResponse } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './multer-storage.ts';
 import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing, tooManyUploads } from './upload-problems.ts';
-
-/** A longer token is invalid; the engine does not ask the control plane about it. */
-const MAX_TOKEN_LENGTH = 200;
 
 /** A file that is stored and registered. */
 export type Receipt = { videoId: string; bytes: number; receivedAt: Date };

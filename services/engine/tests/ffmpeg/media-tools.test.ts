@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
-import { CONFINING_PROGRAMS } from '../../src/sandbox/launch-script.ts';
+import { LAUNCH_PROGRAMS } from '../../src/sandbox/launch-script.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
 import { workingSandboxes } from '../support/sandboxes.ts';
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await chmod(directory, 0o755);
   programs = join(directory, 'bin');
   await mkdir(programs);
-  for (const name of [...CONFINING_PROGRAMS, 'id', 'useradd', 'ffmpeg', 'ffprobe']) {
+  for (const name of [...LAUNCH_PROGRAMS, 'id', 'useradd', 'ffmpeg', 'ffprobe']) {
     await symlink(await pathOf(name), join(programs, name));
   }
   process.env.PATH = programs;

@@ -44,7 +44,7 @@ const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): Ffm
   stallSeconds: 20,
   memoryBytes: DEFAULT_TRANSCODE_LIMITS.memoryBytes,
   onProgress: () => {},
-  mustWait: () => false,
+  mustPause: () => false,
   ...changes,
 });
 
@@ -85,7 +85,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
           hasBegun = true;
         },
         // Asked twice a second: it is held for longer than it may hang.
-        mustWait: () => hasBegun && held.push('x') < 13,
+        mustPause: () => hasBegun && held.push('x') < 13,
       }),
     );
     expect(held.length).toBeGreaterThanOrEqual(13);

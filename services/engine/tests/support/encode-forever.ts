@@ -16,7 +16,7 @@ await runFfmpeg(
     limitSeconds: 60,
     memoryBytes: Number.POSITIVE_INFINITY,
     stallSeconds: 60,
-    mustWait: () => false,
+    mustPause: () => false,
     onProgress: () => process.stdout.write('encoding\n'),
   },
 );

@@ -1,11 +1,11 @@
-/* Runs in the browser: shows the API description in #reference with Swagger UI, for reading only, and a way about it. */
+/* Runs in the browser: shows the API description in #reference with Swagger UI, read-only, and a list of contents. */
 const place = document.getElementById('reference');
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** Keys do not belong in a browser, so there is nothing to fill in and nothing to send. */
+/** Hides the forms: API keys do not belong in a browser. */
 const forReading = () => ({ components: { authorizeBtn: () => null, authorizeOperationBtn: () => null } });
 
-/** Above the parameters of an operation the permission it asks for, above its answers curl lines to paste. */
+/** Shows the permission of an operation above its parameters, and curl commands above its responses. */
 const permissionsAndCurl = ({ React: { createElement: element } }) => {
   const above = (Part, placeOf) => (Original, system) => (props) => {
     const operation = system.specSelectors
@@ -45,7 +45,7 @@ function CodeSamples({ element, operation: { 'x-codeSamples': samples = [] } }) 
   );
 }
 
-/** Lists all operations by their tags, and the events after them. */
+/** Lists all operations by tag, then the events. */
 function listContents() {
   const { tags, paths, webhooks } = ui.specSelectors.specJson().toJS();
   const contents = document.getElementById('contents');
@@ -75,7 +75,7 @@ function chapter(title, tag, operations) {
   return [heading, list];
 }
 
-/** A link to one operation, in the form that Swagger UI understands when the page is opened with it. */
+/** A link to one operation, in the form that Swagger UI opens. */
 function entry(tag, { operationId, summary }) {
   const name = tag.replaceAll(' ', '_');
   const link = document.createElement('a');
@@ -102,6 +102,6 @@ const ui = SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   supportedSubmitMethods: [],
   syntaxHighlight: { theme: 'monokai' },
-  // Otherwise it would show the description to a validator on the internet.
+  // By default Swagger UI sends the description to a public validator.
   validatorUrl: null,
 });

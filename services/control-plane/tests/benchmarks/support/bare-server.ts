@@ -8,8 +8,8 @@ import pg from 'pg';
 import { compete } from './contestant.ts';
 
 /**
- * A program: Express and pg with the queries our handlers send, and nothing around them: no key is looked up, nothing is
- * validated, counted or logged.
+ * A program: Express and pg with the queries of the control plane's handlers, without authentication, validation, metrics
+ * and logs.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const app = express();

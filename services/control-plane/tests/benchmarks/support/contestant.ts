@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** A server in a process of its own, on loopback. */
+/** A server in its own process on loopback. */
 export class Contestant {
   readonly url: string;
   readonly #process: ChildProcess;
 
-  /** Starts a program beside this file that calls `compete`, with the options of Node in BENCH_NODE_OPTIONS. Its log goes nowhere. */
+  /** Starts a program beside this file that calls `compete`, with the options of Node in BENCH_NODE_OPTIONS. Its log is discarded. */
   static async start(program: string, env: Record<string, string>): Promise<Contestant> {
     const child = fork(join(import.meta.dirname, program), {
       env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
@@ -26,7 +26,7 @@ export class Contestant {
     this.#process = child;
   }
 
-  /** Processor time it has used so far, in microseconds. */
+  /** CPU time used so far, in microseconds. */
   async cpuMicros(): Promise<number> {
     const answer = once(this.#process, 'message');
     this.#process.send('cpu');
@@ -41,7 +41,7 @@ export class Contestant {
   }
 }
 
-/** Called by the program: says where it serves, tells its processor time when asked, and ends with the benchmark. */
+/** Called by the program: sends its port, sends its CPU time on request, and ends with the benchmark. */
 export function compete(port: number): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();

@@ -5,7 +5,7 @@ import { readControlPlaneConfig } from '../../../src/config.ts';
 import { ControlPlane } from '../../../src/control-plane.ts';
 import { compete } from './contestant.ts';
 
-/** A program: a whole control plane as on a single node, its objects in the directory OBJECTS. */
+/** A program: a control plane as on a single node, with objects in the directory OBJECTS. */
 const logger = createLogger({ service: 'control-plane' });
 const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
   bus: new InProcessBus({ logger }),

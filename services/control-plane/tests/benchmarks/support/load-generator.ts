@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-/** A request to be sent over and over. */
+/** A request to repeat. */
 export type Task = {
   url: string;
   method: 'GET' | 'POST';
@@ -10,10 +10,10 @@ export type Task = {
   amount: number;
 };
 
-/** What came of it. Times in milliseconds. */
+/** The measurements; times in milliseconds. */
 export type Load = { requests: number; perSecond: number; p50: number; p95: number; p99: number };
 
-/** A program: carries out each task that its parent sends, and answers with the Load. */
+/** A program: runs each task of its parent, and sends the Load back. */
 process.on('message', (task: Task) => void shoot(task).then((load) => process.send?.(load)));
 process.once('disconnect', () => process.exit());
 
@@ -27,12 +27,12 @@ async function shoot(task: Task): Promise<Load> {
     );
     shooting.on('response', (_client, _status, _bytes, milliseconds) => {
       times.push(milliseconds);
-      // It takes until the next full second to tell that it is done.
+      // autocannon reports only at the next full second.
       ended = performance.now();
     });
   });
   const taken = (ended - begun) / 1000;
-  if (non2xx > 0 || errors > 0) throw new Error(`${task.url}: ${non2xx} refusals, ${errors} errors`);
+  if (non2xx > 0 || errors > 0) throw new Error(`${task.url}: ${non2xx} error responses, ${errors} errors`);
   const sorted = times.toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.floor(part * sorted.length)] ?? Number.NaN;
   return {

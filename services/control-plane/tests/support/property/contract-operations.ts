@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the contract uses for requests. */
+/** The part of JSON Schema that the contract uses for requests. */
 export type Schema = {
   type?: string | string[];
   enum?: unknown[];
@@ -28,7 +28,7 @@ export type Parameter = {
   in: 'path' | 'query' | 'header';
   required?: boolean;
   schema: Schema;
-  /** Of an id, it tells by its prefix what it is the id of. */
+  /** The prefix of an id states its kind. */
   example?: unknown;
 };
 
@@ -38,9 +38,9 @@ export type ContractOperation = {
   path: string;
   method: Method;
   parameters: Parameter[];
-  /** What its JSON body is; undefined for an operation without one. */
+  /** The schema of its JSON body; undefined without a body. */
   body: { schema: Schema; required: boolean } | undefined;
-  /** Whether an API key can be of use. */
+  /** Whether it accepts an API key. */
   takesKey: boolean;
 };
 
@@ -90,7 +90,7 @@ function toOperation(
   };
 }
 
-/** The same with what they name in place of references; the contract refers to nothing in circles. */
+/** The value with its references resolved; the contract has no circular ones. */
 function withoutReferences(value: unknown, document: object): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutReferences(item, document));
   if (typeof value !== 'object' || value === null) return value;
@@ -100,7 +100,7 @@ function withoutReferences(value: unknown, document: object): unknown {
   );
 }
 
-/** What a reference such as `#/components/schemas/Video` names. */
+/** Resolves a reference such as `#/components/schemas/Video`. */
 function find(document: object, reference: string): unknown {
   const names = reference.slice('#/'.length).split('/');
   return names.reduce<unknown>((found, name) => (found as Record<string, unknown>)[name], document);

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** Texts that have broken programs. */
+/** Texts that often break programs. */
 const TEXTS = [
   '',
   ' ',
@@ -61,21 +61,21 @@ const NUMBERS = [
   Number.MIN_VALUE,
 ];
 
-/** Names of what every object has of its prototype. */
+/** Names of properties of Object.prototype. */
 export const PROTOTYPE_NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 
 export function hostileText(): Arbitrary<string> {
   return fc.oneof(
     fc.constantFrom(...TEXTS),
     fc.string({ unit: 'binary', maxLength: 40 }),
-    // With halves of characters.
+    // With unpaired surrogates.
     fc
       .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 10 })
       .map((units) => String.fromCharCode(...units)),
   );
 }
 
-/** Any JSON value, and some that no schema foresees. */
+/** Any JSON value, including unusual ones. */
 export function hostileJson(): Arbitrary<unknown> {
   return fc.oneof(
     hostileText(),
@@ -89,7 +89,7 @@ export function hostileJson(): Arbitrary<unknown> {
   );
 }
 
-/** One part of a path, encoded or not even that. Never empty: that would be another path. */
+/** One segment of a path, encoded or raw. Never empty, because that would be another path. */
 export function hostileSegment(): Arbitrary<string> {
   const encoded = hostileText().map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 4_000));
   return fc.oneof(
@@ -98,7 +98,7 @@ export function hostileSegment(): Arbitrary<string> {
   );
 }
 
-/** The query of a URL as it stands there. */
+/** The raw query of a URL. */
 export function hostileQuery(names: string[]): Arbitrary<string> {
   const name = fc.oneof(
     fc.constantFrom('limit', ...names),
@@ -114,7 +114,7 @@ export function hostileQuery(names: string[]): Arbitrary<string> {
   return fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => pairs.join('&'));
 }
 
-/** The value of a header: bytes, as far as HTTP lets them through (RFC 9110 §5.5). */
+/** The value of a header: bytes that HTTP allows (RFC 9110 §5.5). */
 export function hostileHeader(): Arbitrary<string> {
   const byte = fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }));
   return fc.oneof(
@@ -123,7 +123,7 @@ export function hostileHeader(): Arbitrary<string> {
   );
 }
 
-/** A body with its headers that is no JSON, or not as it says, or JSON as programs seldom write it. */
+/** A body that is malformed or unusual JSON, or does not match its headers. */
 export function hostileBody(): Arbitrary<{ type: string; encoding?: string; bytes: Buffer }> {
   const text = fc.oneof(
     fc.constantFrom('', '{', '}', '[]', 'null', '"text"', '0', '-0', '1e999', '{"a":1,"a":2}', '\ufeff{}'),

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { Answer } from '@framelane/openapi/answer-check';
 
-/** A request as it goes over the wire. The path is sent as it is, header values as Latin-1. */
+/** A raw request. The path is sent unchanged, header values as Latin-1. */
 export type WireRequest = {
   method: string;
   path: string;
@@ -10,7 +10,7 @@ export type WireRequest = {
   body: Buffer | undefined;
 };
 
-/** Longest wait for an answer. */
+/** The timeout of a response. */
 const LIMIT_MS = 30_000;
 
 class StaleConnectionError extends Error {
@@ -19,7 +19,7 @@ class StaleConnectionError extends Error {
   }
 }
 
-/** Sends requests one after another over connections that are kept. */
+/** Sends requests one after another over persistent connections. */
 export class HttpExchange {
   readonly #origin: string;
   readonly #agent = new Agent({ keepAlive: true });
@@ -28,12 +28,12 @@ export class HttpExchange {
     this.#origin = origin;
   }
 
-  /** Resolves with the answer; rejects when there is none in time, or none at all. */
+  /** Resolves with the response; rejects without one in time. */
   async send(wanted: WireRequest): Promise<Answer> {
     try {
       return await this.#sendOver(this.#agent, wanted);
     } catch (error) {
-      // A kept connection may end while it is idle; a request that ends connections ends a new one, too.
+      // A persistent connection can end while idle. A request that breaks connections also breaks a new one.
       if (error instanceof StaleConnectionError) return this.#sendOver(new Agent(), wanted);
       throw error;
     }
@@ -59,14 +59,14 @@ export class HttpExchange {
           reject,
         );
       });
-      // Of no matter once there is an answer: the rest of the body may be unwanted.
+      // Ignored after the response: the server may not read the rest of the body.
       sending.on('error', (error) => reject(sending.reusedSocket ? new StaleConnectionError(error) : error));
-      sending.on('timeout', () => sending.destroy(new Error(`No answer within ${LIMIT_MS} ms`)));
+      sending.on('timeout', () => sending.destroy(new Error(`No response within ${LIMIT_MS} ms`)));
       sending.end(body);
     });
   }
 
-  /** The same request as a line for a shell; for people to read and to repeat. */
+  /** The request as a curl command, to read and to repeat. */
   toCurl({ method, path, headers, body }: WireRequest): string {
     const options = [
       method === 'head' ? '-I' : `-X ${method.toUpperCase()}`,
@@ -81,10 +81,10 @@ export class HttpExchange {
   }
 }
 
-/** Bytes a reader has no use for beyond this are left out. */
+/** Longer values are truncated. */
 const SHOWN_BYTES = 600;
 
-/** A word for bash; a long one is cut. */
+/** A quoted word for bash; a long one is truncated. */
 function quoted(bytes: Buffer): string {
   const shown = bytes.subarray(0, SHOWN_BYTES);
   const rest = bytes.byteLength - shown.byteLength;

@@ -15,8 +15,8 @@ const SEGMENT_BYTES = 188 * 8;
 const SEGMENTS = 2;
 
 /**
- * A workspace of one sequence of requests: what is known of it, and the hand of an engine. It begins with a video in
- * every state, a webhook and its first delivery; answers tell of more.
+ * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state,
+ * a webhook and its first delivery; responses add to what is known.
  */
 export class PropertyWorkspace {
   readonly #plane: TestControlPlane;
@@ -46,7 +46,7 @@ export class PropertyWorkspace {
     this.#known.secret.push(secret, plane.apiKey);
   }
 
-  /** The request as it goes over the wire now. */
+  /** The raw request, with known values filled in. */
   resolve({ operation, method, path, query, headers, body }: RequestPlan): WireRequest {
     const place = operation.path.replace(/\{(\w+)\}/g, (_, name) => this.#text(path[name] ?? ''));
     const search =
@@ -65,7 +65,7 @@ export class PropertyWorkspace {
     };
   }
 
-  /** Notes what an answer tells: ids, cursors, tokens, secrets, tags. */
+  /** Remembers values of a response: ids, cursors, tokens, secrets, tags. */
   learn({ headers, body }: Answer): void {
     if (headers.etag) this.#note('etag', headers.etag);
     if (!headers['content-type']?.startsWith('application/json')) return;
@@ -75,7 +75,7 @@ export class PropertyWorkspace {
     this.#learnFrom(answer);
   }
 
-  /** An engine takes in the file of a ticket, and ends the transcode well or badly. A ticket that is dead stays so. */
+  /** Uploads the file of a ticket, and completes or fails the transcode. An expired ticket changes nothing. */
   async act({ outcome, nth }: EngineStep): Promise<void> {
     const upload = this.#uploads.splice(nth % Math.max(1, this.#uploads.length), 1)[0];
     const workspaceId = this.#known.ws[0] ?? '';
@@ -143,14 +143,14 @@ export class PropertyWorkspace {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`${method} ${path} responded with ${await answer.text()}`);
     const bytes = Buffer.from(await answer.arrayBuffer());
     this.learn({ status: answer.status, headers: Object.fromEntries(answer.headers), body: bytes });
     return JSON.parse(bytes.toString('utf8'));
   }
 }
 
-/** What a text in an answer is, by the name of its property and the way it begins. */
+/** The kind of a text in a response, by the name of its property and its prefix. */
 function kindOf(name: string, text: string): Kind | undefined {
   if (name === 'nextCursor') return 'cursor';
   if (name === 'token') return 'token';
@@ -174,9 +174,9 @@ function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** As bytes of UTF-8, without those that Node lets nobody send. */
+/** UTF-8 bytes, without those that Node refuses to send. */
 function asHeader(text: string): string {
   const bytes = /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : Buffer.from(text).toString('latin1');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them
   return bytes.replace(/[\0-\x08\x0a-\x1f\x7f]/g, '');
 }

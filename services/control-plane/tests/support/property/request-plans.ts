@@ -3,34 +3,34 @@ import type { ContractOperation, Parameter } from './contract-operations.ts';
 import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './hostile-values.ts';
 import type { SchemaValues } from './schema-values.ts';
 
-/** What answers tell and later requests use. The first six are the prefixes of ids. */
+/** Values of responses that later requests use. The first six are prefixes of ids. */
 export const KINDS = ['vid', 'key', 'whk', 'dlv', 'ws', 'evt', 'cursor', 'token', 'etag', 'secret'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A text, or the `nth` (in circles) of what is known of a kind when the request is sent. */
+/** A text, or the `nth` (modulo the number) known value of a kind when the request is sent. */
 export type Part = string | { known: Kind; nth: number };
 
-/** A request in which ids may still be open. */
+/** A request whose ids can be placeholders. */
 export type RequestPlan = {
   operation: ContractOperation;
   method: string;
   /** Values of the path parameters, encoded. */
   path: Record<string, Part>;
-  /** Pairs with values yet to be encoded, or the query as it is. */
+  /** Pairs with unencoded values, or the raw query. */
   query: [name: string, value: Part][] | string;
   headers: [name: string, value: Part][];
   body: { type: string; encoding?: string; bytes: Buffer } | undefined;
 };
 
-/** Where a request departs from the contract. */
+/** Where a request violates the contract. */
 type Flaw = 'path' | 'query' | 'headers' | 'credentials' | 'body' | 'method';
 
-/** One step in the life of a workspace: a request, or an engine that takes a file in and does something with it. */
+/** One step: a request, or an upload with a transcode. */
 export type Step =
   | { kind: 'request'; plan: RequestPlan }
   | { kind: 'engine'; outcome: 'uploaded' | 'ready' | 'failed'; nth: number };
 
-/** Texts for parameters whose schema says less than the RFC behind it, or of which few values lead anywhere. */
+/** Texts for parameters whose schema is less strict than the RFC, or that have few useful values. */
 const BY_NAME: Record<string, Arbitrary<Part>> = {
   cursor: known('cursor'),
   token: known('token'),
@@ -49,7 +49,7 @@ const BY_NAME: Record<string, Arbitrary<Part>> = {
   sequence: fc.constantFrom<Part>('0', '1', '0', '1', '999999'),
 };
 
-/** Sequences of steps. Half of the requests fit the contract, most of the others depart from it in one place. */
+/** Sequences of steps. Half of the requests are valid, most others violate the contract in one place. */
 export function stepSequences(operations: ContractOperation[], values: SchemaValues): Arbitrary<Step[]> {
   const request = fc
     .constantFrom(...operations)
@@ -85,7 +85,7 @@ function flawsOf({ parameters, body, takesKey }: ContractOperation): Arbitrary<F
     'method',
     ...(parameters.some((parameter) => parameter.in === 'path') ? (['path'] as const) : []),
     ...(takesKey ? (['credentials'] as const) : []),
-    // More can be wrong with a body than with all the rest.
+    // Bodies have the most ways to be invalid.
     ...(body ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
   ];
   return fc.oneof(
@@ -95,7 +95,7 @@ function flawsOf({ parameters, body, takesKey }: ContractOperation): Arbitrary<F
   );
 }
 
-/** Every `GET` answers `HEAD` as well. */
+/** Every `GET` supports `HEAD`. */
 function methodOf({ method }: ContractOperation): Arbitrary<string> {
   return method === 'get'
     ? fc.oneof({ weight: 9, arbitrary: fc.constant('get') }, { weight: 1, arbitrary: fc.constant('head') })
@@ -216,7 +216,7 @@ function bodies(
   return body.required ? fitting : fc.option(fitting, { nil: undefined });
 }
 
-/** The `nth` of what is known; the first ones more often, for they are there in every workspace. */
+/** An index of a known value; low ones more often, because every workspace has them. */
 function known(kind: Kind): Arbitrary<Part> {
   const nth = fc.oneof(fc.constant(0), fc.nat({ max: kind === 'ws' ? 0 : 3 }), fc.nat({ max: 12 }));
   return nth.map((value) => ({ known: kind, nth: value }));

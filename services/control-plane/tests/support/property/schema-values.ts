@@ -2,13 +2,13 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { Schema } from './contract-operations.ts';
 import { hostileJson, hostileText, PROTOTYPE_NAMES } from './hostile-values.ts';
 
-/** Properties and items of one value, where the schema leaves it open. */
+/** Maximum properties and items of one value, where the schema has no limit. */
 const MANY = 4;
 
-/** Any text but for what a pattern like this leaves out. */
+/** A pattern that excludes only some characters. */
 const LEAVES_OUT = /^\^\[\^[^\]]*\]\*\$$/;
 
-/** Makes values from schemas. `urls` are what a text of the format `uri` may be. */
+/** Generates values from schemas. `urls` generates texts of the format `uri`. */
 export class SchemaValues {
   readonly #urls: Arbitrary<string>;
 
@@ -16,7 +16,7 @@ export class SchemaValues {
     this.#urls = urls;
   }
 
-  /** Values that fit. */
+  /** Valid values. */
   fitting(schema: Schema): Arbitrary<unknown> {
     const { allOf, anyOf, oneOf, ...rest } = schema;
     if (allOf) return this.fitting(Object.assign({}, rest, ...allOf));
@@ -45,7 +45,7 @@ export class SchemaValues {
     }
   }
 
-  /** Values that miss in one place, or are something else altogether. */
+  /** Values that are invalid in one place, or of another type. */
   missing(schema: Schema): Arbitrary<unknown> {
     const ways = [hostileJson(), ...edges(schema).map((value) => fc.constant(value))];
     if (schema.type === 'string') ways.push(hostileText());
@@ -112,13 +112,13 @@ export class SchemaValues {
       return fc.tuple(fc.constant(name), property ? this.missing(property) : hostileJson());
     });
     return fc.oneof(
-      // Something is wrong with one property.
+      // One property is invalid.
       fc
         .tuple(this.fitting(schema), spoiled)
         .map(([whole, [name, value]]) =>
           Object.fromEntries([...Object.entries(whole as object), [name, value]]),
         ),
-      // One is not there.
+      // One is missing.
       fc
         .tuple(this.fitting(schema), fc.nat())
         .map(([whole, nth]) =>
@@ -149,7 +149,7 @@ function time(): Arbitrary<string> {
     .map(([date, part, zone]) => `${date.toISOString().slice(0, 19)}${part}${zone}`);
 }
 
-/** The first values beyond the bounds of a schema. */
+/** The first values outside the bounds of a schema. */
 function edges({ minimum, maximum, minLength, maxLength }: Schema): unknown[] {
   return [
     ...(minimum === undefined ? [] : [minimum - 1, minimum + 0.5]),

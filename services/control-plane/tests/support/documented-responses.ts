@@ -1,8 +1,8 @@
 import { newId } from '@framelane/contracts/ids';
 import { readOpenApiDocument } from '@framelane/openapi/document';
 
-/** An answer that the contract says an operation of the control plane may give. */
-export type DocumentedAnswer = {
+/** A response that the contract documents for an operation of the control plane. */
+export type DocumentedResponse = {
   operationId: string;
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As in the contract, with parameters in braces. */
@@ -10,7 +10,7 @@ export type DocumentedAnswer = {
   status: number;
   /** Codes of the problems shown as examples of it. */
   codes: string[];
-  /** Whether the operation asks for an API key, takes one, or does neither. */
+  /** Whether the operation requires an API key, accepts one, or ignores it. */
   apiKey: 'required' | 'possible' | 'none';
   takesBody: boolean;
 };
@@ -28,8 +28,8 @@ type Operation = {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Every answer of every operation of the control plane. */
-export function documentedAnswers(): DocumentedAnswer[] {
+/** Every documented response of the control plane. */
+export function documentedResponses(): DocumentedResponse[] {
   const document = readOpenApiDocument() as { paths: Record<string, Record<string, Operation>> };
   return Object.entries(document.paths).flatMap(([template, item]) =>
     METHODS.flatMap((method) => {
@@ -48,7 +48,7 @@ export function documentedAnswers(): DocumentedAnswer[] {
   );
 }
 
-/** The path with ids in it that nothing has. */
+/** The path with unknown ids. */
 export function withUnknownIds(template: string): string {
   const values: Record<string, string> = { rendition: '360p', sequence: '0' };
   return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? newId('vid'));
@@ -60,7 +60,7 @@ function codesOf(answer: Answer, document: object): string[] {
   return values.flatMap((value) => value?.code ?? []);
 }
 
-function useOfApiKey({ security }: Operation): DocumentedAnswer['apiKey'] {
+function useOfApiKey({ security }: Operation): DocumentedResponse['apiKey'] {
   if (!security.some((way) => 'apiKey' in way)) return 'none';
   return security.length === 1 ? 'required' : 'possible';
 }

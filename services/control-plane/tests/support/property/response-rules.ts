@@ -1,11 +1,11 @@
 import type { Answer, AnswerCheck } from '@framelane/openapi/answer-check';
 import type { RequestPlan } from './request-plans.ts';
 
-/** What must never leave the service: a stack, a path of its code, words of its database. */
+/** What a response must never contain: stack traces, paths of the code, messages of the database. */
 const INTERNALS =
   /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|graphile|pg_/;
 
-/** Errors that any path may answer with, and their code; the last two to a body that nobody asked for, too. */
+/** Errors that every path can respond with, and their codes; the last two are for any body. */
 const GENERAL: Record<number, string> = {
   404: 'route_not_found',
   405: 'method_not_allowed',
@@ -13,7 +13,7 @@ const GENERAL: Record<number, string> = {
   415: 'unsupported_media_type',
 };
 
-/** What is wrong with an answer; empty when it keeps the contract. */
+/** The violations of the contract in a response. */
 export function complaintsAbout(plan: RequestPlan, answer: Answer, check: AnswerCheck): string[] {
   const text = answer.body.toString('utf8');
   return [
@@ -34,7 +34,7 @@ function contractComplaints(
     const known = check.isDocumented(path, 'get', answer.status) || answer.status in GENERAL;
     return known ? [] : [`head ${path} is answered with ${answer.status}`];
   }
-  // The answer to a preflight.
+  // The response to a preflight.
   if (method === 'options' && answer.status === 204) return [];
   if (answer.status in GENERAL && GENERAL[answer.status] === codeOf(answer))
     return check.problemComplaints(answer);

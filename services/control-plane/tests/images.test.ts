@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-const PICTURES: Record<ImageName, Buffer> = {
+const IMAGES: Record<ImageName, Buffer> = {
   'poster.jpg': Buffer.from('a still picture'),
   'storyboard.jpg': Buffer.from('small pictures'),
 };
@@ -21,7 +21,7 @@ async function readyVideo(playbackPolicy: 'public' | 'signed'): Promise<string> 
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
   await plane.engine.complete(videoId, attempt);
-  for (const [name, picture] of Object.entries(PICTURES)) {
+  for (const [name, picture] of Object.entries(IMAGES)) {
     const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt }, name as ImageName);
     await plane.objects.put(key, picture, 'image/jpeg');
   }
@@ -33,13 +33,13 @@ const record = async (videoId: string) =>
 const get = (videoId: string, part: string) =>
   request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/${part}`).responseType('blob');
 
-describe('the pictures of a public video', () => {
+describe('the images of a public video', () => {
   let videoId: string;
   beforeAll(async () => {
     videoId = await readyVideo('public');
   });
 
-  test('are told of in the record', async () => {
+  test('are in the record', async () => {
     const base = `http://framelane.test/v1/hls/${plane.workspaceId}/${videoId}`;
     expect(await record(videoId)).toMatchObject({
       thumbnail: `${base}/poster.jpg`,
@@ -47,19 +47,19 @@ describe('the pictures of a public video', () => {
     });
   });
 
-  test.each(Object.entries(PICTURES))('are there for anybody for a minute: %s', async (name, picture) => {
+  test.each(Object.entries(IMAGES))('can be cached by anybody for a minute: %s', async (name, image) => {
     const answer = await get(videoId, name);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/jpeg']);
     expect(answer.headers).toMatchObject({
       'cache-control': 'public, max-age=60',
       'access-control-allow-origin': '*',
     });
-    expect(answer.body).toEqual(picture);
+    expect(answer.body).toEqual(image);
     const again = await get(videoId, name).set('If-None-Match', String(answer.headers.etag));
     expect(again.status).toBe(304);
   });
 
-  test('are found by the storyboard, gzipped', async () => {
+  test('are referenced by the storyboard, which is compressed', async () => {
     const answer = await get(videoId, 'storyboard.vtt').set('Accept-Encoding', 'gzip');
     expect(answer.headers['content-type']).toMatch(/^text\/vtt/);
     expect(answer.headers['content-encoding']).toBe('gzip');
@@ -69,14 +69,14 @@ describe('the pictures of a public video', () => {
     expect(cues[12]).toBe('00:00:11.000 --> 00:00:12.000\nstoryboard.jpg#xywh=160,90,160,90');
   });
 
-  test('are gone with the video', async () => {
+  test('are 404 after the deletion of the video', async () => {
     const deleted = await readyVideo('public');
     await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
     for (const part of PARTS) expect((await get(deleted, part)).status).toBe(404);
   });
 });
 
-describe('the pictures of a signed video', () => {
+describe('the images of a signed video', () => {
   let videoId: string;
   let token: string;
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('the pictures of a signed video', () => {
     token = (await request(plane.url).post(tokens).set(plane.credentials).send({})).body.token;
   });
 
-  test.each(PARTS)('need a token or a key, and are not to be kept: %s', async (part) => {
+  test.each(PARTS)('need a token or a key, and are not cached: %s', async (part) => {
     expect((await get(videoId, part)).status).toBe(401);
     expect((await get(videoId, `${part}?token=nonsense`)).status).toBe(403);
     for (const answer of [
@@ -96,16 +96,16 @@ describe('the pictures of a signed video', () => {
     }
   });
 
-  test('are found by the storyboard with the token it was asked for with', async () => {
+  test('are referenced by the storyboard with the token of its request', async () => {
     const { body } = await get(videoId, `storyboard.vtt?token=${token}`);
     const [address = ''] = /storyboard\.jpg\S*/.exec(body.toString()) ?? [];
     expect(address).toBe(`storyboard.jpg?token=${token}#xywh=0,0,160,90`);
     const [path = ''] = address.split('#');
-    expect((await get(videoId, path)).body).toEqual(PICTURES['storyboard.jpg']);
+    expect((await get(videoId, path)).body).toEqual(IMAGES['storyboard.jpg']);
   });
 });
 
-test('a video without pictures says so', async () => {
+test('the record of a video without images has null', async () => {
   const videoId = await readyVideo('public');
   const nothing = { poster_bytes: null, storyboard: null };
   await plane.db.updateTable('videos').set(nothing).where('id', '=', videoId).execute();

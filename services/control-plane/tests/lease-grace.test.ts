@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-/** No heartbeat comes in these tests but those that are sent by hand. */
+/** The tests send all heartbeats themselves. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** All control planes are away for longer than a lease lasts; then there is one again, and looks for lost work. */
+/** All control planes are down for longer than a lease; then one starts and runs the reconciler. */
 async function longAbsence(): Promise<void> {
   await plane.stopAlone();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
@@ -43,7 +43,7 @@ const statusOf = async (videoId: string) =>
 const openAttempts = async () =>
   (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
-test('costs no attempt whose engine lives', async () => {
+test('does not end an attempt whose engine is alive', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
@@ -55,7 +55,7 @@ test('costs no attempt whose engine lives', async () => {
   expect(await statusOf(videoId)).toBe('ready');
 });
 
-test('costs no transfer its ticket that is still under way', async () => {
+test('does not expire the ticket of a current transfer', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.redeem(uploadToken);
 
@@ -68,7 +68,7 @@ test('costs no transfer its ticket that is still under way', async () => {
   expect(await statusOf(videoId)).toBe('processing');
 });
 
-test('saves nobody who stays silent for a lease more', async () => {
+test('ends leases that are not renewed within the grace', async () => {
   const attempted = await plane.ticket();
   await plane.engine.upload(attempted.uploadToken);
   await plane.engine.claim(attempted.videoId);

@@ -1,0 +1,61 @@
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Time limit for the orderly stop of an orphaned server. */
+const ORDERLY_STOP_MS = 30_000;
+
+/** Lines of `postmaster.pid`, from 0. PostgreSQL's `miscadmin.h` counts the same lines (`LOCK_FILE_LINE_…`) from 1. */
+const PID_LINE = 0;
+const PORT_LINE = 3;
+const STATUS_LINE = 7;
+
+/** The port of the PostgreSQL that runs on a cluster; undefined unless it accepts connections. */
+export async function runningPort(cluster: string): Promise<number | undefined> {
+  const lines = await readPidFile(cluster);
+  return lines[STATUS_LINE]?.trim() === 'ready' ? Number(lines[PORT_LINE]) : undefined;
+}
+
+/**
+ * Stops a PostgreSQL that an earlier, killed process has left running on a cluster, and removes its pid file.
+ *
+ * The pid alone is no proof: after a restart of the machine or container it may belong to another process. A process
+ * whose working directory is the cluster is one of its server. The caller holds the lock of the data directory.
+ */
+export async function stopOrphan(cluster: string): Promise<void> {
+  const pid = Number((await readPidFile(cluster))[PID_LINE]);
+  const deadline = Date.now() + ORDERLY_STOP_MS;
+  let running = await processesIn(cluster);
+  if (running.includes(pid)) process.kill(pid, 'SIGINT');
+  while (running.length > 0) {
+    if (Date.now() > deadline) {
+      throw new Error(
+        `An earlier PostgreSQL is still running in ${cluster} (process ${running.join(', ')}). Stop it and start again.`,
+      );
+    }
+    await sleep(50);
+    running = await processesIn(cluster);
+  }
+  await rm(pidFile(cluster), { force: true });
+}
+
+function pidFile(cluster: string): string {
+  return join(cluster, 'postmaster.pid');
+}
+
+/** The lines of the pid file; none if it does not exist. */
+async function readPidFile(cluster: string): Promise<string[]> {
+  const text = await readFile(pidFile(cluster), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return text.split('\n');
+}
+
+/** The processes whose working directory this is. All processes of PostgreSQL work in the cluster. */
+async function processesIn(directory: string): Promise<number[]> {
+  const target = await realpath(directory);
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const directories = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)));
+  return pids.filter((_, index) => directories[index] === target).map(Number);
+}

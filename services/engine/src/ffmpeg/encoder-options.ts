@@ -1,0 +1,101 @@
+import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
+import { h264Level } from '../plan/h264-level.ts';
+import type { Rung } from '../plan/ladder.ts';
+import { BUFFER_SECONDS } from '../plan/passthrough.ts';
+import { toNumber } from '../source/frame-rate.ts';
+import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
+
+/** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
+const KEY_FRAME_SECONDS = 2;
+
+const AUDIO_BIT_RATE = '128k';
+const CONSTANT_RATE_FACTOR = '23';
+/** Reference frames of the presets that may use more than the H.264 level of a rendition allows. */
+const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
+
+/** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
+export function encoderOptions(plan: EncodePlan, settings: { preset: string; threads: number }): string[] {
+  const encoded = encodedRungs(plan);
+  return [
+    ...encoded.flatMap((rung, at) => x264Options(rung, at, plan, settings)),
+    ...(plan.videoPassthrough ? videoPassthroughOptions(encoded.length, plan) : []),
+    ...audioOptions(plan),
+  ];
+}
+
+/**
+ * Options of video output `at`. All renditions share them except for the bit rate, so that all have their key frames and segment
+ * boundaries at the same times.
+ */
+function x264Options(
+  rung: Rung,
+  at: number,
+  plan: EncodePlan,
+  { preset, threads }: { preset: string; threads: number },
+): string[] {
+  // By time and not by a number of frames: at 29.97 frames a second, a number drifts away from the segments.
+  const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
+  // Takes effect only if the source's key frames differ from what its packets declare.
+  const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
+  const { width, height, maxRate, frameStep } = rung;
+  const framesPerSecond = toNumber(plan.frameRate) / frameStep;
+  const bufferSize = BUFFER_SECONDS * maxRate;
+  const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
+  const references = REFERENCES[preset];
+  const options: [string, string][] = [
+    ['-c', 'libx264'],
+    ['-preset', preset],
+    ['-profile', 'high'],
+    ['-level', (level / 10).toFixed(1)],
+    ...(references === undefined
+      ? []
+      : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
+    ['-crf', CONSTANT_RATE_FACTOR],
+    ['-maxrate', String(maxRate)],
+    ['-bufsize', String(bufferSize)],
+    ['-force_key_frames', keyFrames],
+    ['-forced-idr', '1'],
+    ['-g', String(Math.ceil(longest * framesPerSecond) + 1)],
+    ['-sc_threshold', '0'],
+    ['-a53cc', '0'],
+    ['-flags', '+cgop'],
+    ['-threads', String(threads)],
+  ];
+  return options.flatMap(([name, value]) => [`${name}:v:${at}`, value]);
+}
+
+/**
+ * When to force key frames. If some renditions have half the frame rate, key frames are forced only at frames that all renditions
+ * have. The tolerance covers rounding differences between equal times.
+ */
+function keyFrameExpression({ frameStep }: Rung, { rungs }: EncodePlan): string {
+  const step = Math.max(...rungs.map((rung) => rung.frameStep)) / frameStep;
+  if (rungs.every((rung) => rung.frameStep === 1)) return `gte(t,n_forced*${KEY_FRAME_SECONDS})`;
+  const isDue = `gte(t+0.0001,n_forced*${KEY_FRAME_SECONDS})`;
+  return step === 1 ? isDue : `${isDue}*not(mod(n,${step}))`;
+}
+
+/** Code points of the colours that untagged video is assumed to have (ISO/IEC 14496-10 tables E-3 to E-5). */
+const COLOUR_CODES: Readonly<Record<string, number>> = { bt709: 1, bt470bg: 5, smpte170m: 6 };
+
+/**
+ * Removes supplemental enhancement information: it may contain anything, such as captions or the position of a drone, and
+ * players do not need it. Tags untagged colours with what the encoded renditions assume.
+ */
+function videoPassthroughOptions(at: number, { tagged, colour }: EncodePlan): string[] {
+  const missing = [
+    ...(tagged.colorPrimaries === null ? [`colour_primaries=${COLOUR_CODES[colour.primaries]}`] : []),
+    ...(tagged.colorTransfer === null ? [`transfer_characteristics=${COLOUR_CODES[colour.transfer]}`] : []),
+    ...(tagged.colorMatrix === null ? [`matrix_coefficients=${COLOUR_CODES[colour.matrix]}`] : []),
+  ];
+  const filters = ['filter_units=remove_types=6'];
+  if (missing.length > 0) filters.push(`h264_metadata=${missing.join(':')}`);
+  return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
+}
+
+function audioOptions({ audio }: EncodePlan): string[] {
+  if (!audio) return [];
+  if (!('passthroughFrames' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+  // The `noise` bitstream filter can drop packets: here those after the end of the video.
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.passthroughFrames})`];
+}

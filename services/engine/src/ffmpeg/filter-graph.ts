@@ -1,0 +1,185 @@
+import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
+import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
+import { AUDIO_SAMPLE_RATE, type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
+import type { Rung } from '../plan/ladder.ts';
+import { toFraction } from '../source/frame-rate.ts';
+import type { Size } from '../source/media-source.ts';
+
+/** The images of a video. Each is the label of a filter chain and the name of a file. */
+export const IMAGES = ['poster', 'storyboard'] as const;
+
+/** Seconds between the frames that are tried for the poster. */
+const CANDIDATE_SECONDS = 0.5;
+/** Average luma below which a frame counts as black. Black is 16 and white is 235. */
+const NEARLY_BLACK = 24;
+
+/**
+ * The filter graph of the run, as `-filter_complex` takes it. Its outputs are labelled with the names of the encoded renditions and of
+ * the images.
+ */
+export function filterGraph(plan: EncodePlan): string {
+  return [...videoChains(plan), ...imageChains(plan), ...audioChain(plan)].join(';');
+}
+
+/**
+ * One chain per encoded rendition, from the top: each feeds its encoder and the scaler of the next lower rendition, and two of them
+ * feed the images. If no rendition is encoded, the source is decoded for the images alone.
+ */
+function videoChains(plan: EncodePlan): string[] {
+  const fromTop = encodedRungs(plan).toReversed();
+  const from = imageRungs(plan);
+  if (fromTop.length === 0) {
+    const rungs = plan.rungs.slice(-1);
+    return rungs.map(
+      (rung) => `[0:${plan.videoIndex}]${topChain(rung, plan)},${fork(['to-poster', 'to-storyboard'])}`,
+    );
+  }
+  return fromTop.map((rung, at) => {
+    const steps =
+      at === 0
+        ? `[0:${plan.videoIndex}]${topChain(rung, plan)}`
+        : `[to-${rung.name}]${[...frameStep(rung, fromTop[at - 1]), resized(rung)].join(',')},setsar=1`;
+    const next = fromTop[at + 1];
+    const copies = [
+      rung.name,
+      ...(next ? [`to-${next.name}`] : []),
+      ...(rung === from.poster ? ['to-poster'] : []),
+      ...(rung === from.storyboard ? ['to-storyboard'] : []),
+    ];
+    return `${steps},${fork(copies)}`;
+  });
+}
+
+function fork(labels: readonly string[]): string {
+  const outputs = labels.map((label) => `[${label}]`).join('');
+  return labels.length > 1 ? `split=${labels.length}${outputs}` : `null${outputs}`;
+}
+
+/** The renditions that the images are taken from: at most 720p for the poster, the lowest one for the storyboard. */
+function imageRungs(plan: EncodePlan): { poster: Rung | undefined; storyboard: Rung | undefined } {
+  const rungs = encodedRungs(plan);
+  const small = rungs.filter(({ name }) => name !== '1080p');
+  return { poster: small.at(-1) ?? rungs[0], storyboard: rungs[0] };
+}
+
+/**
+ * ffmpeg reports no progress before each of its outputs has a frame. So each image gets a first version at once, which later
+ * versions overwrite. The poster is the first frame, then the first one after a tenth of the video, then the first one after that
+ * which is not nearly black. The storyboard is its first tile, then all tiles.
+ */
+function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string[] {
+  const { tile, columns, rows, tiles, interval } = storyboard;
+  const from = posterFrom.toFixed(3);
+  const measured = 'lavfi.signalstats.YAVG';
+  const layout = `tile=${columns}x${rows}`;
+  return [
+    '[to-poster]split=2[opening][later]',
+    '[opening]trim=end_frame=1[first]',
+    `[later]trim=start=${from},split=2[tenth][candidates]`,
+    '[tenth]trim=end_frame=1[second]',
+    [
+      `[candidates]select=gte(t-${from}\\,selected_n*${CANDIDATE_SECONDS}),signalstats`,
+      `metadata=mode=select:key=${measured}:value=${NEARLY_BLACK}:function=greater`,
+      'trim=end_frame=1[bright]',
+    ].join(','),
+    '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
+    [
+      `[to-storyboard]select=gte(t\\,selected_n*${interval}),scale=${tile.width}:${tile.height},setsar=1`,
+      'split=2[tile][tiles]',
+    ].join(','),
+    `[tile]trim=end_frame=1,${layout}:nb_frames=1[begun]`,
+    `[tiles]${layout}:nb_frames=${tiles}[whole]`,
+    '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
+  ];
+}
+
+/**
+ * The sum of several channels may exceed full scale. Downmix weights that prevent this make all audio a third as loud. The limiter
+ * lowers only the peaks and leaves the encoder some headroom.
+ */
+const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
+
+function audioChain({ audio, lead }: EncodePlan): string[] {
+  if (!audio || 'passthroughFrames' in audio.make) return [];
+  // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
+  const steps = [
+    ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
+    `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
+    'aformat=channel_layouts=stereo',
+    ...(audio.downmix ? [LIMITER] : []),
+    'apad',
+    `atrim=end_sample=${audio.make.samples}`,
+  ];
+  return [`[0:${audio.index}]${steps.join(',')}[${AUDIO_RENDITION}]`];
+}
+
+/** From the decoder to the top rendition: one size, progressive, upright, constant rate, exact length, one colour space, 8-bit 4:2:0. */
+function topChain(top: Rung, plan: EncodePlan): string {
+  const { matrix, primaries, transfer } = plan.colour;
+  return [
+    `scale=${plan.coded.width}:${plan.coded.height}:interl=-1`,
+    ...(plan.deinterlace ? [`bwdif=mode=${plan.deinterlace}:deint=interlaced`] : []),
+    // A field-coded track may end with a single field. bwdif emits its second frame only if another frame follows.
+    ...(plan.deinterlace === 'send_field' ? ['tpad=stop_mode=clone:stop=1'] : []),
+    ...plan.turn,
+    ...(plan.lead === 0 ? [] : [`setpts=PTS-(${plan.lead})/TB`]),
+    `fps=${toFraction(plan.frameRate)}:start_time=0`,
+    'tpad=stop_mode=clone:stop=-1',
+    `trim=end_frame=${plan.frames}`,
+    ...frameStep(top),
+    ...(plan.dynamicRange === 'sdr' ? standardRange(top, plan) : toneMapped(top, plan)),
+    'setsar=1',
+    `setparams=range=tv:colorspace=${matrix}:color_primaries=${primaries}:color_trc=${transfer}`,
+  ].join(',');
+}
+
+/** Drops every second frame for a rendition that has half the frame rate of its source. */
+function frameStep(rung: Rung, from?: Rung): string[] {
+  const step = rung.frameStep / (from?.frameStep ?? 1);
+  return step === 1 ? [] : [`framestep=${step}`];
+}
+
+/** zimg scales 8-bit 4:2:0 in a quarter of the time of swscale (measured). Only swscale accepts every format. */
+function resized({ width, height }: Size): string {
+  return `zscale=${width}:${height}:filter=bicubic,format=yuv420p`;
+}
+
+function standardRange(top: Rung, plan: EncodePlan): string[] {
+  const { pixelsCompatible, coded, assumedMatrix } = plan;
+  const { width, height } = top;
+  if (pixelsCompatible) {
+    // The explicit format also keeps the renditions from taking the images' JPEG format.
+    return [coded.width === width && coded.height === height ? 'format=yuv420p' : resized(top)];
+  }
+  if (hasOtherPrimaries(plan.tagged)) return fromOtherPrimaries(top, plan);
+  const from = assumedMatrix === null ? '' : `:in_color_matrix=${assumedMatrix}`;
+  return [`scale=${width}:${height}${from}:out_color_matrix=bt709:out_range=tv`, 'format=yuv420p'];
+}
+
+/** Scales first, because the conversion in linear light is slow. Standard-range transfer functions count as BT.709's. */
+function fromOtherPrimaries({ width, height }: Rung, { tagged, assumedMatrix }: EncodePlan): string[] {
+  const matrix = yuvMatrix(tagged) ?? (assumedMatrix === 'bt601' ? 'smpte170m' : 'bt709');
+  const asYuv = tagged.colorMatrix === 'gbr' ? [`out_color_matrix=${matrix},format=yuv444p10le`] : [];
+  return [
+    [`scale=${width}:${height}:out_range=tv`, ...asYuv].join(':'),
+    `zscale=primariesin=${tagged.colorPrimaries}:transferin=bt709:matrixin=${matrix}:rangein=tv` +
+      ':primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    'format=yuv420p',
+  ];
+}
+
+/** Scales first, because tone mapping works on linear light in floats and is slow. */
+function toneMapped({ width, height }: Rung, { dynamicRange, tagged }: EncodePlan): string[] {
+  const transfer = dynamicRange === 'pq' ? 'smpte2084' : 'arib-std-b67';
+  const primaries = hasOtherPrimaries(tagged) ? tagged.colorPrimaries : 'bt2020';
+  const matrix = yuvMatrix(tagged) ?? 'bt2020nc';
+  return [
+    `scale=${width}:${height}`,
+    `zscale=transferin=${transfer}:primariesin=${primaries}:matrixin=${matrix}:transfer=linear:npl=100`,
+    'format=gbrpf32le',
+    'zscale=primaries=bt709',
+    'tonemap=tonemap=hable:desat=0',
+    'zscale=transfer=bt709:matrix=bt709:range=tv',
+    'format=yuv420p',
+  ];
+}

@@ -1,0 +1,62 @@
+import type { InputIssue } from '@framelane/contracts/manifest';
+import { describeTrack } from '../source/media-source.ts';
+import type { ProbedSource } from '../source/probe.ts';
+
+/** A file counts as truncated if more than this part of its declared duration is missing. */
+const TRUNCATED_PART = 0.05;
+
+/**
+ * What the transcode changes about a source, for the owner of the video.
+ *
+ * @param framesPerSecond of the source as it is delivered
+ * @param lead seconds cut from the start (see EncodePlan)
+ */
+export function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number): InputIssue[] {
+  const { video, audio, timeline } = source;
+  const { averageRate } = timeline;
+  const [end, declaredEnd] =
+    video.declaredDuration === null
+      ? [source.end, source.declaredDuration]
+      : [timeline.duration, video.declaredDuration];
+  const issues: [boolean, InputIssue][] = [
+    [video.interlaced, { code: 'interlaced', message: 'Interlaced video was made progressive.' }],
+    [
+      video.dynamicRange !== 'sdr',
+      { code: 'hdr', message: 'High dynamic range was mapped to standard dynamic range.' },
+    ],
+    [
+      /(p|gray|gbr\w*)(9|1[0246])(le|be)?$|^p01\d/.test(video.pixelFormat),
+      { code: 'high_bit_depth', message: 'The video was reduced to 8 bits per sample.' },
+    ],
+    [
+      /4(22|44|40)|rgb|gbr|bgr/.test(video.pixelFormat),
+      { code: 'chroma_subsampling', message: 'Chroma was subsampled to 4:2:0.' },
+    ],
+    [
+      Math.abs(averageRate - framesPerSecond) > framesPerSecond * 0.01 &&
+        Math.abs(timeline.frames - (timeline.duration - lead) * framesPerSecond) > 1.5,
+      {
+        code: 'frame_rate_changed',
+        message: `The frame rate was changed from ${averageRate.toFixed(2)} to ${framesPerSecond.toFixed(2)}.`,
+      },
+    ],
+    [
+      (declaredEnd ?? 0) > end * (1 + TRUNCATED_PART),
+      {
+        code: 'truncated',
+        message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
+      },
+    ],
+    [
+      (audio?.channels ?? 0) > 2,
+      { code: 'audio_downmixed', message: `${audio?.channels} audio channels were downmixed to stereo.` },
+    ],
+  ];
+  const leftOut = source.leftOut.map(
+    (track): InputIssue => ({
+      code: 'track_left_out',
+      message: `Track ${describeTrack(track)} was left out.`,
+    }),
+  );
+  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...leftOut];
+}
