@@ -179,7 +179,7 @@ test('the help needs no database and lists all commands', async () => {
   for (const text of ['workspace', 'key', 'A note.']) expect(help.output).toContain(text);
   const { output } = await run(undefined, 'key', 'create', '--help');
   for (const permission of PERMISSIONS) expect(output).toContain(permission);
-  expect((await run(undefined, 'key', 'list')).errors).toBe('There is no database\n');
+  expect((await run(undefined, 'key', 'list')).errors).toBe('No database\n');
 });
 
 describe('as a program', () => {

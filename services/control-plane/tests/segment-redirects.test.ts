@@ -10,7 +10,7 @@ import { startControlPlane } from './support/control-plane.ts';
 
 test('segments are redirected to an object store that presigns URLs', async () => {
   const plane = await startControlPlane(
-    (config) => ({ ...config, delivery: { mode: 'redirect', cdnUrl: undefined } }),
+    (config) => ({ ...config, playback: { mode: 'redirect', cdnUrl: undefined } }),
     { presign: async (key, seconds) => `https://objects.example/${key}?seconds=${seconds}` },
   );
   const { videoId } = await plane.readyVideo();
@@ -48,7 +48,7 @@ test('an object store that cannot presign URLs is refused before the start', () 
 test('segments have URLs of the CDN; playlists and the key do not', async () => {
   const plane = await startControlPlane((config) => ({
     ...config,
-    delivery: { mode: 'proxy', cdnUrl: 'https://cdn.example/media' },
+    playback: { mode: 'proxy', cdnUrl: 'https://cdn.example/media' },
   }));
   const { videoId } = await plane.readyVideo();
   const hls = `/v1/hls/${plane.workspaceId}/${videoId}`;
