@@ -117,6 +117,9 @@ module.exports = {
       '^services/control-plane/src/(http|db)/',
       '^services/control-plane/src/(?!(http|db)/)',
     ),
+    layer('db-knows-nothing-above', '^services/control-plane/src/db/', '^services/control-plane/src/(?!db/)'),
+    layer('services-know-no-http', '\\.service\\.ts$', '(/src/http/|\\.routes\\.ts$|node_modules/express/)'),
+    layer('stores-know-no-service', '\\.store\\.ts$', '(/src/http/|\\.(service|routes)\\.ts$)'),
     layer('routes-know-no-sql', '\\.routes\\.ts$', '(\\.store\\.ts$|node_modules/kysely/|/src/db/)'),
     {
       name: 'stores-are-private-to-their-domain',

@@ -2046,7 +2046,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description No bytes came for too long, or too few (`upload_timeout`). The token can be used again. */
+        /** @description No data arrived for too long, or the upload was too slow (`upload_timeout`). The upload token stays valid. */
         TooSlow: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2058,7 +2058,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:upload_timeout",
                  *       "title": "Upload Timed Out",
                  *       "status": 408,
-                 *       "detail": "No bytes came for too long. The token can be used again.",
+                 *       "detail": "No data arrived for too long. The upload token stays valid: send the file again.",
                  *       "instance": "/upload",
                  *       "code": "upload_timeout",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2138,8 +2138,8 @@ export interface components {
             };
         };
         /**
-         * @description The storage or the control plane is away for the moment, or the engine takes no more uploads at once. The token stays
-         *     usable, unless the upload was registered after all.
+         * @description The storage or the control plane is unavailable, or the engine has reached its limit of concurrent uploads. The upload
+         *     token stays valid, unless the upload was registered.
          */
         EngineUnavailable: {
             headers: {
@@ -2153,7 +2153,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:unavailable",
                  *       "title": "Service Unavailable",
                  *       "status": 503,
-                 *       "detail": "The file could not be stored. The token can be used again.",
+                 *       "detail": "The file could not be stored. The upload token stays valid: send the file again.",
                  *       "instance": "/upload",
                  *       "code": "unavailable",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
@@ -2177,7 +2177,7 @@ export interface components {
                  *       "type": "urn:framelane:problem:insufficient_storage",
                  *       "title": "Insufficient Storage",
                  *       "status": 507,
-                 *       "detail": "The storage has no room for this file. Retry later.",
+                 *       "detail": "The storage has too little free space for this file. Retry later.",
                  *       "instance": "/upload",
                  *       "code": "insufficient_storage",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"

@@ -222,7 +222,7 @@ inABrowser('a web page', () => {
       code: 'upload_token_invalid',
       status: 401,
       requestId: expect.stringMatching(/^req_/),
-      problem: { title: 'Unauthorized' },
+      problem: { title: 'Upload Token Invalid' },
     });
   });
 

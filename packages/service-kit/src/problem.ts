@@ -47,6 +47,17 @@ export class Problem extends Error {
   }
 }
 
+/** The response to input that breaks the contract. */
+export function validationFailed(errors: readonly FieldError[]): Problem {
+  const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new Problem('validation_failed', `The request is invalid: ${summary}.`, { errors });
+}
+
+/** The same for one field, e.g. `query/limit`. */
+export function invalidField(field: string, code: string, message: string): Problem {
+  return validationFailed([{ field, code, message }]);
+}
+
 /** The response to an unforeseen error. The cause goes to the log only. */
 export function internalError(cause: unknown): Problem {
   return new Problem(

@@ -318,7 +318,7 @@ export class ControlPlane {
     }
   }
 
-  /** Makes the first workspace and key where there are none. The database has to have its schema. */
+  /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
     return bootstrap(this.#db, this.#config.bootstrap);
   }

@@ -5,7 +5,7 @@ import { newId } from '@framelane/contracts/ids';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../src/admin/admin.ts';
-import { PERMISSIONS } from '../src/auth/permissions.ts';
+import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { createTestDatabase } from './support/database.ts';
 

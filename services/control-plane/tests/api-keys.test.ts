@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { PERMISSIONS } from '../src/auth/permissions.ts';
+import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { shiftClock } from './support/shift-clock.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { PERMISSIONS } from '../src/auth/permissions.ts';
+import { PERMISSIONS } from '../src/api-keys/permissions.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
 import { localWebhooks } from './support/webhooks.ts';

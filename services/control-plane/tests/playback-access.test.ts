@@ -3,9 +3,10 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import request from 'supertest';
-import { hashSecret, newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
+import { hashToken } from '../src/secret-tokens.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 9);
@@ -66,7 +67,7 @@ async function keyWith(permissions: Permission[], workspaceId = plane.workspaceI
     .values({
       ...key,
       prefix: 'svc_live_',
-      secret_hash: hashSecret(secret),
+      secret_hash: hashToken(secret),
       environment: 'live',
       permissions,
     })

@@ -6,8 +6,8 @@ import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ControlPlaneClient } from '../src/control-plane-client.ts';
 
-/** What the control plane says next, and what it was asked. */
-let answer: { status: number; body: string };
+/** The next response of the control plane, and the requests it got. */
+let response: { status: number; body: string };
 let asked: { path: string | undefined; authorization: string | undefined; body: unknown };
 let server: Server;
 let client: ControlPlaneClient;
@@ -15,7 +15,7 @@ let client: ControlPlaneClient;
 beforeAll(async () => {
   server = createServer(async (req, res) => {
     asked = { path: req.url, authorization: req.headers.authorization, body: await json(req) };
-    res.writeHead(answer.status).end(answer.body);
+    res.writeHead(response.status).end(response.body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -28,14 +28,14 @@ afterAll(() => {
 });
 
 function says(status: number, body: unknown): void {
-  answer = { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
+  response = { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
 const redeem = () => client.redeemTicket({ token: 'ut_x', contentLength: null, clientAddress: null });
 const claim = () => client.claimAttempt({ videoId: 'vid_x' });
 
 describe('the control plane client', () => {
-  test('asks with the service secret and reads the answer', async () => {
+  test('sends the service secret and parses the response', async () => {
     says(200, { wanted: true });
     expect(await client.attemptWanted({ videoId: 'vid_x', attempt: 2 })).toBe(true);
     expect(asked).toEqual({
@@ -45,13 +45,13 @@ describe('the control plane client', () => {
     });
   });
 
-  test('takes an empty answer where nothing is to be said', async () => {
+  test('accepts an empty response to a request without a result', async () => {
     says(204, '');
     await client.releaseTransfer({ videoId: 'vid_x', transferId: 'xfr_x', reason: 'tested' });
     expect(asked.path).toBe(INTERNAL_PATHS.releaseTransfer);
   });
 
-  test('hands a refusal of a ticket on with its extra members, and without those of the inner request', async () => {
+  test('passes on a problem of a ticket with its extra members, but without the id of the inner request', async () => {
     const members = { type: 'x', title: 'x', instance: '/internal', requestId: 'req_inner' };
     says(413, { ...members, status: 413, code: 'file_too_large', detail: 'Too large.', maxBytes: 7 });
     await expect(redeem()).rejects.toMatchObject({
@@ -64,18 +64,18 @@ describe('the control plane client', () => {
     expect(refusal).toMatchObject({ requestId: 'req_outer', instance: '/upload' });
   });
 
-  test('has nothing to run when there is no attempt to claim', async () => {
+  test('returns null when there is no attempt to claim', async () => {
     says(409, { status: 409, code: 'attempt_not_claimable', detail: 'Running elsewhere.' });
     expect(await claim()).toBeNull();
   });
 
   test.each([
-    ['a refusal that is our own mistake', 401, { code: 'invalid_service_secret', detail: 'Differs.' }],
-    ['a refusal of another question', 409, { code: 'upload_in_progress', detail: 'Under way.' }],
-    ['a failure', 500, { code: 'internal_error', detail: 'Oops.' }],
-    ['a proxy in between', 502, '<html>Bad gateway</html>'],
-    ['an answer that is not agreed', 200, { attempt: 'first' }],
-    ['an answer without a body', 200, ''],
+    ['a problem that only the engine can cause', 401, { code: 'invalid_service_secret', detail: 'Differs.' }],
+    ['a problem of another request', 409, { code: 'upload_in_progress', detail: 'Under way.' }],
+    ['an internal error', 500, { code: 'internal_error', detail: 'Oops.' }],
+    ['the error page of a proxy', 502, '<html>Bad gateway</html>'],
+    ['a response that does not match the schema', 200, { attempt: 'first' }],
+    ['a response without a body', 200, ''],
   ])('is unavailable to its callers after %s', async (_what, status, body) => {
     says(status, body);
     await expect(claim()).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('the control plane client', () => {
     });
   });
 
-  test('is unavailable when nobody listens', async () => {
+  test('responds with 503 when the control plane does not listen', async () => {
     const nobody = new ControlPlaneClient({ baseUrl: 'http://127.0.0.1:1', secret: 'x' });
     await expect(nobody.check()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
   });

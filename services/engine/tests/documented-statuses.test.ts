@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import express from 'express';
 import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
 
-/** Provokes every answer that the contract documents for an upload. What is documented and not provoked here fails. */
+/** Provokes every response that the contract documents for an upload. A documented status without a case here fails. */
 
 const document = readOpenApiDocument() as {
   paths: { '/upload': { post: { responses: Record<string, object> } } };
@@ -40,15 +40,15 @@ async function upload({
   content?: string;
   body?: FormData | string;
 } = {}): Promise<Given> {
-  const answer = await fetch(`${engine.url}/upload`, {
+  const response = await fetch(`${engine.url}/upload`, {
     method: 'POST',
     headers: { 'X-Upload-Token': token },
     body,
   });
   return {
-    status: answer.status,
-    headers: Object.fromEntries(answer.headers),
-    body: Buffer.from(await answer.arrayBuffer()),
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: Buffer.from(await response.arrayBuffer()),
   };
 }
 

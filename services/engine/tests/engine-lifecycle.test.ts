@@ -14,14 +14,14 @@ afterEach(async () => {
   await engine.stop();
 });
 
-test('an engine whose port is taken names the variable to change', async () => {
+test('an engine whose port is in use names the setting to change', async () => {
   await expect(startTestEngine({ env: { ENGINE_PORT: String(engine.port) } })).rejects.toThrow(
     /Set ENGINE_PORT/,
   );
 });
 
-describe('an engine that stops', () => {
-  test('lets a file arrive that is on its way, and takes no other', async () => {
+describe('an engine that shuts down', () => {
+  test('completes an upload in progress and refuses new ones', async () => {
     const first = engine.controlPlane.issue();
     const client = await RawClient.connect(engine.port);
     const late = await RawClient.connect(engine.port);
@@ -46,7 +46,7 @@ describe('an engine that stops', () => {
     await expect(fetch(`${engine.url}/healthz`)).rejects.toThrow();
   });
 
-  test('breaks off a file that takes too long: nothing is kept, and another engine may take it', async () => {
+  test('aborts an upload that takes too long: nothing stays stored, and the token works with another engine', async () => {
     const ticket = engine.controlPlane.issue();
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
@@ -54,8 +54,8 @@ describe('an engine that stops', () => {
     await until(() => ticket.transferId);
     const stopped = engine.engine.stop();
     const trickle = setInterval(() => client.send('x'), 100);
-    const answer = await client.response(20).finally(() => clearInterval(trickle));
-    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    const response = await client.response(20).finally(() => clearInterval(trickle));
+    expect(response).toMatchObject({ status: 503, body: { code: 'unavailable' } });
     await stopped;
     expect(ticket.transferId).toBeNull();
     expect(await engine.storedFiles()).toEqual([]);

@@ -23,12 +23,12 @@ afterAll(async () => {
 });
 
 async function scrape(): Promise<PrometheusText> {
-  const answer = await fetch(`${engine.internalUrl}/metrics`);
-  expect(answer.status).toBe(200);
-  return PrometheusText.parse(await answer.text());
+  const response = await fetch(`${engine.internalUrl}/metrics`);
+  expect(response.status).toBe(200);
+  return PrometheusText.parse(await response.text());
 }
 
-/** What the engine has counted since, of all that is no request. */
+/** The counters that have increased since, except those of HTTP requests. */
 async function counted(before: PrometheusText): Promise<Record<string, number>> {
   const growth = (await scrape()).growthSince(before, 'framelane_engine_');
   return Object.fromEntries(Object.entries(growth).filter(([name]) => /_total|_count/.test(name)));
@@ -40,7 +40,7 @@ function upload(form: Buffer, token: string): Promise<Response> {
 }
 
 describe('the internal listener', () => {
-  test('tells how the engine is; the public one tells no metrics', async () => {
+  test('serves health and metrics; the public listener serves no metrics', async () => {
     const status = async (url: string) => (await fetch(url)).status;
     expect(await status(`${engine.internalUrl}/healthz`)).toBe(200);
     expect(await status(`${engine.internalUrl}/readyz`)).toBe(200);
@@ -52,7 +52,7 @@ describe('the internal listener', () => {
     expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   });
 
-  test('names its variable when its port is taken', async () => {
+  test('names its setting when its port is in use', async () => {
     const ENGINE_INTERNAL_PORT = new URL(engine.internalUrl).port;
     await expect(startTestEngine({ env: { ENGINE_INTERNAL_PORT } })).rejects.toThrow(
       /Set ENGINE_INTERNAL_PORT/,
@@ -64,7 +64,7 @@ describe('uploads', () => {
   const uploads = (outcome: string, code = '') =>
     `framelane_engine_uploads_total{outcome="${outcome}",code="${code}"}`;
 
-  test('received ones count with their bytes and their time', async () => {
+  test('a received upload counts with its bytes and duration', async () => {
     const before = await scrape();
     await upload(formWith(Buffer.alloc(70_000)), engine.controlPlane.issue().token);
     expect(await counted(before)).toEqual({
@@ -74,7 +74,7 @@ describe('uploads', () => {
     });
   });
 
-  test('refused and broken ones count by code', async () => {
+  test('refused and broken uploads count by code', async () => {
     const before = await scrape();
     await upload(formWith('x'), 'ut_unknown');
     await upload(Buffer.from(`--${BOUNDARY}--\r\n`), engine.controlPlane.issue().token);
@@ -84,14 +84,14 @@ describe('uploads', () => {
     });
   });
 
-  test('one under way shows, with the bytes so far', async () => {
+  test('an upload in progress counts as active, with the bytes so far', async () => {
     const before = await scrape();
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: engine.controlPlane.issue().token, length: 1_000_000 });
     client.send(`${filePartHead()}${'x'.repeat(200_000)}`);
     const bytes = 'framelane_engine_upload_bytes_total';
     const grown = async () => (await counted(before))[bytes] ?? 0;
-    // The last bytes could be the beginning of a boundary, so they wait for those that follow.
+    // The last bytes may be the start of a boundary, so they count only when more bytes follow.
     await until(async () => (await grown()) > 100_000);
     expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(1);
     client.vanish();
@@ -101,7 +101,7 @@ describe('uploads', () => {
 });
 
 describe('transcodes', () => {
-  /** Stores a source, and has it transcoded. */
+  /** Stores a source and transcodes it. */
   async function transcode(source: string): Promise<void> {
     const { videoId, workspaceId } = engine.controlPlane.issue();
     const sourceKey = `sources/${workspaceId}/${videoId}/xfr_1/original`;
@@ -123,7 +123,7 @@ describe('transcodes', () => {
     `framelane_engine_transcodes_total{outcome="${outcome}",code="${code}"}`;
   const stage = (name: string) => `framelane_engine_transcode_stage_duration_seconds_count{stage="${name}"}`;
 
-  test('one that is completed counts with its stages, its length and what it cost', async () => {
+  test('a completed transcode counts with its stages, duration and CPU time', async () => {
     const clip = await makeClip(join(folder, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=2' });
     const before = await scrape();
     await transcode(clip);
@@ -141,7 +141,7 @@ describe('transcodes', () => {
     expect((await scrape()).series.get('framelane_engine_slots_busy')).toBe(0);
   });
 
-  test('one that fails counts by code, with the stages it went through', async () => {
+  test('a failed transcode counts by code, with the completed stages', async () => {
     const notes = join(folder, 'notes.mp4');
     await writeFile(notes, 'These are notes.');
     const before = await scrape();

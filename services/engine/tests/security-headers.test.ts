@@ -9,18 +9,18 @@ afterAll(() => engine.stop());
 
 test.each([
   ['an upload', 202],
-  ['a refusal', 401],
-])('%s says what browsers may do with the answer, and pages of any origin may read it', async (_, status) => {
+  ['a refused upload', 401],
+])('the response to %s has the security headers and allows any origin', async (_, status) => {
   const token = status === 202 ? engine.controlPlane.issue().token : 'ut_unknown';
   const body = new FormData();
   body.append('file', new Blob(['any bytes']), 'a.mp4');
-  const answer = await fetch(`${engine.url}/upload`, {
+  const response = await fetch(`${engine.url}/upload`, {
     method: 'POST',
     headers: { 'X-Upload-Token': token, Origin: 'https://studio.example' },
     body,
   });
-  expect(answer.status).toBe(status);
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  expect(response.status).toBe(status);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     'access-control-allow-origin': '*',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',

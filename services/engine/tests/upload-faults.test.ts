@@ -17,7 +17,7 @@ const FILE = randomBytes(2_000_000);
 const FORM = formWith(FILE);
 const MAX_UPLOADS = 5;
 
-/** Replaced methods of the storage and the bus, for one test. */
+/** Methods of the object store and the bus that one test replaces. */
 const storageFaults: Partial<ObjectStore> = {};
 const busFaults: Partial<MessageBus> = {};
 
@@ -53,7 +53,7 @@ async function connect(): Promise<RawClient> {
   return client;
 }
 
-/** Begins an upload that is not finished: `sent` of the `length` bytes announced. */
+/** Begins an upload and sends `sent` of the `length` announced bytes. */
 async function beginUpload(sent: Buffer, length: number | null = FORM.byteLength): Promise<RawClient> {
   const client = await connect();
   client.sendHead({ token: ticket.token, length });
@@ -62,7 +62,7 @@ async function beginUpload(sent: Buffer, length: number | null = FORM.byteLength
   return client;
 }
 
-/** Waits until bytes of the file are being stored. */
+/** Waits until the engine stores bytes of the file. */
 async function beingStored(): Promise<void> {
   await until(async () => (await engine.storedFiles()).find((f) => f.startsWith('.tmp')));
 }
@@ -75,20 +75,20 @@ async function upload(form = FORM): Promise<{ status: number; headers: Headers; 
   return { status, headers: new Headers([...headers]), body };
 }
 
-/** Where the latest transfer puts the file. */
+/** The object key of the latest transfer. */
 function source(): string {
   const latest = ticket.sources.at(-1);
   if (latest === undefined) throw new Error('No transfer has begun');
   return latest;
 }
 
-/** What was registered for the ticket. */
+/** The uploads registered for the ticket. */
 function completions() {
   return engine.controlPlane.completions.filter(({ videoId }) => videoId === ticket.videoId);
 }
 
-/** What is stored of the video's file, by any transfer, half or whole. */
-async function leftovers(): Promise<string[]> {
+/** All stored files of the video's transfers, complete or not. */
+async function storedTransfers(): Promise<string[]> {
   const sources = sourcePrefix(ticket.workspaceId, ticket.videoId);
   return (await engine.storedFiles()).filter((file) => file.startsWith('.tmp') || file.startsWith(sources));
 }
@@ -97,10 +97,10 @@ async function released(): Promise<void> {
   await until(() => ticket.transferId === null);
 }
 
-/** The invariant after every fault: no byte is kept, and the same token works once the fault is gone. */
+/** The invariant after every fault: no byte stays stored, and the same token works once the fault is over. */
 async function expectNothingLeft(): Promise<void> {
   await released();
-  expect(await leftovers()).toEqual([]);
+  expect(await storedTransfers()).toEqual([]);
   expect(completions()).toEqual([]);
 }
 
@@ -114,7 +114,7 @@ describe('a file over the limit', () => {
     ticket.maxBytes = 1_000_000;
   });
 
-  test('is refused by its Content-Length before a byte of it is sent', async () => {
+  test('is refused by its Content-Length before the client sends a byte', async () => {
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
     expect(await client.response()).toMatchObject({
@@ -124,16 +124,16 @@ describe('a file over the limit', () => {
     expect(ticket.transferId).toBeNull();
   });
 
-  test('is refused by count while it streams, at once, and the connection is closed', async () => {
+  test('is refused at once when the streamed bytes exceed it, and the connection closes', async () => {
     const client = await beginUpload(FORM.subarray(0, 1_200_000), null);
-    const answer = await client.response();
-    expect(answer).toMatchObject({ status: 413, body: { code: 'file_too_large', maxBytes: 1_000_000 } });
-    expect(answer.headers.get('connection')).toBe('close');
+    const response = await client.response();
+    expect(response).toMatchObject({ status: 413, body: { code: 'file_too_large', maxBytes: 1_000_000 } });
+    expect(response.headers.get('connection')).toBe('close');
     await expectNothingLeft();
     await client.closedByServer();
   });
 
-  test('is told apart from one that just fits', async () => {
+  test('differs from a file of exactly the limit', async () => {
     ticket.maxBytes = FILE.byteLength;
     expect((await upload()).status).toBe(202);
     ticket = engine.controlPlane.issue({ maxBytes: FILE.byteLength - 1 });
@@ -142,8 +142,8 @@ describe('a file over the limit', () => {
   });
 });
 
-describe('an answer to a form that is still being sent', () => {
-  test('comes at once for a second file', async () => {
+describe('the response to a form that the client is still sending', () => {
+  test('is sent at once for a second file', async () => {
     await beginUpload(
       joined(formWith(FILE).subarray(0, -CLOSING_BOUNDARY.length), filePartHead(), 'x'),
       null,
@@ -153,7 +153,7 @@ describe('an answer to a form that is still being sent', () => {
     await expectNothingLeft();
   });
 
-  test('comes at once for a faulty field, and reaches a client that goes on sending', async () => {
+  test('is sent at once for an invalid field, and reaches a client that continues to send', async () => {
     const client = await beginUpload(joined(textPart(`a${'[b]'.repeat(20)}`, 'x'), filePartHead()), null);
     const sending = setInterval(() => client.sendChunk(Buffer.alloc(64 * 1024)), 5);
     try {
@@ -167,7 +167,7 @@ describe('an answer to a form that is still being sent', () => {
 });
 
 describe('a client', () => {
-  test('that is gone at 60 % leaves nothing behind', async () => {
+  test('that disconnects at 60 % leaves nothing behind', async () => {
     const client = await beginUpload(FORM.subarray(0, FORM.byteLength * 0.6));
     await beingStored();
     client.vanish();
@@ -176,7 +176,7 @@ describe('a client', () => {
     await expectUsableToken();
   });
 
-  test('that ends its side early, with less than its Content-Length, leaves nothing behind', async () => {
+  test('that ends its side after less than its Content-Length leaves nothing behind', async () => {
     const client = await beginUpload(FORM.subarray(0, FORM.byteLength - 10));
     await beingStored();
     client.socket.end();
@@ -184,7 +184,7 @@ describe('a client', () => {
     await expectUsableToken();
   });
 
-  test('that sends more than its Content-Length has sent a broken request', async () => {
+  test('that sends more than its Content-Length gets 400', async () => {
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength - 10 });
     client.send(FORM);
@@ -192,7 +192,7 @@ describe('a client', () => {
     await expectNothingLeft();
   });
 
-  test('that is gone while its token is being redeemed leaves a usable token', async () => {
+  test('that disconnects while its token is redeemed leaves a valid token', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     engine.controlPlane.gate = promise;
     engine.controlPlane.requests.length = 0;
@@ -204,14 +204,14 @@ describe('a client', () => {
     await expectNothingLeft();
   });
 
-  test('that falls silent is sent away', async () => {
+  test('that stops sending gets 408', async () => {
     const client = await beginUpload(FORM.subarray(0, 1_000_000));
     expect(await client.response()).toMatchObject({ status: 408, body: { code: 'upload_timeout' } });
     await expectNothingLeft();
     await expectUsableToken();
   });
 
-  test('that leaves after its last byte does not stop the video', async () => {
+  test('that disconnects after its last byte does not cancel the upload', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     storageFaults.head = async (key) => {
       await promise;
@@ -227,7 +227,7 @@ describe('a client', () => {
     expect((await engine.objects.head(source()))?.bytes).toBe(FILE.byteLength);
   });
 
-  test('is sent away when its upload is not wanted any more', async () => {
+  test('gets 409 when its upload is cancelled', async () => {
     ticket.leaseSeconds = 1;
     const client = await beginUpload(FORM.subarray(0, 1_000_000));
     await beingStored();
@@ -237,12 +237,12 @@ describe('a client', () => {
   });
 });
 
-describe('a body that is sent byte by byte and that nobody reads', () => {
+describe('a body that arrives byte by byte and is not read', () => {
   const upload = `POST /upload HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x\r\nX-Upload-Token: `;
   test.each([
-    ['to a request without one', () => engine.port, 'GET /healthz HTTP/1.1', 200],
-    ['to where nothing is', () => engine.port, 'POST /films HTTP/1.1', 404],
-    ['with an unknown token', () => engine.port, `${upload}ut_unknown`, 401],
+    ['of a GET request', () => engine.port, 'GET /healthz HTTP/1.1', 200],
+    ['of an unknown route', () => engine.port, 'POST /films HTTP/1.1', 404],
+    ['of an upload with an unknown token', () => engine.port, `${upload}ut_unknown`, 401],
     [
       'to the internal listener',
       () => Number(new URL(engine.internalUrl).port),
@@ -264,7 +264,7 @@ describe('a body that is sent byte by byte and that nobody reads', () => {
 });
 
 describe('the lease of a ticket', () => {
-  test('is renewed while the file comes in, with the bytes so far', async () => {
+  test('is renewed during the upload, with the bytes so far', async () => {
     ticket.leaseSeconds = 1;
     const sent = FORM.subarray(0, 1_000_000);
     const client = await beginUpload(sent, null);
@@ -278,8 +278,8 @@ describe('the lease of a ticket', () => {
     expect((await client.response()).status).toBe(202);
   });
 
-  describe('that another transfer took while this one went on', () => {
-    /** Begins an upload and has another client take its ticket and upload a file of its own. */
+  describe('that another transfer took during this one', () => {
+    /** Begins an upload, then lets another client take its ticket and upload another file. */
     async function beginOvertaken(): Promise<{ late: RawClient; successor: string }> {
       const late = await beginUpload(FORM.subarray(0, -CLOSING_BOUNDARY.length), null);
       await until(() => ticket.transferId);
@@ -293,28 +293,28 @@ describe('the lease of a ticket', () => {
       expect((await buffer(body)).toString()).toBe('the file of the other');
     }
 
-    test('keeps its file, however late this one comes to its end', async () => {
+    test('keeps the other file, however late this transfer ends', async () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(CLOSING_BOUNDARY);
       late.send('0\r\n\r\n');
       expect(await late.response()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
       await expectUntouched(successor);
-      expect(await leftovers()).toEqual([successor]);
+      expect(await storedTransfers()).toEqual([successor]);
       expect(completions()).toHaveLength(1);
     });
 
-    test('keeps its file also when this one fails and removes what it stored', async () => {
+    test('keeps the other file when this transfer fails and deletes its own', async () => {
       const { late, successor } = await beginOvertaken();
       late.sendChunk(textPart('a', 'b'));
       late.send('0\r\n\r\n');
       expect((await late.response()).status).toBe(400);
       await expectUntouched(successor);
-      expect(await leftovers()).toEqual([successor]);
+      expect(await storedTransfers()).toEqual([successor]);
     });
   });
 });
 
-describe('a storage that', () => {
+describe('an object store that', () => {
   async function failAfter(bytes: number, body: Readable, code: string): Promise<never> {
     let read = 0;
     for await (const chunk of body) {
@@ -327,19 +327,22 @@ describe('a storage that', () => {
   test.each([
     ['EIO', 503, 'unavailable'],
     ['ENOSPC', 507, 'insufficient_storage'],
-  ])('fails with %s while the file comes in: the client is told at once', async (code, status, problem) => {
-    storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
-    const client = await beginUpload(FORM.subarray(0, 1_000_000));
-    const answer = await client.response();
-    expect(answer).toMatchObject({ status, body: { code: problem } });
-    expect(answer.headers.has('retry-after')).toBe(status === 503);
-    expect(JSON.stringify(answer.body)).not.toContain(code);
-    storageFaults.putStream = engine.objects.putStream.bind(engine.objects);
-    await expectNothingLeft();
-    await expectUsableToken();
-  });
+  ])(
+    'fails with %s during the upload: the client gets the problem at once',
+    async (code, status, problem) => {
+      storageFaults.putStream = (_key, body) => failAfter(100_000, body, code);
+      const client = await beginUpload(FORM.subarray(0, 1_000_000));
+      const response = await client.response();
+      expect(response).toMatchObject({ status, body: { code: problem } });
+      expect(response.headers.has('retry-after')).toBe(status === 503);
+      expect(JSON.stringify(response.body)).not.toContain(code);
+      storageFaults.putStream = engine.objects.putStream.bind(engine.objects);
+      await expectNothingLeft();
+      await expectUsableToken();
+    },
+  );
 
-  test('refuses at once: the client is told', async () => {
+  test('refuses at once: the client gets 503', async () => {
     storageFaults.putStream = async () => {
       throw new Error('no connection');
     };
@@ -347,21 +350,21 @@ describe('a storage that', () => {
     await expectNothingLeft();
   });
 
-  test('takes no bytes for a while: that is not called the fault of the client', async () => {
+  test('accepts no bytes for a while: the client gets no timeout', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     storageFaults.putStream = async (...args) => {
       await promise;
       return engine.objects.putStream(...args);
     };
     const client = await beginUpload(FORM);
-    // More than the second that a client may be idle here.
+    // Longer than the idle timeout of one second in this test.
     const noAnswer = once(client.socket, 'data', { signal: AbortSignal.timeout(1_600) });
     await expect(noAnswer).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
     resolve();
     expect((await client.response()).status).toBe(202);
   });
 
-  test('holds another number of bytes than came in: the file is removed', async () => {
+  test('stored another number of bytes than received: the file is deleted', async () => {
     storageFaults.head = async (key) => {
       const info = await engine.objects.head(key);
       return info && { ...info, bytes: info.bytes - 1 };
@@ -382,7 +385,7 @@ describe('a disk', () => {
     storageFaults.room = async () => ({ ...disk });
   });
 
-  test('without room for the announced bytes beside the reserve refuses them before they are sent', async () => {
+  test('without headroom for the announced bytes refuses the upload before they are sent', async () => {
     disk.freeBytes = RESERVE + FORM.byteLength - 1;
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
@@ -392,7 +395,7 @@ describe('a disk', () => {
     await expectUsableToken();
   });
 
-  test('holds no two uploads that announce the same room', async () => {
+  test('gives the same headroom to one upload only', async () => {
     disk.freeBytes = RESERVE + 1.5 * FORM.byteLength;
     const first = await beginUpload(FORM.subarray(0, 1000));
     await beingStored();
@@ -404,7 +407,7 @@ describe('a disk', () => {
     await expectUsableToken();
   });
 
-  test('that others fill meanwhile ends an upload of no announced length', async () => {
+  test('that other programs fill ends an upload without an announced size', async () => {
     disk.freeBytes = RESERVE + 1_500_000;
     const client = await beginUpload(FORM.subarray(0, 1_000_000), null);
     await beingStored();
@@ -414,12 +417,12 @@ describe('a disk', () => {
     await expectNothingLeft();
   });
 
-  test('with nothing but its reserve left is named by /readyz', async () => {
+  test('without headroom makes /readyz name it', async () => {
     const missing = async () => {
       const body = await (await fetch(`${engine.url}/readyz`)).json();
       return (body as { missing: string[] }).missing;
     };
-    // The checks run once a second.
+    // The readiness checks run once a second.
     const isMissing = (names: string[]) => until(async () => String(await missing()) === String(names));
     disk.freeBytes = RESERVE + 1;
     await isMissing([]);
@@ -428,7 +431,7 @@ describe('a disk', () => {
   });
 });
 
-test('an engine with as many uploads as it may have refuses the next before it asks for its ticket', async () => {
+test('an engine at its limit of concurrent uploads refuses the next one before it redeems the ticket', async () => {
   engine.controlPlane.requests.length = 0;
   const begun: RawClient[] = [];
   for (let count = 0; count < MAX_UPLOADS; count += 1) {
@@ -438,33 +441,33 @@ test('an engine with as many uploads as it may have refuses the next before it a
   const redeemed = () => engine.controlPlane.requests.filter((path) => path === INTERNAL_PATHS.redeemTicket);
   await until(() => redeemed().length === MAX_UPLOADS);
   ticket = engine.controlPlane.issue();
-  const answer = await upload();
-  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
-  expect(answer.headers.get('retry-after')).toBe('5');
+  const response = await upload();
+  expect(response).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect(response.headers.get('retry-after')).toBe('5');
   expect(redeemed()).toHaveLength(MAX_UPLOADS);
   for (const client of begun) client.vanish();
   await until(async () => (await upload()).status === 202);
 });
 
-test('a message bus that is down does not keep a file from being registered', async () => {
+test('a file is registered while the message bus is down', async () => {
   busFaults.publish = async () => {
     throw new Error('broker away');
   };
   expect((await upload()).status).toBe(202);
 });
 
-describe('a file that is stored', () => {
+describe('a stored file', () => {
   const MEANWHILE: [string, () => void, number, string][] = [
     ['was deleted', () => Object.assign(ticket, { deleted: true }), 409, 'upload_cancelled'],
     [
-      'failed as its ticket expired',
+      'failed because its ticket expired',
       () => Object.assign(ticket, { failed: true }),
       401,
       'upload_token_expired',
     ],
   ];
   test.each(MEANWHILE)(
-    'and whose video %s meanwhile is refused and removed',
+    'whose video %s during the upload is refused and deleted',
     async (_what, change, status, code) => {
       storageFaults.head = async (key) => {
         change();
@@ -475,17 +478,17 @@ describe('a file that is stored', () => {
     },
   );
 
-  test('is registered by a repeat when the first response is lost', async () => {
+  test('is registered by a retry when the first response is lost', async () => {
     engine.controlPlane.losesResponses = 1;
     expect((await upload()).status).toBe(202);
     expect(completions()).toHaveLength(1);
   });
 
-  test('is left to an event when the control plane stays away: 503, and the ticket is not released', async () => {
+  test('is left to an event while the control plane is unavailable: 503, and the ticket is not released', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
-    const answer = await upload();
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('5');
+    const response = await upload();
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('5');
     const [event, ...others] = engine
       .events('upload.completed')
       .filter(({ data }) => data.videoId === ticket.videoId);
@@ -497,7 +500,7 @@ describe('a file that is stored', () => {
     expect(await upload()).toMatchObject({ status: 401, body: { code: 'upload_token_used' } });
   });
 
-  test('frees its ticket when neither the control plane nor the bus takes it', async () => {
+  test('releases its ticket when the control plane and the bus are unavailable', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
     busFaults.publish = async () => {
       throw new Error('broker away');
@@ -511,18 +514,18 @@ describe('a file that is stored', () => {
 });
 
 describe('a control plane that', () => {
-  test('is away at the beginning: 503 before the body is read', async () => {
+  test('is unavailable at the start: 503 before the body is read', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.redeemTicket);
     const client = await connect();
     client.sendHead({ token: ticket.token, length: FORM.byteLength });
-    const answer = await client.response();
-    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
-    expect(answer.headers.get('retry-after')).toBe('5');
+    const response = await client.response();
+    expect(response).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(response.headers.get('retry-after')).toBe('5');
     engine.controlPlane.broken.clear();
     await expectUsableToken();
   });
 
-  test('is away while the file comes in does not matter', async () => {
+  test('is unavailable only during the upload does not matter', async () => {
     ticket.leaseSeconds = 1;
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);
@@ -533,7 +536,7 @@ describe('a control plane that', () => {
     expect((await client.response()).status).toBe(202);
   });
 
-  test('cannot be told of the end is told by an event', async () => {
+  test('is unavailable at the end gets an event', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.releaseTransfer);
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);

@@ -16,7 +16,7 @@ let folder: string;
 let controlPlane: FakeControlPlane;
 let engine: ChildProcess;
 let port: number;
-/** Every process that a test started; each ends by itself when we let go of it. */
+/** All processes that a test started. Each ends when its channel closes. */
 let children: ChildProcess[];
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 30_000);
 
-/** Starts a program of these tests. */
+/** Starts a program of the test support. */
 function start(path: string, ...settings: string[]): ChildProcess {
   const child = fork(join(import.meta.dirname, path), settings);
   children.push(child);
@@ -71,7 +71,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   return body;
 }
 
-test('an upload of 1 GiB needs no more memory than a small one, give or take 150 MiB', async () => {
+test('an upload of 1 GiB needs at most 150 MiB more memory than a small one', async () => {
   await startEngine();
   await upload(MIB);
   const before = await peakBytes();
@@ -80,7 +80,7 @@ test('an upload of 1 GiB needs no more memory than a small one, give or take 150
   expect(growth).toBeLessThan(150 * MIB);
 }, 60_000);
 
-test('200 uploads at once need no more memory for 4 MiB each than for 1 MiB each, give or take 150 MiB', async () => {
+test('200 concurrent uploads of 4 MiB need at most 150 MiB more memory than 200 of 1 MiB', async () => {
   await startEngine();
   await uploadAtOnce(200, MIB);
   const before = await peakBytes();
@@ -89,14 +89,14 @@ test('200 uploads at once need no more memory for 4 MiB each than for 1 MiB each
   expect(growth).toBeLessThan(150 * MIB);
 }, 120_000);
 
-test('200 uploads at once to S3 need less than 3 GiB: a part of 8 MiB each, 32 more, and what is not collected yet', async () => {
+test('200 concurrent uploads to S3 need less than 3 GiB: a part of 8 MiB each, 32 more parts, and garbage', async () => {
   const storage = start('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
   await uploadAtOnce(200, 24 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 300_000);
 
-/** Uploads that go on side by side, piece by piece: none ends before all have sent their last one. */
+/** Runs uploads concurrently, chunk by chunk. None ends before all have sent their last chunk. */
 async function uploadAtOnce(count: number, fileBytes: number): Promise<void> {
   const piece = randomBytes(MIB / 16);
   const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(port)));
@@ -113,7 +113,7 @@ async function uploadAtOnce(count: number, fileBytes: number): Promise<void> {
     );
   }
   for (const client of clients) client.send(`\r\n${CLOSING_BOUNDARY}`);
-  const answers = await Promise.all(clients.map((client) => client.response(120)));
-  expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
+  const responses = await Promise.all(clients.map((client) => client.response(120)));
+  expect(responses.filter(({ status }) => status !== 202)).toEqual([]);
   for (const client of clients) client.vanish();
 }

@@ -11,9 +11,9 @@ import type { FakeTicket } from './support/fake-control-plane.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
 import { describeUpload, type UploadPlan, uploadPlans } from './support/upload-plans.ts';
 
-/** Uploads to send. What is refused is followed by one that is right, so there will be more. */
+/** Number of generated uploads. Each refused one is followed by a valid one, so more are sent. */
 const UPLOADS = Number(process.env.PROPERTY_UPLOADS ?? 150);
-/** Repeats a run by what it printed: the seed makes the same uploads, the path goes straight to a counterexample. */
+/** Repeats a run: the printed seed generates the same uploads, and the path leads to the counterexample. */
 const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Sends an upload; undefined when the client vanished before the answer. */
+/** Sends an upload. Undefined if the client disconnects before the response. */
 async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawResponse | undefined> {
   const { token, contentType, chunked, pieceBytes, body, cutAt } = plan;
   const client = await RawClient.connect(engine.port);
@@ -62,16 +62,16 @@ async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawResponse |
 
 function complaintsAbout({ status, headers, body }: RawResponse): string[] {
   const text = JSON.stringify(body);
-  const answer = { status, headers: Object.fromEntries(headers), body: Buffer.from(text) };
+  const response = { status, headers: Object.fromEntries(headers), body: Buffer.from(text) };
   return [
     ...(status >= 500 ? [`${status}: ${text}`] : []),
     ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
     ...(INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
-    ...check.complaints('/upload', 'post', answer),
+    ...check.complaints('/upload', 'post', response),
   ];
 }
 
-/** What is stored under a ticket is the one file of its form. */
+/** The ticket's only stored file is the file of the form. */
 async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promise<void> {
   const { body } = await engine.objects.get(ticket.sources.at(-1) ?? '');
   const content = await buffer(body);
@@ -80,14 +80,14 @@ async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promi
   expect(completions.map(({ bytes }) => bytes)).toEqual([content.byteLength]);
 }
 
-/** Nothing is kept of a form that was refused or cut off, and the ticket is as good as before. */
+/** A refused or interrupted upload leaves no file, and its ticket stays valid. */
 async function expectAsBefore(ticket: FakeTicket): Promise<void> {
-  // A client that vanished may still be under way.
-  const answer = await until(async () => {
+  // The upload of a disconnected client may still be in progress.
+  const response = await until(async () => {
     const given = await send(RIGHT, ticket);
     return given?.status === 409 ? undefined : given;
   });
-  expect(answer).toMatchObject({ status: 202 });
+  expect(response).toMatchObject({ status: 202 });
   await expectStored(ticket, RIGHT.file);
   expect((await engine.storedFiles()).filter((file) => file.startsWith('.tmp'))).toEqual([]);
 }
@@ -99,10 +99,10 @@ test(
     let taken = 0;
     const property = fc.asyncProperty(uploadPlans(), async (plan) => {
       const ticket = engine.controlPlane.issue();
-      const answer = await send(plan, ticket);
-      if (answer !== undefined) expect(complaintsAbout(answer)).toEqual([]);
-      if (plan.file !== undefined) expect(answer?.status).toBe(202);
-      if (answer?.status === 202) {
+      const response = await send(plan, ticket);
+      if (response !== undefined) expect(complaintsAbout(response)).toEqual([]);
+      if (plan.file !== undefined) expect(response?.status).toBe(202);
+      if (response?.status === 202) {
         taken += 1;
         await expectStored(ticket, plan.file);
       } else {

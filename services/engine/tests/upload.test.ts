@@ -57,15 +57,15 @@ function completed() {
   return engine.controlPlane.completions.find(({ videoId }) => videoId === ticket.videoId);
 }
 
-describe('a file that arrives', () => {
-  test('rests in the store byte for byte and is reported with its size and hash', async () => {
+describe('a valid upload', () => {
+  test('is stored unchanged and registered with its size and hash', async () => {
     const file = randomBytes(3 * 1024 * 1024 + 7);
     const form = new FormData();
     form.append('file', new Blob([file], { type: 'video/mp4' }), 'My clip.mp4');
-    const answer = await upload(form);
-    expect(answer.status).toBe(202);
-    expect(answer.headers.get('x-powered-by')).toBeNull();
-    expect(await answer.json()).toEqual({
+    const response = await upload(form);
+    expect(response.status).toBe(202);
+    expect(response.headers.get('x-powered-by')).toBeNull();
+    expect(await response.json()).toEqual({
       videoId: ticket.videoId,
       status: 'processing',
       size: file.byteLength,
@@ -83,7 +83,7 @@ describe('a file that arrives', () => {
     expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
   });
 
-  test('may stand in any field, among text parts', async () => {
+  test('may have the file in any field, among text parts', async () => {
     const form = joined(
       textPart('title', 'ignored'),
       textPart('a[b][c]', 'ignored too'),
@@ -97,13 +97,13 @@ describe('a file that arrives', () => {
     expect((await stored()).equals(FILE)).toBe(true);
   });
 
-  test('may hold what looks like the end of the form', async () => {
+  test('may contain bytes that look like the end of the form', async () => {
     const file = joined('\r\n--', BOUNDARY.slice(0, -1), '\r\n\n', `--${BOUNDARY}--`, '\r\n\r');
     expect((await upload(formWith(file))).status).toBe(202);
     expect((await stored()).equals(file)).toBe(true);
   });
 
-  test('may come in chunks of unknown total length, byte by byte', async () => {
+  test('may have a chunked body of unknown length, byte by byte', async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: ticket.token, length: null });
     for (const byte of formWith('tiny')) client.sendChunk(Buffer.of(byte));
@@ -123,11 +123,11 @@ describe('a file that arrives', () => {
     [`${'x'.repeat(254)}🎬.mp4`, `${'x'.repeat(254)}\ufffd`],
     ['x'.repeat(5_000), 'x'.repeat(255)],
   ])('is stored under our own name whatever its own is (%#)', async (fileName, reported) => {
-    // A part's head cannot carry a bare control character but through the encoded form.
+    // The headers of a part carry control characters only in encoded form.
     const encoded = Buffer.from(fileName).toString('hex').replace(/../g, '%$&');
     const head = filePartHead('@').replace('filename="@"', `filename*=UTF-8''${encoded}`);
-    const answer = await upload(joined(head, FILE, '\r\n', CLOSING_BOUNDARY));
-    expect(answer.status).toBe(202);
+    const response = await upload(joined(head, FILE, '\r\n', CLOSING_BOUNDARY));
+    expect(response.status).toBe(202);
     expect((await stored()).equals(FILE)).toBe(true);
     expect(completed()?.fileName).toBe(reported);
   });
@@ -139,10 +139,10 @@ describe('a token', () => {
     ['unknown', 'ut_nobody_knows_it', 'upload_token_invalid'],
     ['absurdly long', 'u'.repeat(5_000), 'upload_token_invalid'],
   ])('that is %s is refused', async (_what, token, code) => {
-    const answer = await upload(formWith(FILE), { token });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(await answer.json()).toMatchObject({ status: 401, code, instance: '/upload' });
+    const response = await upload(formWith(FILE), { token });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(await response.json()).toMatchObject({ status: 401, code, instance: '/upload' });
   });
 
   test('that has expired is refused', async () => {
@@ -150,7 +150,7 @@ describe('a token', () => {
     expect(await (await upload(formWith(FILE))).json()).toMatchObject({ code: 'upload_token_expired' });
   });
 
-  test('carries one file: its second use is refused', async () => {
+  test('is valid for one file: its second use is refused', async () => {
     expect((await upload(formWith(FILE))).status).toBe(202);
     const again = await upload(formWith('another file'));
     expect(again.status).toBe(401);
@@ -158,9 +158,9 @@ describe('a token', () => {
     expect((await stored()).equals(FILE)).toBe(true);
   });
 
-  test('used ten times at once carries one file; the others are told at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => upload(formWith(FILE))));
-    const statuses = answers.map(({ status }) => status).sort();
+  test('used ten times at once accepts one file and refuses the others at once', async () => {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => upload(formWith(FILE))));
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses[0]).toBe(202);
     expect(statuses.filter((status) => status === 202)).toHaveLength(1);
     expect(statuses.slice(1).every((status) => status === 409 || status === 401)).toBe(true);
@@ -171,7 +171,7 @@ describe('a token', () => {
 describe('Expect: 100-continue', () => {
   const headers = { Expect: '100-continue' };
 
-  test('is answered only once the token is redeemed', async () => {
+  test('gets 100 Continue only after the token is redeemed', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     engine.controlPlane.gate = promise;
     engine.controlPlane.requests.length = 0;
@@ -189,7 +189,7 @@ describe('Expect: 100-continue', () => {
     client.vanish();
   });
 
-  test('is answered with the refusal alone when the token is no good', async () => {
+  test('gets only the problem if the token is invalid', async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
     expect((await client.response()).status).toBe(401);
@@ -198,7 +198,7 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('a form that is refused', () => {
+describe('a refused form', () => {
   const refused: [string, () => Buffer | string, number, string][] = [
     ['no part at all', () => joined(CLOSING_BOUNDARY), 400, 'file_missing'],
     ['text parts only', () => joined(textPart('file', 'text'), CLOSING_BOUNDARY), 400, 'file_missing'],
@@ -231,13 +231,13 @@ describe('a form that is refused', () => {
       'malformed_multipart',
     ],
     [
-      'no closing boundary after a whole file',
+      'no closing boundary after a complete file',
       () => joined(filePartHead(), FILE, '\r\n', textPart('a', 'b')),
       400,
       'malformed_multipart',
     ],
     [
-      'a part head that never ends',
+      'part headers that never end',
       () => joined(`--${BOUNDARY}\r\nX: ${'x'.repeat(100_000)}`),
       400,
       'malformed_multipart',
@@ -291,9 +291,9 @@ describe('a form that is refused', () => {
     ],
   ];
 
-  test.each(refused)('with %s leaves nothing but a usable token', async (_what, form, status, code) => {
-    const answer = await upload(Buffer.from(form()));
-    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+  test.each(refused)('with %s leaves no file and a valid token', async (_what, form, status, code) => {
+    const response = await upload(Buffer.from(form()));
+    expect({ status: response.status, body: await response.json() }).toMatchObject({
       status,
       body: { status, code },
     });
@@ -310,16 +310,19 @@ describe('a form that is refused', () => {
     ['multipart/mixed; boundary=x', 415, 'unsupported_media_type'],
     ['multipart/form-data', 400, 'malformed_multipart'],
     ['multipart/form-data; boundary', 400, 'malformed_multipart'],
-  ])('as %s is told so', async (contentType, status, code) => {
-    const answer = await upload(formWith(FILE), { contentType });
-    expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status, body: { code } });
+  ])('as %s is refused', async (contentType, status, code) => {
+    const response = await upload(formWith(FILE), { contentType });
+    expect({ status: response.status, body: await response.json() }).toMatchObject({
+      status,
+      body: { code },
+    });
     expect((await upload(formWith(FILE))).status).toBe(202);
   });
 });
 
 describe('browsers', () => {
-  test('may upload from any page: the preflight needs no token', async () => {
-    const answer = await fetch(`${engine.url}/upload`, {
+  test('may upload from any origin: the preflight needs no token', async () => {
+    const response = await fetch(`${engine.url}/upload`, {
       method: 'OPTIONS',
       headers: {
         Origin: 'https://example.com',
@@ -327,47 +330,47 @@ describe('browsers', () => {
         'Access-Control-Request-Headers': 'x-upload-token,content-type',
       },
     });
-    expect(answer.status).toBe(204);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-    expect(answer.headers.get('access-control-allow-methods')).toContain('POST');
-    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase().split(',')).toEqual(
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-allow-methods')).toContain('POST');
+    expect(response.headers.get('access-control-allow-headers')?.toLowerCase().split(',')).toEqual(
       expect.arrayContaining(['x-upload-token', 'content-type']),
     );
   });
 
-  test('may read errors too', async () => {
-    const answer = await upload(formWith(FILE), { token: null });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  test('may read problems, too', async () => {
+    const response = await upload(formWith(FILE), { token: null });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
   });
 });
 
 describe('other requests', () => {
-  test('with another method are told which one works', async () => {
-    const answer = await fetch(`${engine.url}/upload`);
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
+  test('with another method get the allowed method', async () => {
+    const response = await fetch(`${engine.url}/upload`);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   });
 
-  test('to other places find nothing, and their bodies are not drained', async () => {
+  test('to other paths get 404, and their bodies are not read', async () => {
     const client = await RawClient.connect(engine.port);
     client.send('POST /elsewhere HTTP/1.1\r\nHost: engine\r\nContent-Length: 1000000000\r\n\r\nabc');
-    const answer = await client.response();
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('connection')).toBe('close');
+    const response = await client.response();
+    expect(response.status).toBe(404);
+    expect(response.headers.get('connection')).toBe('close');
     await client.closedByServer();
   });
 
-  test('/readyz names what is missing', async () => {
-    // The checks run once a second.
-    const answer = (status: number) =>
+  test('/readyz names what is unavailable', async () => {
+    // The readiness checks run once a second.
+    const response = (status: number) =>
       until(async () => {
         const response = await fetch(`${engine.url}/readyz`);
         return response.status === status ? response : undefined;
       });
-    await answer(200);
+    await response(200);
     engine.controlPlane.broken.add(INTERNAL_PATHS.attemptWanted);
-    const { missing } = (await (await answer(503)).json()) as { missing: string[] };
+    const { missing } = (await (await response(503)).json()) as { missing: string[] };
     engine.controlPlane.broken.clear();
     expect(missing).toEqual(['controlPlane']);
   });

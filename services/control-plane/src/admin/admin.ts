@@ -10,7 +10,7 @@ import { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { openDatabase, openPatientPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
-import { AdminError } from './admin-error.ts';
+import { AdminError, type AdminServices, type RunCommand } from './command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
@@ -25,16 +25,6 @@ export type AdminHost = {
   write(text: string): void;
   writeError(text: string): void;
 };
-
-/** What a command works with. */
-export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService };
-
-/** Runs a piece of work on the services and says what came of it: the text, or the result as JSON. */
-export type RunCommand = <T>(
-  options: { json?: boolean },
-  work: (services: AdminServices) => Promise<T>,
-  describe: (result: T) => string,
-) => Promise<void>;
 
 /** Runs one command of the administrators' command line. Resolves with the exit code; never throws. */
 export async function runAdmin(args: readonly string[], host: AdminHost): Promise<number> {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { PERMISSIONS } from '../auth/permissions.ts';
+import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Permission } from '../db/schema.ts';
 
 const LONGEST_NAME = 100;

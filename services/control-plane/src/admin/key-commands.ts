@@ -2,12 +2,11 @@ import { type Command, Option } from 'commander';
 import type { WorkspacesService } from '../account/workspaces.service.ts';
 import type { ApiKeyRecord } from '../api-keys/api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from '../api-keys/api-keys.service.ts';
-import { PERMISSIONS } from '../auth/permissions.ts';
+import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { readCursor } from '../http/pagination.ts';
-import type { RunCommand } from './admin.ts';
-import { AdminError } from './admin-error.ts';
 import { parseFuture, parseName, parsePermissions } from './arguments.ts';
+import { AdminError, type RunCommand } from './command.ts';
 import { textTable } from './text-table.ts';
 
 const PAGE = 100;

@@ -1,7 +1,7 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
-import type { RunCommand } from './admin.ts';
 import { parseName } from './arguments.ts';
+import type { RunCommand } from './command.ts';
 import { textTable } from './text-table.ts';
 
 type Options = { json?: boolean };

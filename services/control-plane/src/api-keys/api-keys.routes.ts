@@ -1,12 +1,9 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
-import { nextLink, readCursor } from '../http/pagination.ts';
+import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
-
-/** Query parameters of the list, after the contract has checked them and filled in defaults. */
-type ListQuery = { limit: number; cursor?: string };
 
 export function apiKeyRoutes(
   keys: ApiKeysService,
@@ -31,13 +28,7 @@ export function apiKeyRoutes(
     }),
 
     listApiKeys: async (req, res) => {
-      const { limit, cursor } = req.query as unknown as ListQuery;
-      const page = await keys.list(apiKeyOf(req).workspace_id, {
-        limit,
-        after: cursor === undefined ? undefined : readCursor(cursor),
-      });
-      if (page.nextCursor !== null) res.set('Link', nextLink(publicUrl, req.originalUrl, page.nextCursor));
-      res.json(page);
+      sendPage(req, res, publicUrl, await keys.list(apiKeyOf(req).workspace_id, pageOf(req)));
     },
 
     revokeApiKey: async (req, res) => {

@@ -1,12 +1,10 @@
 import { newId } from '@framelane/contracts/ids';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Problem } from '@framelane/service-kit/problem';
-import { PERMISSIONS } from '../auth/permissions.ts';
+import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
+import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
-import { type Page, type Position, toPage } from '../http/pagination.ts';
-import { invalidField } from '../http/problems.ts';
 import { type ApiKeyRecord, statusOf, toApiKeyRecord } from './api-key-record.ts';
 import { describeSecret, newApiKeySecret } from './api-key-secret.ts';
 import {
@@ -20,6 +18,7 @@ import {
   type UsedKey,
 } from './api-keys.store.ts';
 import { LastUse } from './last-use.ts';
+import { PERMISSIONS } from './permissions.ts';
 import { SharedLookups } from './shared-lookups.ts';
 
 /** RFC 3339 has years of four digits; an offset can lead beyond them. */

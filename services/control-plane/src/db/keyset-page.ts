@@ -1,5 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import type { Position } from '../http/pagination.ts';
+
+/** Where the next page begins: just after this row in (createdAt, id) order. */
+export type Position = { createdAt: Date; id: string };
+
+/** One page of a list, as the API returns it. */
+export type Page<T> = { data: T[]; nextCursor: string | null; hasMore: boolean };
 
 /** A page of a list: up to `limit` rows after a position, newest first by default. */
 export type PageRequest = { after: Position | undefined; limit: number; order?: 'asc' | 'desc' };
@@ -18,4 +23,24 @@ export function keysetPage<DB, TB extends keyof DB & string, O>(
   if (after === undefined) return page;
   const beyond = order === 'desc' ? sql`<` : sql`>`;
   return page.where(sql<boolean>`(${createdAt}, ${id}) ${beyond} (${after.createdAt}, ${after.id})`);
+}
+
+/** Makes a page from up to `limit + 1` rows; the extra row only shows that there are more. */
+export function toPage<R extends { id: string; created_at: Date }, T>(
+  rows: readonly R[],
+  limit: number,
+  toItem: (row: R) => T,
+): Page<T> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit;
+  return {
+    data: shown.map(toItem),
+    nextCursor: hasMore && last !== undefined ? cursorAfter(last) : null,
+    hasMore,
+  };
+}
+
+function cursorAfter({ id, created_at }: { id: string; created_at: Date }): string {
+  return Buffer.from(JSON.stringify([created_at.toISOString(), id])).toString('base64url');
 }

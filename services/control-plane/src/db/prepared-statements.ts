@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type {
   Compilable,
   CompiledQuery,
+  Kysely,
   PostgresCursor,
   PostgresPool,
   PostgresPoolClient,
   PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import type { Database } from './database.ts';
 import { isOverdue } from './database-unavailable.ts';
+import type { Schema } from './schema.ts';
 
 /** The names of the statements to prepare, by their text. */
 const names = new Map<string, string>();
@@ -19,11 +20,11 @@ const names = new Map<string, string>();
  * it with its own parameters. `build` gets placeholders and may use them only as values.
  */
 export function compileOnce<Parameters extends readonly unknown[], Row>(
-  build: (db: Database, ...parameters: Parameters) => Compilable<Row>,
-): (db: Database, ...parameters: Parameters) => Promise<Row[]> {
+  build: (db: Kysely<Schema>, ...parameters: Parameters) => Compilable<Row>,
+): (db: Kysely<Schema>, ...parameters: Parameters) => Promise<Row[]> {
   let compiled: { query: CompiledQuery<Row>; places: readonly number[] } | undefined;
 
-  const compile = (db: Database, count: number) => {
+  const compile = (db: Kysely<Schema>, count: number) => {
     const placeholders = Array.from({ length: count }, () => ({}));
     const query = build(db, ...(placeholders as unknown as Parameters)).compile();
     // A hash of the text: behind a pooler, a connection must not know another statement by this name.

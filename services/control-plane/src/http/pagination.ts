@@ -1,15 +1,11 @@
+import { invalidField } from '@framelane/service-kit/problem';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { invalidField } from './problems.ts';
-
-/** Where the next page begins: just after this row in (createdAt, id) order. */
-export type Position = { createdAt: Date; id: string };
-
-/** One page of a list, as every list of the API answers. */
-export type Page<T> = { data: T[]; nextCursor: string | null; hasMore: boolean };
+import type { Page, Position } from '../db/keyset-page.ts';
 
 const cursorContent = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,64}$/)]);
 
-/** Reads an opaque cursor. Throws a 400 Problem when it is not one of ours. */
+/** Reads an opaque cursor. Throws a 400 Problem when this API did not issue it. */
 export function readCursor(cursor: string): Position {
   try {
     const [createdAt, id] = cursorContent.parse(
@@ -21,31 +17,21 @@ export function readCursor(cursor: string): Position {
   }
 }
 
-/**
- * Makes a page from up to `limit + 1` rows: the extra one only tells that there is more. `link` is the value of the
- * Link header (RFC 8288), or null on the last page.
- */
-export function toPage<R extends { id: string; created_at: Date }, T>(
-  rows: readonly R[],
-  limit: number,
-  toItem: (row: R) => T,
-): Page<T> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit;
-  return {
-    data: shown.map(toItem),
-    nextCursor:
-      hasMore && last !== undefined
-        ? Buffer.from(JSON.stringify([last.created_at.toISOString(), last.id])).toString('base64url')
-        : null,
-    hasMore,
-  };
-}
-
-/** The Link header to the next page: the same request with the cursor put in. `publicUrl` may end in a path of its own. */
+/** The value of the Link header to the next page (RFC 8288): the same request with the cursor. `publicUrl` may have a path. */
 export function nextLink(publicUrl: string, originalUrl: string, nextCursor: string): string {
   const url = new URL(`${publicUrl}${originalUrl}`);
   url.searchParams.set('cursor', nextCursor);
   return `<${url.href}>; rel="next"`;
+}
+
+/** The page a request asks for. The contract has validated it and filled in the default limit. */
+export function pageOf(req: Request): { after: Position | undefined; limit: number } {
+  const { limit, cursor } = req.query as unknown as { limit: number; cursor?: string };
+  return { limit, after: cursor === undefined ? undefined : readCursor(cursor) };
+}
+
+/** Sends a page, with the header Link to the next one. */
+export function sendPage(req: Request, res: Response, publicUrl: string, page: Page<unknown>): void {
+  if (page.nextCursor !== null) res.set('Link', nextLink(publicUrl, req.originalUrl, page.nextCursor));
+  res.json(page);
 }

@@ -1,20 +1,8 @@
-import { Problem, unavailable } from '@framelane/service-kit/problem';
+import { Problem, unavailable, validationFailed } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
 import { isDatabaseUnavailable, isTooSlow } from '../db/database-unavailable.ts';
 import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './field-errors.ts';
-
-/** An input that breaks the contract; `field` as in the OpenAPI document, e.g. `query/limit` or `body/filename`. */
-export function invalidField(field: string, code: string, message: string): Problem {
-  return validationFailed([{ field, code, message }]);
-}
-
-function validationFailed(errors: { field: string; code: string; message: string }[]): Problem {
-  const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return new Problem('validation_failed', `The request is invalid: ${summary}.`, {
-    errors,
-  });
-}
 
 /** Turns the errors of the body parser, the OpenAPI validator and the database into Problems. */
 export function translateHttpError(error: unknown, req: Request): Problem | undefined {

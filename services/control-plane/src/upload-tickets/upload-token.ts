@@ -1,4 +1,4 @@
-import { hashSecret, randomBase62 } from '../api-keys/api-key-secret.ts';
+import { hashToken, randomBase62 } from '../secret-tokens.ts';
 
 /** 32 base62 characters carry 190 bits. */
 const TOKEN_LENGTH = 32;
@@ -10,5 +10,5 @@ export function newUploadToken(): string {
 
 /** What is stored of a token, and looked up by. */
 export function hashUploadToken(token: string): Buffer {
-  return hashSecret(token);
+  return hashToken(token);
 }

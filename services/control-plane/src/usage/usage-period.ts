@@ -1,4 +1,4 @@
-import { invalidField } from '../http/problems.ts';
+import { invalidField } from '@framelane/service-kit/problem';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
+import { invalidField } from '@framelane/service-kit/problem';
 import type { UpdateObject } from 'kysely';
 import type { Metadata, Schema } from '../db/schema.ts';
-import { invalidField } from '../http/problems.ts';
 
 /** What a client wants changed. */
 export type VideoPatch = components['schemas']['VideoPatch'];

@@ -1,16 +1,14 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
-import { nextLink, readCursor } from '../http/pagination.ts';
+import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { VideoRecord } from './video-record.ts';
 import type { VideosService } from './videos.service.ts';
 
 /** Query parameters of the list, after the contract has checked them and filled in defaults. */
 type ListQuery = {
-  limit: number;
   order: 'asc' | 'desc';
-  cursor?: string;
   status?: string[];
   createdAfter?: string;
   createdBefore?: string;
@@ -43,12 +41,10 @@ export function videoRoutes(
         },
         {
           order: query.order,
-          limit: query.limit,
-          after: query.cursor === undefined ? undefined : readCursor(query.cursor),
+          ...pageOf(req),
         },
       );
-      if (page.nextCursor !== null) res.set('Link', nextLink(publicUrl, req.originalUrl, page.nextCursor));
-      res.json(page);
+      sendPage(req, res, publicUrl, page);
     },
 
     updateVideo: async (req, res) => {

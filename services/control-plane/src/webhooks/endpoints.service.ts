@@ -1,10 +1,9 @@
 import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import { Problem } from '@framelane/service-kit/problem';
+import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
+import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { WebhookEndpointRow } from '../db/schema.ts';
-import { type Page, type Position, toPage } from '../http/pagination.ts';
-import { invalidField } from '../http/problems.ts';
 import {
   deleteDeliveries,
   findAttempts,

@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { apiKeyOf } from '../auth/authentication.ts';
-import { nextLink, type Page, type Position, readCursor } from '../http/pagination.ts';
+import { pageOf, sendPage } from '../http/pagination.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { CreatedWebhook, RotatedWebhook, WebhookEndpointsService } from './endpoints.service.ts';
@@ -25,13 +25,6 @@ export function webhookRoutes(
   addresses: { publicUrl: string; baseUrl: string },
   idempotent: Idempotent,
 ): Record<WebhookOperation, RequestHandler> {
-  const sendPage = (req: Request, res: Response, page: Page<unknown>) => {
-    if (page.nextCursor !== null) {
-      res.set('Link', nextLink(addresses.publicUrl, req.originalUrl, page.nextCursor));
-    }
-    res.json(page);
-  };
-
   return {
     createWebhook: idempotent<CreatedWebhook>({
       prepare: async (req) => {
@@ -48,7 +41,7 @@ export function webhookRoutes(
     }),
 
     listWebhooks: async (req, res) => {
-      sendPage(req, res, await webhooks.list(workspaceOf(req), pageOf(req)));
+      sendPage(req, res, addresses.publicUrl, await webhooks.list(workspaceOf(req), pageOf(req)));
     },
 
     getWebhook: async (req, res) => {
@@ -83,7 +76,12 @@ export function webhookRoutes(
     }),
 
     listWebhookDeliveries: async (req, res) => {
-      sendPage(req, res, await webhooks.deliveries(workspaceOf(req), String(req.params.id), pageOf(req)));
+      sendPage(
+        req,
+        res,
+        addresses.publicUrl,
+        await webhooks.deliveries(workspaceOf(req), String(req.params.id), pageOf(req)),
+      );
     },
 
     redeliverWebhookDelivery: idempotent<DeliveryRecord>({
@@ -98,10 +96,4 @@ export function webhookRoutes(
 
 function workspaceOf(req: Request): string {
   return apiKeyOf(req).workspace_id;
-}
-
-/** The requested page. The contract has checked the query and set the default limit. */
-function pageOf(req: Request): { after: Position | undefined; limit: number } {
-  const { limit, cursor } = req.query as unknown as { limit: number; cursor?: string };
-  return { limit, after: cursor === undefined ? undefined : readCursor(cursor) };
 }

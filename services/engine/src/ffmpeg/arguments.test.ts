@@ -10,8 +10,8 @@ const lineFor = (changes: Partial<EncodePlan> = {}) =>
 const streamsFor = (changes: Partial<EncodePlan> = {}) => lineFor(changes).outputs[0]?.options ?? [];
 const optionValue = (options: readonly string[], name: string) => options[options.indexOf(name) + 1];
 
-describe('the ffmpeg run', () => {
-  test('may open this one file only, in the containers and codecs of the list', () => {
+describe('the ffmpeg arguments', () => {
+  test('allow only the source file, in the listed containers and codecs', () => {
     const { inputOptions, input } = lineFor();
     expect(input).toBe('file:source/file');
     expect(optionValue(inputOptions, '-protocol_whitelist')).toBe('file');
@@ -20,7 +20,7 @@ describe('the ffmpeg run', () => {
       expect(inputOptions).toContain(limit);
   });
 
-  test('decodes once and scales each rung from the one above', () => {
+  test('decode once and scale each rendition from the next higher one', () => {
     const graph = optionValue(streamsFor(), '-filter_complex')?.split(';');
     expect(graph?.[0]).toMatch(
       /^\[0:1\]scale=854:480:interl=-1,fps=25\/1:start_time=0,.*trim=end_frame=50,scale=854:480:.*split=3\[480p\]\[to-360p\]\[to-poster\]$/,
@@ -37,7 +37,7 @@ describe('the ffmpeg run', () => {
     ['4K', 3840, 2160, 64, '16'],
     ['8K', 8192, 4320, 64, '3'],
     ['8K', 8192, 4320, 1, '1'],
-  ])('decodes %s (%sx%s) with %s threads to be had in %s', (_, width, height, threads, used) => {
+  ])('decode %s (%sx%s) with %s available threads in %s', (_, width, height, threads, used) => {
     const settings = { preset: 'veryfast', threads, limits: DEFAULT_TRANSCODE_LIMITS };
     const line = ffmpegArguments(encodePlan({ coded: { width, height } }), settings);
     expect(optionValue(line.inputOptions, '-threads')).toBe(used);
@@ -45,7 +45,7 @@ describe('the ffmpeg run', () => {
     expect(encoders).toBe(String(Math.min(threads, 16)));
   });
 
-  test('limits the sum of surround channels, lets other sound be, and can leave the mix to the decoder', () => {
+  test('limit the peaks of downmixed audio only, and can let the decoder mix', () => {
     const audio = { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
     const mixed = lineFor({ audio });
     expect(optionValue(mixed.outputs[0]?.options ?? [], '-filter_complex')).toMatch(/stereo,alimiter=/);
@@ -54,7 +54,7 @@ describe('the ffmpeg run', () => {
     expect(lineFor().inputOptions.join(' ')).not.toMatch(/downmix/);
   });
 
-  test('takes nothing else from the file', () => {
+  test('use no other streams and no metadata', () => {
     const outputOptions = streamsFor();
     expect(outputOptions.filter((_, at) => outputOptions[at - 1] === '-map')).toEqual([
       '[360p]',
@@ -66,7 +66,7 @@ describe('the ffmpeg run', () => {
     expect(optionValue(outputOptions, '-map_chapters')).toBe('-1');
   });
 
-  test('caps each rung and names its playlist', () => {
+  test('limit the bit rate of each rendition and name its playlist', () => {
     const outputOptions = streamsFor();
     expect(optionValue(outputOptions, '-maxrate:v:0')).toBe('800000');
     expect(optionValue(outputOptions, '-bufsize:v:1')).toBe('2800000');
@@ -75,11 +75,11 @@ describe('the ffmpeg run', () => {
     );
   });
 
-  test('has no trace of sound without any', () => {
+  test('have no audio options without audio', () => {
     expect(streamsFor({ audio: null }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
   });
 
-  test('passes on what is kept, and cuts the other rungs at its key frames', () => {
+  test('copy passthrough tracks and cut the other renditions at their key frames', () => {
     const outputOptions = streamsFor({
       videoPassthrough: true,
       audio: { index: 0, make: { passthroughFrames: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
@@ -101,7 +101,7 @@ describe('the ffmpeg run', () => {
     expect(optionValue(outputOptions, '-hls_time')).toBe('5');
   });
 
-  test('makes pictures of frames that are decoded anyhow, or of the source where no rung is encoded', () => {
+  test('take images from frames that are decoded anyway, or from the source if no rendition is encoded', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex') ?? '';
     const full = graph({ rungs: planLadder({ width: 1920, height: 1080 }, 25) });
     expect(full).toMatch(/\[to-720p\]zscale=[^;]*\[to-poster\];.*\[to-360p\]zscale=[^;]*\[to-storyboard\];/);
@@ -116,7 +116,7 @@ describe('the ffmpeg run', () => {
     ]);
   });
 
-  test('converts only pictures that are not as they are delivered', () => {
+  test('convert only incompatible frames', () => {
     const [top] = optionValue(streamsFor({ pixelsCompatible: true }), '-filter_complex')?.split(';') ?? [];
     expect(top).toMatch(/trim=end_frame=50,format=yuv420p,setsar=1,/);
     const small = { pixelsCompatible: true, rungs: planLadder({ width: 640, height: 360 }, 25) };
@@ -126,7 +126,7 @@ describe('the ffmpeg run', () => {
     );
   });
 
-  test('repairs what has to be repaired', () => {
+  test('contain repair filters only where needed', () => {
     const graph = (changes: Partial<EncodePlan>) => optionValue(streamsFor(changes), '-filter_complex');
     expect(graph({})).not.toMatch(/bwdif|tonemap|in_color_matrix/);
     expect(graph({ deinterlace: 'send_field' })).toMatch(/,bwdif=mode=send_field:.*?,fps=/);

@@ -34,7 +34,7 @@ const LONGEST_LINE = 1024 ** 2;
 /**
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
  *
- * The kernel may reuse the id of a group whose processes are all gone. So the group gets a signal only at the moment its leader
+ * The kernel may reuse the id of a group whose processes have all ended. So the group gets a signal only at the moment its leader
  * exits, before another process can start. A process that left the group, which only a sandbox prevents, may hold the
  * pipes open. They are closed after a while, so that `close` is emitted in any case.
  */
@@ -92,7 +92,7 @@ function sendToGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     process.kill(-child.pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    // The group is gone, or the new process does not lead it yet.
+    // The group has ended, or the new process does not lead it yet.
     if (!hasExited(child)) child.kill(signal);
   }
 }

@@ -45,45 +45,48 @@ const plan = (
   );
 
 describe('an encode plan', () => {
-  test.each([0.1, 1, 6, 23.96, 24, 30, 3600.04])('ends the sound of %s s with the picture', (duration) => {
-    const { frames, audio, duration: delivered } = plan(duration);
-    expect(frames).toBe(Math.round(duration * 25));
-    const samples = audio && 'samples' in audio.make ? audio.make.samples : Number.NaN;
-    // Whole AAC frames behind the one the encoder puts in front; the last begins before the picture ends.
-    expect(samples % 1024).toBe(0);
-    expect(samples).toBeLessThan(delivered * 48_000);
-    expect(samples).toBeGreaterThanOrEqual(delivered * 48_000 - 1024);
-  });
+  test.each([0.1, 1, 6, 23.96, 24, 30, 3600.04])(
+    'ends the audio of a video of %s s with the video',
+    (duration) => {
+      const { frames, audio, duration: delivered } = plan(duration);
+      expect(frames).toBe(Math.round(duration * 25));
+      const samples = audio && 'samples' in audio.make ? audio.make.samples : Number.NaN;
+      // Whole AAC frames after the one the encoder adds at the start. The last one starts before the video ends.
+      expect(samples % 1024).toBe(0);
+      expect(samples).toBeLessThan(delivered * 48_000);
+      expect(samples).toBeGreaterThanOrEqual(delivered * 48_000 - 1024);
+    },
+  );
 
   test.each([
-    ['at once', 0, 0, 250],
-    ['when the encoder of the sound has put a frame in front', 0.023, 0.023, 249],
+    ['at zero', 0, 0, 250],
+    ['after the delay of the audio encoder', 0.023, 0.023, 249],
     ['after half a second', 0.51, -0.01, 250],
-    ['before it is shown', -1, 0, 250],
-  ])('has a frame at zero when the picture begins %s', (_, start, lead, frames) => {
+    ['before zero', -1, 0, 250],
+  ])('has a frame at zero when the video starts %s', (_, start, lead, frames) => {
     expect(plan(10, {}, 2, { start })).toMatchObject({ lead, frames });
   });
 
-  test('keeps what fits, unless it was tried before', () => {
-    const fitting = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
-    const kept = plan(5, {}, 2, fitting);
-    expect(kept).toMatchObject({
+  test('passes compatible tracks through, unless that failed before', () => {
+    const compatible = { gops: [{ start: 0, duration: 5, bytes: 300_000 }], frames: 235 };
+    const passed = plan(5, {}, 2, compatible);
+    expect(passed).toMatchObject({
       videoPassthrough: true,
       audio: { make: { passthroughFrames: 235 } },
       segmentSeconds: 6,
     });
-    expect(kept.obstacles).toEqual({ video: null, audio: null });
-    const encoded = plan(5, {}, 2, fitting, false);
+    expect(passed.obstacles).toEqual({ video: null, audio: null });
+    const encoded = plan(5, {}, 2, compatible, false);
     expect(encoded).toMatchObject({ videoPassthrough: false, audio: { make: { samples: 239_616 } } });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: 'failed' });
-    expect([kept, encoded].map(hasPassthrough)).toEqual([true, false]);
+    expect([passed, encoded].map(hasPassthrough)).toEqual([true, false]);
   });
 
-  test('says why it encodes', () => {
+  test('names the obstacles to passthrough', () => {
     expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: 'gaps' });
   });
 
-  test('knows pictures that need no conversion', () => {
+  test('recognizes frames that need no conversion', () => {
     const hd = { coded: { width: 1280, height: 720 } };
     expect(
       [plan(1), plan(1, { ...hd, colorMatrix: null })].map(({ pixelsCompatible }) => pixelsCompatible),
@@ -101,9 +104,9 @@ describe('an encode plan', () => {
   test.each([
     ['interlaced', 'h264', 'mp4', true, 'send_field', 50],
     ['progressive', 'h264', 'mp4', false, null, 25],
-    ['of television, which may get interlaced', 'h264', 'mpegts', false, 'send_frame', 25],
-    ['single fields of HEVC', 'hevc', 'mpegts', true, null, 25],
-  ])('deinterlaces pictures that are %s only if they may show two fields', (...facts) => {
+    ['television that may change to interlaced', 'h264', 'mpegts', false, 'send_frame', 25],
+    ['field-coded HEVC', 'hevc', 'mpegts', true, null, 25],
+  ])('chooses how to deinterlace: %s', (...facts) => {
     const [, codec, container, interlaced, deinterlace, rate] = facts;
     expect(plan(1, { codec, interlaced }, 2, { container })).toMatchObject({
       ...{ deinterlace, frames: rate, sourceRate: 25 },
@@ -114,13 +117,13 @@ describe('an encode plan', () => {
   test.each([
     ['h264', 60],
     ['mpeg2video', 25],
-  ])('takes the grid of %s, unless it is that of fields', (codec, rate) => {
+  ])('uses the grid of %s frames, unless it is a grid of fields', (codec, rate) => {
     const grid = { numerator: 60, denominator: 1 };
     const { frameRate } = plan(1, { codec, declaredRate: null }, 2, { grid });
     expect(frameRate.numerator).toBe(rate);
   });
 
-  test('assumes the matrix of its size for untagged video only', () => {
+  test('assumes a matrix by size for untagged video only', () => {
     expect(plan(1).assumedMatrix).toBeNull();
     expect(plan(1, { colorMatrix: null }).assumedMatrix).toBe('bt601');
     expect(plan(1, { colorMatrix: null, coded: { width: 1280, height: 720 } }).assumedMatrix).toBe('bt709');
@@ -137,13 +140,13 @@ describe('an encode plan', () => {
     ],
     ['ten bits in two planes', { pixelFormat: 'p010le' }, 2, ['high_bit_depth']],
     ['eight bits of 4:2:2', { pixelFormat: 'yuvj422p' }, 2, ['chroma_subsampling']],
-    ['a missing end', { declaredDuration: 20 }, 2, ['truncated']],
+    ['a truncated file', { declaredDuration: 20 }, 2, ['truncated']],
     ['six channels', {}, 6, ['audio_downmixed']],
-  ] as [string, Partial<VideoTrack>, number, string[]][])('tells of %s', (_, video, channels, codes) => {
+  ] as [string, Partial<VideoTrack>, number, string[]][])('reports %s', (_, video, channels, codes) => {
     expect(plan(10, video, channels).inputIssues.map(({ code }) => code)).toEqual(codes);
   });
 
-  test('knows a missing end by the longest track when the container says no more', () => {
+  test('detects truncation by the longest track if tracks declare no duration', () => {
     const issues = (end: number) => plan(10, {}, 2, { end, declared: 20 }).inputIssues;
     expect(issues(15)).toEqual([{ code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' }]);
     expect(issues(19.5)).toEqual([]);

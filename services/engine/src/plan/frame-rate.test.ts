@@ -6,7 +6,7 @@ const whole = (rate: number) => ({ numerator: rate, denominator: 1 });
 const NTSC = { numerator: 30000, denominator: 1001 };
 const FIELDS = { numerator: 60000, denominator: 1001 };
 
-describe('the frame rate delivered', () => {
+describe('the delivered frame rate', () => {
   test.each([
     ['its own, when it holds a constant one', 29.97, NTSC, '30000/1001'],
     ['its own, even an unusual one', 12.5, { numerator: 25, denominator: 2 }, '25/2'],
@@ -37,27 +37,21 @@ describe('the frame rate delivered', () => {
     ['that of the grid, though the average is a usual rate by chance', 30, whole(30), whole(60), '60/1'],
     ['that of the grid, however few frames are on it', 3.1, whole(60), whole(60), '60/1'],
     ['its own, when all of its frames are also on a finer grid', 8, whole(8), whole(24), '16/1'],
-    [
-      'that of film, when its frames are shown for two and three fields in turn',
-      23.976,
-      NTSC,
-      FIELDS,
-      '24000/1001',
-    ],
+    ['that of film, when its frames last two and three fields in turn', 23.976, NTSC, FIELDS, '24000/1001'],
     ['its own, when its grid is that of a usual rate', 29.97, NTSC, NTSC, '30000/1001'],
-  ])('of frames on a grid is %s', (_, average, declared, grid, expected) => {
+  ])('for frames on a grid is %s', (_, average, declared, grid, expected) => {
     expect(toFraction(deliveryFrameRate({ average, declared, grid }))).toBe(expected);
   });
 });
 
-describe('the rate of fields', () => {
+describe('the field rate', () => {
   test.each([
     ['Europe', whole(25), whole(50)],
     ['America', NTSC, FIELDS],
     ['a recorder', whole(30), whole(60)],
-    ['film of which fields are shown twice', { numerator: 24000, denominator: 1001 }, null],
+    ['film with repeated fields', { numerator: 24000, denominator: 1001 }, null],
     ['more than can be delivered', whole(50), null],
-  ])('of %s', (_, pictures, fields) => {
-    expect(fieldRate(pictures)).toEqual(fields);
+  ])('of %s', (_, frames, fields) => {
+    expect(fieldRate(frames)).toEqual(fields);
   });
 });

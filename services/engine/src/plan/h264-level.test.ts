@@ -12,8 +12,8 @@ test.each([
   ['25 frames a second', 1920, 1080, 25, [30, 30, 31, 40], [8, 5, 5, 4]],
   ['60 frames a second', 1920, 1080, 60, [30, 31, 32, 42], [8, 11, 5, 4]],
   ['a portrait', 1080, 1920, 30, [30, 31, 31, 40], [8, 11, 5, 4]],
-  ['a small picture, whose bit rate decides', 64, 36, 30, [13], [16]],
-  ['a stripe, whose longer side decides', 2000, 48, 25, [31], [16]],
+  ['a small frame, where the bit rate decides', 64, 36, 30, [13], [16]],
+  ['a narrow stripe, where the longer side decides', 2000, 48, 25, [31], [16]],
   ['more than decoders of level 4.2 can store', 4320, 1080, 30, [31, 31, 40, 50], [8, 5, 4, 6]],
 ])('the levels of a ladder of %s', (_, width, height, rate, expected, frames) => {
   expect(levels(width, height, rate).map(({ level }) => level)).toEqual(expected);

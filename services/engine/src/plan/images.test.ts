@@ -22,12 +22,12 @@ test.each([
   [4096, 2, 160, 2],
   [48, 2000, 12, 480],
   [16, 8192, 2, 480],
-])('its pictures have the shape of the video, %s x %s', (width, height, tileWidth, tileHeight) => {
+])('its images have the aspect ratio of the video, %s x %s', (width, height, tileWidth, tileHeight) => {
   const { tile } = planImages({ width, height }, 10, 9.96).storyboard;
   expect(tile).toEqual({ width: tileWidth, height: tileHeight });
 });
 
-test('the still picture is looked for after a tenth, and is there if there is one frame', () => {
+test('the poster is taken after a tenth of the video, and exists for a single frame', () => {
   expect(planImages(RUNG, 30, 29.96).posterFrom).toBeCloseTo(3);
   expect(planImages(RUNG, 0.04, 0).posterFrom).toBe(0);
 });

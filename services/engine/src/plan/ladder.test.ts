@@ -13,7 +13,7 @@ describe('the ladder', () => {
       2160,
       ['360p 640x360', '480p 854x480', '720p 1280x720', '1080p 1920x1080'],
     ],
-    ['upright video', 1080, 1920, ['360p 360x640', '480p 480x854', '720p 720x1280', '1080p 1080x1920']],
+    ['portrait video', 1080, 1920, ['360p 360x640', '480p 480x854', '720p 720x1280', '1080p 1080x1920']],
     ['cinema, by its short side', 1920, 800, ['360p 864x360', '480p 1152x480', '720p 1728x720']],
     ['a line short of a rung', 1916, 1079, ['360p 640x360', '480p 852x480', '720p 1278x720']],
     ['a square', 480, 480, ['360p 360x360', '480p 480x480']],
@@ -25,7 +25,7 @@ describe('the ladder', () => {
     expect(sizes(width, height)).toEqual(expected);
   });
 
-  test('caps fast video higher where it shows', () => {
+  test('raises the maximum bit rate of fast video in high renditions', () => {
     const caps = (rate: number) =>
       planLadder({ width: 1920, height: 1080 }, rate).map(({ maxRate }) => maxRate / 1000);
     expect(caps(30)).toEqual([800, 1400, 2800, 5000]);
@@ -37,7 +37,7 @@ describe('the ladder', () => {
     ['above 30 frames a second', 1080, 50, [2, 2, 1, 1]],
     ['above 30 frames a second, at the top', 480, 50, [2, 1]],
     ['above 30 frames a second, alone', 240, 60, [1]],
-  ])('shows every frame or every second one %s', (_, height, rate, steps) => {
+  ])('has every frame or every second frame %s', (_, height, rate, steps) => {
     const ladder = planLadder({ width: (height * 16) / 9, height }, rate);
     expect(ladder.map(({ frameStep }) => frameStep)).toEqual(steps);
   });

@@ -44,15 +44,15 @@ const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; hal
 export function planLadder(display: Size, framesPerSecond: number, maxRates = DEFAULT_MAX_RATES): Rung[] {
   const shortSide = Math.min(display.width, display.height);
   const isFast = framesPerSecond > FAST_RATE;
-  const fitting = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
-  const top = fitting.at(-1) ?? '360p';
+  const names = VIDEO_RENDITIONS.filter((name) => RUNGS[name].shortSide <= shortSide);
+  const top = names.at(-1) ?? '360p';
   const rung = (name: VideoRendition, size: Size): Rung => {
     const { fastFactor, halvesRate } = RUNGS[name];
     const maxRate = Math.round(maxRates[name] * (isFast ? fastFactor : 1));
     return { name, ...size, maxRate, frameStep: isFast && halvesRate && name !== top ? 2 : 1 };
   };
-  if (fitting.length === 0) return [rung('360p', ownSize(display))];
-  return fitting.map((name) => rung(name, scaled(display, RUNGS[name].shortSide)));
+  if (names.length === 0) return [rung('360p', ownSize(display))];
+  return names.map((name) => rung(name, scaled(display, RUNGS[name].shortSide)));
 }
 
 function scaled({ width, height }: Size, shortSide: number): Size {

@@ -3,7 +3,7 @@ import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import type { Gop } from '../source/gop-scan.ts';
 import { checkAudioPassthrough, checkVideoPassthrough } from './passthrough.ts';
 
-/** Groups of so many seconds each, at a bit rate. */
+/** Groups of pictures with these durations in seconds, at a bit rate. */
 function groups(durations: readonly number[], bitsPerSecond = 1_000_000): Gop[] {
   let start = 0;
   return durations.map((duration) => {
@@ -27,8 +27,8 @@ const facts = {
 };
 const withVideo = (changes: Parameters<typeof videoTrack>[0]) => ({ video: { ...facts.video, ...changes } });
 
-describe('video', () => {
-  test('that fits is kept', () => {
+describe('video passthrough', () => {
+  test('is possible for compatible video', () => {
     expect(checkVideoPassthrough(facts)).toEqual({ passthrough: { segmentSeconds: 6 }, obstacle: null });
   });
 
@@ -59,16 +59,16 @@ describe('video', () => {
     ['bit_rate', { gops: groups(Array(15).fill(2), 5_100_000) }],
     ['bit_rate', { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_600_000 }) }],
     ['segments', { gops: groups([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 2]) }],
-    // Frame 151, which rungs of half the frame rate do not have.
+    // Frame 151 is missing in renditions of half the frame rate.
     ['segments', { gops: groups([6.04, ...Array(5).fill(4.792)]), frameStep: 2 }],
-  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
+  ] as const)('is refused because of %s', (obstacle, changes) => {
     expect(checkVideoPassthrough({ ...facts, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 
   test.each([
-    ['as tagged for standard definition', withVideo({ colorMatrix: 'smpte170m' })],
+    ['with the tags of standard definition', withVideo({ colorMatrix: 'smpte170m' })],
     ['untagged', withVideo({ colorMatrix: null, colorPrimaries: null, colorTransfer: null })],
-    ['above rungs of half the frame rate', { frameStep: 2 }],
+    ['above renditions of half the frame rate', { frameStep: 2 }],
     [
       'above them with an odd key frame inside a segment',
       { gops: groups([6, 1.04, 4.96, ...Array(9).fill(2)]), frameStep: 2 },
@@ -78,7 +78,7 @@ describe('video', () => {
       'with a moment above the cap',
       { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_400_000 }) },
     ],
-  ])('is kept %s', (_, changes) => {
+  ])('is possible %s', (_, changes) => {
     expect(checkVideoPassthrough({ ...facts, ...changes }).obstacle).toBeNull();
   });
 
@@ -97,9 +97,9 @@ describe('video', () => {
   );
 });
 
-describe('sound', () => {
+describe('audio passthrough', () => {
   const FRAME = 1024 / 48_000;
-  const sound = {
+  const compatible = {
     container: 'mp4',
     audio: audioTrack(),
     frames: { start: -FRAME, frames: 1408, bytes: 480_000 },
@@ -107,12 +107,14 @@ describe('sound', () => {
     duration: 30,
   };
 
-  test('that fits is kept up to the end of the picture', () => {
-    const { passthrough } = checkAudioPassthrough(sound);
+  test('is possible for compatible audio, up to the end of the video', () => {
+    const { passthrough } = checkAudioPassthrough(compatible);
     expect(passthrough).toEqual({ frames: 1407, end: expect.closeTo(1406 * FRAME) });
     expect(
-      checkAudioPassthrough({ ...sound, frames: { ...sound.frames, frames: 9000, bytes: 3_000_000 } })
-        .passthrough,
+      checkAudioPassthrough({
+        ...compatible,
+        frames: { ...compatible.frames, frames: 9000, bytes: 3_000_000 },
+      }).passthrough,
     ).toEqual(passthrough);
   });
 
@@ -123,12 +125,12 @@ describe('sound', () => {
     ['channels', { audio: audioTrack({ channels: 1 }) }],
     ['sample_rate', { audio: audioTrack({ sampleRate: 22_050 }) }],
     ['gaps', { frames: null }],
-    ['start', { frames: { ...sound.frames, start: -0.05 } }],
-    ['start', { frames: { ...sound.frames, start: 0.05 } }],
+    ['start', { frames: { ...compatible.frames, start: -0.05 } }],
+    ['start', { frames: { ...compatible.frames, start: 0.05 } }],
     ['start', { lead: 0.02 }],
-    ['length', { frames: { ...sound.frames, frames: 1300 } }],
-    ['bit_rate', { frames: { ...sound.frames, bytes: 700_000 } }],
-  ] as const)('that does not fit has to be encoded: %s', (obstacle, changes) => {
-    expect(checkAudioPassthrough({ ...sound, ...changes })).toEqual({ passthrough: null, obstacle });
+    ['length', { frames: { ...compatible.frames, frames: 1300 } }],
+    ['bit_rate', { frames: { ...compatible.frames, bytes: 700_000 } }],
+  ] as const)('is refused because of %s', (obstacle, changes) => {
+    expect(checkAudioPassthrough({ ...compatible, ...changes })).toEqual({ passthrough: null, obstacle });
   });
 });

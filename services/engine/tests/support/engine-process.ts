@@ -1,6 +1,6 @@
 /**
- * An engine in a process of its own: sends its port to the parent, and its peak memory whenever it is asked. It keeps its
- * objects in the bucket that its third argument tells of, as JSON, or in files.
+ * An engine in its own process. It sends its port to the parent, and its peak memory on each request. It stores objects in the bucket
+ * that the third argument describes as JSON, or in files.
  */
 import { join } from 'node:path';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';

@@ -21,7 +21,7 @@ export const SERVICE_SECRET = 'a service secret for tests, long enough';
 
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
-/** A ticket as the control plane keeps it. */
+/** A ticket in the control plane. */
 export type FakeTicket = {
   token: string;
   videoId: string;
@@ -30,37 +30,37 @@ export type FakeTicket = {
   leaseSeconds: number;
   /** The transfer it is leased to. */
   transferId: string | null;
-  /** Where each of its transfers was told to put the file, the latest last. */
+  /** The object keys of its transfers, the latest last. */
   sources: string[];
   used: boolean;
   expired: boolean;
   /** Its video failed because it expired. */
   failed: boolean;
   deleted: boolean;
-  /** Its workspace has too many uploads under way. */
+  /** Its workspace has reached its limit of concurrent uploads. */
   crowded: boolean;
 };
 
-type Answer = { status: number; body?: object; retryAfter?: string };
+type Reply = { status: number; body?: object; retryAfter?: string };
 
-/** The internal API over real HTTP, with the rules of the control plane and its state in plain sight. */
+/** The internal API over HTTP, with the rules of the control plane. Its state is public. */
 export class FakeControlPlane {
   readonly #server: Server;
   readonly #tickets = new Map<string, FakeTicket>();
-  /** Uploads that were registered, each once. */
+  /** Registered uploads, each once. */
   readonly completions: CompleteTransferRequest[] = [];
-  /** Bodies of the releases asked for. */
+  /** Bodies of the release requests. */
   readonly releases: { videoId: string; transferId: string; reason: string }[] = [];
   /** Paths of all requests, in order. */
   readonly requests: string[] = [];
-  /** Paths answered with 503. */
+  /** Paths that respond with 503. */
   readonly broken = new Set<string>();
-  /** As many completions are carried out without a response that arrives. */
+  /** The responses to this many completions get lost. */
   losesResponses = 0;
-  /** Attempts that may be claimed, by video; each can be once, and is wanted from then on. */
+  /** Attempts that can be claimed, by video. Each can be claimed once and is wanted from then on. */
   readonly claimable = new Map<string, ClaimAttemptResponse>();
   readonly #claimed = new Set<string>();
-  /** No request is answered before this resolves. */
+  /** No request gets a response before this resolves. */
   gate: Promise<void> = Promise.resolve();
 
   static async start(): Promise<FakeControlPlane> {
@@ -99,7 +99,7 @@ export class FakeControlPlane {
     return ticket;
   }
 
-  /** What the control plane does with an event of an engine. */
+  /** Applies an event of an engine. */
   apply({ type, data }: Message): void {
     if (type === 'upload.completed') this.#complete(data);
   }
@@ -116,22 +116,22 @@ export class FakeControlPlane {
     const body = await json(req);
     this.requests.push(path);
     await this.gate;
-    const answer = this.broken.has(path)
+    const reply = this.broken.has(path)
       ? refusal(503, 'unavailable')
       : req.headers.authorization === `Bearer ${SERVICE_SECRET}`
-        ? this.#answer(path, body)
+        ? this.#respond(path, body)
         : refusal(401, 'invalid_service_secret');
     if (path === INTERNAL_PATHS.completeTransfer && this.losesResponses > 0) {
       this.losesResponses -= 1;
       req.socket.destroy();
       return;
     }
-    if (answer.retryAfter !== undefined) res.setHeader('Retry-After', answer.retryAfter);
-    res.writeHead(answer.status, { 'Content-Type': 'application/json' });
-    res.end(answer.body && JSON.stringify(answer.body));
+    if (reply.retryAfter !== undefined) res.setHeader('Retry-After', reply.retryAfter);
+    res.writeHead(reply.status, { 'Content-Type': 'application/json' });
+    res.end(reply.body && JSON.stringify(reply.body));
   }
 
-  #answer(path: string, body: unknown): Answer {
+  #respond(path: string, body: unknown): Reply {
     switch (path) {
       case INTERNAL_PATHS.redeemTicket:
         return this.#redeem(body);
@@ -155,7 +155,7 @@ export class FakeControlPlane {
     }
   }
 
-  #claim(videoId: string): Answer {
+  #claim(videoId: string): Reply {
     const claim = this.claimable.get(videoId);
     if (claim === undefined) return refusal(409, 'attempt_not_claimable');
     this.claimable.delete(videoId);
@@ -163,7 +163,7 @@ export class FakeControlPlane {
     return { status: 200, body: claim };
   }
 
-  #redeem(body: unknown): Answer {
+  #redeem(body: unknown): Reply {
     const { token, contentLength } = redeemTicketRequest.parse(body);
     const ticket = this.#tickets.get(token);
     if (!ticket || ticket.deleted) return refusal(401, 'upload_token_invalid');
@@ -185,7 +185,7 @@ export class FakeControlPlane {
     };
   }
 
-  #complete(upload: CompleteTransferRequest): Answer {
+  #complete(upload: CompleteTransferRequest): Reply {
     const ticket = this.#leasedTo(upload);
     if (!ticket || ticket.deleted) return refusal(409, 'upload_cancelled');
     if (ticket.failed) return refusal(401, 'upload_token_expired');
@@ -194,7 +194,7 @@ export class FakeControlPlane {
     return { status: 204 };
   }
 
-  #release(body: unknown): Answer {
+  #release(body: unknown): Reply {
     const release = releaseTransferRequest.parse(body);
     this.releases.push(release);
     const ticket = this.#leasedTo(release);
@@ -209,7 +209,7 @@ export class FakeControlPlane {
   }
 }
 
-function refusal(status: number, code: string, extra: object = {}): Answer {
+function refusal(status: number, code: string, extra: object = {}): Reply {
   const body = { type: 'about:blank', title: code, status, detail: `Told so: ${code}.`, code, ...extra };
   return { status, body: { ...body, instance: '/internal', requestId: 'req_internal' } };
 }

@@ -14,7 +14,7 @@ export async function ffmpegReport(...args: string[]): Promise<string> {
   return stderr;
 }
 
-/** ffprobe's answer as an object. */
+/** The output of ffprobe as an object. */
 export async function ffprobe<T>(...args: string[]): Promise<T> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args], {
     maxBuffer: 64 * 1024 ** 2,
@@ -22,12 +22,12 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** The first picture of a file, three bytes a pixel: red, green, blue. */
+/** The first frame of a file, three bytes per pixel: red, green, blue. */
 export async function firstPicture(path: string): Promise<Buffer> {
   return decoded('-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
 }
 
-/** All pictures of a file in grey, a byte a pixel. */
+/** All frames of a file in grey, one byte per pixel. */
 export async function greyPictures(path: string, width: number, height: number): Promise<Buffer[]> {
   const asTheyAre = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
   const pixels = await decoded('-i', path, ...asTheyAre);
@@ -36,7 +36,7 @@ export async function greyPictures(path: string, width: number, height: number):
   );
 }
 
-/** The sound of a file, -1..1: the first sample of each channel, then the second. */
+/** The audio of a file, -1..1: the first sample of each channel, then the second. */
 export async function samples(path: string): Promise<Float32Array> {
   const bytes = await decoded('-i', path, '-vn', '-f', 'f32le', '-');
   return new Float32Array(new Uint8Array(bytes).buffer);

@@ -11,19 +11,19 @@ import { type EngineConfig, readEngineConfig, type UploadLimits } from '../../sr
 import { Engine } from '../../src/engine.ts';
 import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
 
-/** An engine with its own control plane, storage and bus, all real but the control plane. */
+/** An engine with a real object store and bus, and a fake control plane. */
 export type TestEngine = {
   engine: Engine;
   port: number;
   url: string;
-  /** Root of the internal listener. */
+  /** Base URL of the internal listener. */
   internalUrl: string;
   controlPlane: FakeControlPlane;
   objects: ObjectStore;
   bus: InProcessBus;
-  /** Events that were published, of one type. */
+  /** Published events of one type. */
   events<T extends MessageType>(type: T): MessageOf<T>[];
-  /** Files in the storage's folder, temporary ones included. */
+  /** Files in the folder of the object store, including temporary ones. */
   storedFiles(): Promise<string[]>;
   stop(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export type TestEngine = {
 export type TestEngineOptions = {
   env?: NodeJS.ProcessEnv;
   limits?: Partial<UploadLimits>;
-  /** Puts a fault between the engine and its storage or bus. */
+  /** Adds faults between the engine and its object store or bus. */
   wrapObjects?: (objects: ObjectStore) => ObjectStore;
   wrapBus?: (bus: MessageBus) => MessageBus;
 };
@@ -86,7 +86,7 @@ async function filesBelow(folder: string): Promise<string[]> {
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 }
 
-/** The object with some of its methods replaced; the others still see the private parts of the original. */
+/** A proxy that replaces some methods of an object. The other methods still access its private members. */
 export function withFaults<T extends object>(target: T, faults: Partial<T>): T {
   return new Proxy(target, {
     get(original, name) {

@@ -1,32 +1,32 @@
 import { BOUNDARY, CLOSING_BOUNDARY, joined } from '@framelane/test-kit/multipart';
 import fc, { type Arbitrary } from 'fast-check';
 
-/** One upload, right or wrong. */
+/** One upload, valid or not. */
 export type UploadPlan = {
   /** The token of the ticket, another one, or none. */
   token: 'own' | { other: string } | undefined;
   contentType: string;
   chunked: boolean;
-  /** The body is sent in pieces of so many bytes. */
+  /** Size in bytes of the chunks of the body. */
   pieceBytes: number;
   body: Buffer;
-  /** The client vanishes after so many bytes. */
+  /** The client disconnects after this many bytes. */
   cutAt: number | undefined;
-  /** The file of a form in which all is right; undefined where something is wrong. */
+  /** The file of a valid form; undefined if the form is invalid. */
   file: Buffer | undefined;
 };
 
-/** Bytes of a body that a reader is shown. */
+/** Bytes of a body to print. */
 const SHOWN_BYTES = 2_000;
 
 const RIGHT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** Uploads of which some are right and the others wrong in one place or in several. */
+/** Generates uploads: some valid, the others invalid in one or several places. */
 export function uploadPlans(): Arbitrary<UploadPlan> {
   return fc.oneof({ weight: 1, arbitrary: rightUpload() }, { weight: 3, arbitrary: wrongUpload() });
 }
 
-/** An upload for people to read. */
+/** An upload as readable text. */
 export function describeUpload({ token, contentType, chunked, body, cutAt }: UploadPlan): string {
   return [
     `X-Upload-Token: ${token === undefined || token === 'own' ? (token ?? 'none') : token.other}`,
@@ -113,7 +113,7 @@ function wrongType(): Arbitrary<string> {
   );
 }
 
-/** A file among other parts, under all sorts of names. */
+/** A file among other parts, with various names. */
 function filePart(): Arbitrary<Buffer> {
   const fileName = fc.oneof(
     hostile().map((text) => `; filename="${text}"`),
@@ -162,7 +162,7 @@ function head(name: string, parameters: string, type = 'Content-Type: video/mp4\
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${parameters}\r\n${type}\r\n`;
 }
 
-/** Bytes that come close to a boundary, which a form chooses so that it is not in its files. */
+/** Bytes that resemble a boundary. A client chooses a boundary that its file does not contain. */
 function fileContent(): Arbitrary<Buffer> {
   const almost = `\r\n--${BOUNDARY.slice(0, -1)}`;
   const piece = fc.oneof(
@@ -174,7 +174,7 @@ function fileContent(): Arbitrary<Buffer> {
     .map(([pieces, times]) => Buffer.concat(Array(times).fill(Buffer.concat(pieces))));
 }
 
-/** A name as browsers send it. */
+/** A file name as browsers encode it. */
 function sane(): Arbitrary<string> {
   return fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
@@ -189,7 +189,7 @@ function hostile(): Arbitrary<string> {
   );
 }
 
-/** What HTTP lets through in a header, in Latin-1. */
+/** Characters that HTTP allows in a header, in Latin-1. */
 function headerText(): Arbitrary<string> {
   return fc
     .string({ unit: 'binary-ascii', maxLength: 60 })

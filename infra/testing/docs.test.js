@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { FAILURE_CODES } from '../../packages/contracts/src/failures.ts';
+import { ROOT } from '../bootstrap/project.js';
+
+const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+const filesBelow = (folder, extension) =>
+  readdirSync(join(ROOT, folder), { recursive: true })
+    .filter((name) => name.endsWith(extension) && !name.includes('node_modules'))
+    .map((name) => join(folder, name));
+
+const pages = [...readdirSync(ROOT).filter((name) => name.endsWith('.md')), ...filesBelow('docs', '.md')];
+const troubleshooting = read('docs/troubleshooting.md');
+
+test.each(pages)('the links of %s lead somewhere', (page) => {
+  const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
+  const broken = links.filter((link) => {
+    const [path, anchor] = link.split('#');
+    if (path.includes('://')) return false;
+    const target = path === '' ? page : join(dirname(page), path);
+    if (!existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('troubleshooting explains every failure code', () => {
+  expect(FAILURE_CODES.filter((code) => !troubleshooting.includes(`\`${code}\``))).toEqual([]);
+});
+
+/** Names that a page links to with `#`, as GitHub makes them of headings. */
+function anchorsOf(page) {
+  return [...withoutCode(read(page)).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+function withoutCode(markdown) {
+  return markdown.replace(/```[\s\S]*?```/g, '');
+}
