@@ -44,7 +44,7 @@ function read(renditions: RenditionFacts[]) {
   return playlist;
 }
 
-test('rungs and sound are rendered with all that is known of them', () => {
+test('video and audio renditions have all known attributes', () => {
   expect(renderMasterPlaylist([low, standard, audio])).toBe(`#EXTM3U
 #EXT-X-VERSION:6
 #EXT-X-INDEPENDENT-SEGMENTS
@@ -56,7 +56,7 @@ test('rungs and sound are rendered with all that is known of them', () => {
 `);
 });
 
-test('a player finds each rung with the rates of picture and sound together', () => {
+test('the rates of each video rendition include the audio', () => {
   const playlist = read([low, standard, high, audio]);
   expect(playlist.independentSegments).toBe(true);
   const found = playlist.variants.map(
@@ -95,9 +95,9 @@ test.each<[string, RenditionFacts[], string[]]>([
   ['whatever order they come in', [full, audio, high, low, standard], ['720p', '360p', '480p', '1080p']],
   ['the only one', [low, audio], ['360p']],
   ['the highest of low ones', [low, standard], ['480p', '360p']],
-  // Without the sound 2.2 Mb/s would be nearest; with it 1.832 Mb/s is nearer than 2.332.
+  // Without audio 2.2 Mb/s would be nearest; with it 1.832 Mb/s is nearer than 2.332.
   [
-    'sound counted in',
+    'audio included',
     [
       rung('480p', [854, 480], [2_000_000, 1_700_000]),
       rung('720p', [1280, 720], [3_000_000, 2_200_000]),
@@ -109,7 +109,7 @@ test.each<[string, RenditionFacts[], string[]]>([
   expect(read(renditions).variants.map(({ uri }) => uri)).toEqual(names.map((name) => `${name}/index.m3u8`));
 });
 
-test('without sound there is no audio group', () => {
+test('without audio there is no audio group', () => {
   const playlist = read([low]);
   expect(playlist.variants).toHaveLength(1);
   expect(playlist.variants[0]).toMatchObject({
@@ -125,7 +125,7 @@ test.each<[string, string | null, string]>([
   ['made canonical', 'eng', 'en'],
   ['unknown', null, 'und'],
   ['no language tag', 'en",URI="https://evil.example/', 'und'],
-])('the language of the sound: %s', (_what, language, expected) => {
+])('the language of the audio: %s', (_what, language, expected) => {
   const [variant] = read([low, { ...audio, language }]).variants;
   expect(variant?.audio[0]).toMatchObject({ uri: 'audio/index.m3u8' });
   expect(variant?.audio[0]?.language).toBe(expected);

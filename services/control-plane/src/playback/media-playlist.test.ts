@@ -51,7 +51,7 @@ test.each<[string, number[][], number]>([
   ['rounds to the nearest second', [[6, 6.006, 2]], 6],
   ['rounds half a second up', [[6.5, 2]], 7],
   [
-    'looks at all renditions',
+    'considers all renditions',
     [
       [6, 6],
       [6.02, 5.98, 6.9],

@@ -3,7 +3,7 @@ import { renderStoryboard } from './storyboard.ts';
 
 const storyboard = { bytes: 9000, width: 160, height: 90, columns: 2, tiles: 3, interval: 40 };
 
-test('each cue names its part of the picture, the last until the end', () => {
+test('each cue refers to its tile of the image, and the last one lasts until the end', () => {
   expect(renderStoryboard(storyboard, 100.5, undefined).split('\n')).toEqual([
     'WEBVTT',
     '',
