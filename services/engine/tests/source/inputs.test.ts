@@ -24,17 +24,17 @@ const CODED = {
   interlaced: ['-c:v', 'mpeg2video', '-flags', '+ilme+ildct', '-b:v', '3M'],
 };
 
-/** What files people send, from the same small picture unless the case is about the picture. */
+/** Files as people upload them: name, file, clip, and the expected output. */
 const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome>, source?: object][] = [
-  // The shape of the picture.
+  // Frame size.
   [
-    'a portrait',
+    'portrait video',
     'portrait.mp4',
     { video: 'testsrc2=s=480x854:r=25:d=1' },
     { rungs: ['360p 360x640', '480p 480x854'], frames: 25 },
   ],
   [
-    'a picture below the lowest rung, with odd sides and full colour',
+    'video below the lowest rung, with odd sides and 4:4:4',
     'odd.mp4',
     { video: 'testsrc=s=321x241:r=25:d=1', options: ['-pix_fmt', 'yuv444p'] },
     { rungs: ['360p 320x240'], issues: ['chroma_subsampling'] },
@@ -46,28 +46,33 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { rungs: ['360p 638x360', '480p 852x480'] },
   ],
   [
-    'a picture of sixteen pixels a side',
+    'video of 16×16 pixels',
     'tiny.mp4',
     { video: 'testsrc2=s=16x16:r=25:d=1' },
     { rungs: ['360p 16x16'], frames: 25 },
   ],
-  ['a stripe', 'stripe.mp4', { video: 'testsrc2=s=2000x48:r=25:d=1' }, { rungs: ['360p 2000x48'] }],
   [
-    'oblong pixels',
-    'oblong.mp4',
+    'video of 2000×48 pixels',
+    'stripe.mp4',
+    { video: 'testsrc2=s=2000x48:r=25:d=1' },
+    { rungs: ['360p 2000x48'] },
+  ],
+  [
+    'non-square pixels',
+    'wide-pixels.mp4',
     { video: 'testsrc2=s=480x360:r=25:d=1,setsar=4/3' },
     { rungs: ['360p 640x360'] },
     { width: 640, height: 360 },
   ],
   [
-    'pixels a trace off square',
+    'nearly square pixels',
     'trace.mp4',
     { video: 'testsrc2=s=854x480:r=25:d=1,setsar=r=1281/1280:max=2000' },
     { rungs: ['360p 640x360', '480p 854x480'] },
     { width: 854, height: 480 },
   ],
   [
-    'interlaced pictures, upper lines first, with oblong pixels',
+    'interlaced video, top field first, with non-square pixels',
     'upper.ts',
     {
       video: 'testsrc2=s=720x576:r=50:d=2,interlace=scan=tff,setsar=16/15',
@@ -77,7 +82,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { width: 768, height: 576, videoCodec: 'mpeg2video' },
   ],
   [
-    'interlaced pictures, lower lines first',
+    'interlaced video, bottom field first',
     'lower.mpg',
     {
       video: 'testsrc2=s=720x480:r=60000/1001:d=2,interlace=scan=bff',
@@ -87,18 +92,18 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { container: 'mpeg' },
   ],
 
-  // Time.
+  // Timing.
   [
-    '29.97 frames a second, short mono sound at 44.1 kHz',
+    '29.97 frames a second, short mono audio at 44.1 kHz',
     'ntsc.mp4',
     { video: `${SMALL}:r=30000/1001:d=13`, audio: 'sine=r=44100:d=4', options: ['-ac', '1'] },
-    { rate: 29.97, frames: 390, sound: true },
+    { rate: 29.97, frames: 390, audio: true },
   ],
   [
-    '23.976 frames a second, sound longer than the picture',
+    '23.976 frames a second, audio longer than the video',
     'film.mkv',
     { video: `${SMALL}:r=24000/1001:d=7`, audio: 'sine=d=11', options: ['-c:a', 'libopus'] },
-    { rate: 23.976, frames: 168, sound: true },
+    { rate: 23.976, frames: 168, audio: true },
     { container: 'matroska', audioCodec: 'opus', frameRate: 23.976 },
   ],
   [
@@ -140,49 +145,49 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
       audio: 'sine=d=9',
       options: ['-vsync', 'vfr'],
     },
-    { rate: 30, frames: 269, sound: true, issues: ['frame_rate_changed'] },
+    { rate: 30, frames: 269, audio: true, issues: ['frame_rate_changed'] },
   ],
   [
-    'an odd number of frames, whose lower rungs show every second one',
+    'an odd number of frames, with half the frame rate in lower rungs',
     'halved.mp4',
     { video: 'testsrc2=s=720x720:r=99/2:d=6.95' },
     { rungs: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
   ],
   [
-    'a clock that trembles, as in telephones',
-    'trembling.mp4',
+    'jittering timestamps, as of phones',
+    'jitter.mp4',
     {
       video: `${SMALL}:r=30:d=6,settb=1/90000,setpts=PTS+(random(0)-0.5)*0.02/TB`,
       options: ['-vsync', 'passthrough', '-enc_time_base', '1:90000', '-video_track_timescale', '90000'],
     },
-    // Its last frame is hardly shown.
+    // The last frame has nearly no duration.
     { rate: 30, frames: 179 },
   ],
   [
     'a fifth of a second',
     'blink.mp4',
     { video: `${SMALL}:r=25:d=0.2`, audio: 'sine=d=0.2' },
-    { frames: 5, sound: true },
+    { frames: 5, audio: true },
   ],
   [
-    'a fifth of a second of silent film',
+    'a fifth of a second without audio',
     'blink.webm',
     { video: `${SMALL}:r=25:d=0.2`, options: CODED.vp9 },
     { frames: 5 },
   ],
   [
-    'timestamps that begin elsewhere, late sound',
+    'timestamps that do not begin at zero, late audio',
     'offset.ts',
     {
       video: `${SMALL}:r=25:d=8`,
       audio: 'sine=d=7',
       options: ['-c:a', 'aac', '-af', 'asetpts=PTS+1/TB', '-output_ts_offset', '100'],
     },
-    { rate: 25, frames: 200, sound: true },
+    { rate: 25, frames: 200, audio: true },
     { container: 'mpegts' },
   ],
   [
-    'a program stream with B-frames, of which the last does not say when it is shown',
+    'a program stream with B-frames whose last packet has no presentation timestamp',
     'b-frames.mpg',
     { video: `${SMALL}:r=25:d=4`, options: ['-c:v', 'mpeg2video', '-bf', '2'] },
     { rate: 25, frames: 100 },
@@ -198,98 +203,98 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { videoCodec: 'hevc' },
   ],
   [
-    'all values of eight bits, as cameras write them',
+    'full-range video, as cameras write it',
     'camera.avi',
     { video: `${SMALL}:r=25:d=1`, options: ['-c:v', 'mjpeg', '-pix_fmt', 'yuvj422p'] },
     { frames: 25, issues: ['chroma_subsampling'] },
     { container: 'avi', videoCodec: 'mjpeg' },
   ],
 
-  // Containers; codecs have a test of their own.
+  // Containers; for codecs see codecs.test.ts.
   [
-    'a recording of a browser, which declares no duration',
+    'a recording of a browser without a declared duration',
     'browser.webm',
     {
       video: `${SMALL}:r=25:d=7`,
       audio: 'sine=d=7',
       options: ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16', '-live', '1'],
     },
-    { frames: 175, sound: true },
+    { frames: 175, audio: true },
     { videoCodec: 'vp8' },
   ],
   [
     'a transport stream of a broadcaster',
     'broadcast.ts',
     { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-c:a', 'ac3'] },
-    { frames: 50, sound: true },
+    { frames: 50, audio: true },
     { container: 'mpegts', videoCodec: 'h264', audioCodec: 'ac3' },
   ],
   [
     'FLV with H.264',
     'newer.flv',
     { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-c:a', 'aac'] },
-    { frames: 50, sound: true },
+    { frames: 50, audio: true },
     { container: 'flv', videoCodec: 'h264' },
   ],
   [
-    'fragments',
+    'a fragmented MP4',
     'fragments.mp4',
     {
       video: `${SMALL}:r=25:d=5`,
       audio: 'sine=d=5',
       options: ['-g', '25', '-c:a', 'aac', '-movflags', '+frag_keyframe+delay_moov+default_base_moof'],
     },
-    { frames: 125, sound: true },
+    { frames: 125, audio: true },
     { container: 'mp4' },
   ],
   [
-    'an index in front',
+    'an index at the beginning',
     'index-first.mp4',
     { video: `${SMALL}:r=25:d=2`, audio: TONE, options: ['-movflags', '+faststart'] },
-    { frames: 50, sound: true },
+    { frames: 50, audio: true },
   ],
   [
     'an index at the end',
     'index-last.mov',
     { video: `${SMALL}:r=25:d=2`, audio: TONE },
-    { frames: 50, sound: true },
+    { frames: 50, audio: true },
     { container: 'mov' },
   ],
 
-  // Sound.
+  // Audio.
   [
-    'surround sound in a language',
+    'surround audio with a language',
     'surround.mp4',
     {
       video: `${SMALL}:r=25:d=2`,
       audio: 'aevalsrc=sin(t*900)|0|0|0|0|0:c=5.1:d=2',
       options: ['-metadata:s:a:0', 'language=fre'],
     },
-    { frames: 50, sound: true, issues: ['audio_downmixed'] },
+    { frames: 50, audio: true, issues: ['audio_downmixed'] },
   ],
   [
-    'mono sound',
+    'mono audio',
     'mono.mov',
     { video: `${SMALL}:r=25:d=2`, audio: 'sine=r=22050:d=2', options: ['-c:a', 'pcm_s16le'] },
-    { frames: 50, sound: true },
+    { frames: 50, audio: true },
   ],
   [
-    'sound that ends early',
-    'short-sound.mp4',
+    'audio that ends early',
+    'short-audio.mp4',
     { video: `${SMALL}:r=25:d=7`, audio: 'sine=d=0.5' },
-    { frames: 175, sound: true },
+    { frames: 175, audio: true },
   ],
   [
-    'sound that goes on',
-    'long-sound.mp4',
+    'audio that continues after the video',
+    'long-audio.mp4',
     { video: `${SMALL}:r=25:d=1`, audio: 'sine=d=9' },
-    { frames: 25, sound: true },
+    { frames: 25, audio: true },
   ],
 ];
 
 test.each(INPUTS)('%s', async (_name, file, clip, expected, source = {}) => {
   const { manifest, outcome } = await transcode(await makeClip(inBench(file), clip));
-  const usual = { rungs: ['360p 320x240'], rate: 25, frames: 25, sound: false, issues: [] };
+  const usual = { rungs: ['360p 320x240'], rate: 25, frames: 25, audio: false, issues: [] };
   expect(outcome).toEqual({ ...usual, ...expected });
   expect(manifest.source).toMatchObject(source);
 });

@@ -6,7 +6,7 @@ import type { Size } from '../../src/source/media-source.ts';
 import { deliveredFile } from '../support/delivered-file.ts';
 import { ffmpeg, ffprobe } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';
-import { farthest, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
+import { maxDifference, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -25,11 +25,11 @@ const transcode = (path: string) => transcodeByTheRules(bench, path);
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 
 test.each([
-  ['is not turned', '0', '320x180', ['red', 'green', 'blue', 'grey']],
-  ['is turned left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
-  ['stands on its head', '180', '320x180', ['grey', 'blue', 'green', 'red']],
-  ['is turned right', '270', '180x320', ['blue', 'red', 'grey', 'green']],
-])('a picture that %s is shown upright', async (_, degrees, size, colours) => {
+  ['is not rotated', '0', '320x180', ['red', 'green', 'blue', 'grey']],
+  ['is rotated left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
+  ['is rotated by 180°', '180', '320x180', ['grey', 'blue', 'green', 'red']],
+  ['is rotated right', '270', '180x320', ['blue', 'red', 'grey', 'green']],
+])('video that %s is displayed upright', async (_, degrees, size, colours) => {
   const lying = await makeClip(inBench(`lying-${degrees}.mp4`), { video: quartered(1) });
   const turned = inBench(`turned-${degrees}.mp4`);
   await ffmpeg('-i', lying, '-c', 'copy', '-metadata:s:v:0', `rotate=${degrees}`, turned);
@@ -38,26 +38,29 @@ test.each([
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
 });
 
-/** The first two columns of display matrices (ISO/IEC 14496-12 §6.2.2), and the quarters row by row. */
+/** The first two columns of display matrices (ISO/IEC 14496-12 §6.2.2), and the expected quarters row by row. */
 test.each([
-  ['from left to right', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
-  ['upside down', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
-  ['along its diagonal', [0, 1, 1, 0], '180x320', ['red', 'blue', 'green', 'grey']],
-  ['along its other diagonal', [0, -1, -1, 0], '180x320', ['grey', 'green', 'blue', 'red']],
-])('a picture that is mirrored %s is shown so', async (_, [a = 0, b = 0, c = 0, d = 0], size, colours) => {
-  const plain = await makeClip(inBench('plain.mp4'), { video: quartered(1) });
-  const mirrored = withBox(await readFile(plain), ['moov', 'trak', 'tkhd'], (header) => {
-    for (const [place, value] of [a, b, 0, c, d].entries())
-      header.writeInt32BE(value * 65_536, 40 + 4 * place);
-    return header;
-  });
-  await writeFile(inBench('mirrored.mp4'), mirrored);
-  const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
-  expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
-  expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
-});
+  ['horizontally', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
+  ['vertically', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
+  ['at its diagonal', [0, 1, 1, 0], '180x320', ['red', 'blue', 'green', 'grey']],
+  ['at its other diagonal', [0, -1, -1, 0], '180x320', ['grey', 'green', 'blue', 'red']],
+])(
+  'video that is mirrored %s is displayed mirrored',
+  async (_, [a = 0, b = 0, c = 0, d = 0], size, colours) => {
+    const plain = await makeClip(inBench('plain.mp4'), { video: quartered(1) });
+    const mirrored = withBox(await readFile(plain), ['moov', 'trak', 'tkhd'], (header) => {
+      for (const [place, value] of [a, b, 0, c, d].entries())
+        header.writeInt32BE(value * 65_536, 40 + 4 * place);
+      return header;
+    });
+    await writeFile(inBench('mirrored.mp4'), mirrored);
+    const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
+    expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+    expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
+  },
+);
 
-test('4K on a machine of many cores needs no more memory than on others', async () => {
+test('4K needs no more memory on a machine with many cores', async () => {
   const clip = await makeClip(inBench('4k.mp4'), {
     video: 'testsrc2=s=3840x2160:r=30:d=0.5',
     options: [...HEVC, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'],
@@ -70,7 +73,7 @@ test('4K on a machine of many cores needs no more memory than on others', async 
   }
 });
 
-/** The quarters in high dynamic range, with white at 203 cd/m² as ITU-R BT.2408 wants it. */
+/** The quarters in high dynamic range, with white at 203 cd/m² (ITU-R BT.2408). */
 function highRange(transfer: string): Clip {
   const steps = [
     'format=gbrpf32le,setparams=color_primaries=bt709:color_trc=bt709:colorspace=gbr',
@@ -89,7 +92,7 @@ function highRange(transfer: string): Clip {
 }
 
 test.each(['smpte2084', 'arib-std-b67'])(
-  'high dynamic range coded by %s looks right in standard range',
+  'high dynamic range with %s has the right colours in standard range',
   async (transfer) => {
     const clip = await makeClip(inBench(`${transfer}.mp4`), highRange(transfer));
     const { videoId, manifest, outcome } = await transcode(clip);
@@ -97,7 +100,7 @@ test.each(['smpte2084', 'arib-std-b67'])(
     const colours = await quarters(bench, videoId, manifest);
     expect(colours.map(nameOf)).toEqual(['red', 'green', 'blue', 'grey']);
     for (const [red, green, blue] of colours) {
-      // Brighter pictures than the eye adapts to leave room above; untouched, they would be grey in grey.
+      // Tone mapping keeps headroom above diffuse white. Without it, the quarters would have nearly no saturation.
       expect(Math.max(red, green, blue)).toBeGreaterThan(130);
       expect(Math.max(red, green, blue)).toBeLessThan(190);
     }
@@ -105,7 +108,7 @@ test.each(['smpte2084', 'arib-std-b67'])(
   },
 );
 
-/** The quarters in standard range, with primaries and a matrix other than BT.709's. */
+/** The quarters in standard range, with other primaries and another matrix than BT.709's. */
 function inPrimaries(primaries: string, matrix: string, size: Size): Clip {
   const tags = ['-color_primaries', primaries, '-color_trc', 'bt709', '-colorspace', matrix];
   const steps = [
@@ -123,15 +126,15 @@ test.each([
   ['Display P3', 'smpte432', 'bt709'],
   ['BT.601', 'smpte170m', 'smpte170m'],
 ])('colours of %s in standard range are converted', async (_, primaries, matrix) => {
-  // A size that is no rung's, or the last would be kept.
+  // Not the size of a rung, or the last case would be passthrough.
   const size = { width: 852, height: 484 };
   const clip = await makeClip(inBench(`${primaries}.mp4`), inPrimaries(primaries, matrix, size));
   const { videoId, manifest } = await transcode(clip);
-  expect(bench.keptTop.has(videoId)).toBe(false);
+  expect(bench.videoPassthrough.has(videoId)).toBe(false);
   for (const { name } of manifest.renditions) {
     const colours = await quarters(bench, videoId, manifest, name);
-    // The clip's own eight bits are 17 off where a part is zero.
-    expect(farthest(colours, QUARTER_COLOURS)).toBeLessThan(20);
+    // The 8 bits of the clip alone cause a difference of 17 where a component is zero.
+    expect(maxDifference(colours, QUARTER_COLOURS)).toBeLessThan(20);
   }
 });
 
@@ -139,24 +142,27 @@ test.each([
   ['tagged', ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
   ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
   ['untagged', []],
-])('rungs below a kept one of standard definition that is %s have its colours', async (name, options) => {
-  const clip = await makeClip(inBench(`sd-${name}.mp4`), {
-    video: quartered(1, { width: 852, height: 480 }),
-    options: ['-preset', 'veryfast', ...options],
-  });
-  const { videoId, manifest } = await transcode(clip);
-  expect(bench.keptTop.has(videoId)).toBe(true);
-  const tags: unknown[] = [];
-  for (const rendition of manifest.renditions) {
-    const file = await deliveredFile(bench, videoId, rendition);
-    const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
-    const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
-    tags.push(streams[0]);
-    expect(farthest(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS)).toBeLessThan(
-      8,
-    );
-  }
-  expect(tags).toHaveLength(2);
-  expect(tags[0]).toEqual(tags[1]);
-  expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
-});
+])(
+  'rungs below a passthrough rung of standard definition that is %s have its colours',
+  async (name, options) => {
+    const clip = await makeClip(inBench(`sd-${name}.mp4`), {
+      video: quartered(1, { width: 852, height: 480 }),
+      options: ['-preset', 'veryfast', ...options],
+    });
+    const { videoId, manifest } = await transcode(clip);
+    expect(bench.videoPassthrough.has(videoId)).toBe(true);
+    const tags: unknown[] = [];
+    for (const rendition of manifest.renditions) {
+      const file = await deliveredFile(bench, videoId, rendition);
+      const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
+      const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
+      tags.push(streams[0]);
+      expect(
+        maxDifference(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS),
+      ).toBeLessThan(8);
+    }
+    expect(tags).toHaveLength(2);
+    expect(tags[0]).toEqual(tags[1]);
+    expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
+  },
+);

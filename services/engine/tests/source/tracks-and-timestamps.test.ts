@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
-import { ffmpeg, greyPictures, samples } from '../support/media.ts';
+import { ffmpeg, greyFrames, samples } from '../support/media.ts';
 import { withTeletext } from '../support/teletext.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -22,7 +22,7 @@ const transcode = (path: string) => transcodeByTheRules(bench, path);
 
 const SMALL = 'testsrc2=s=320x240';
 
-test('of a variable frame rate on a grid no frame is lost', async () => {
+test('a variable frame rate on a common grid loses no frame', async () => {
   const grey = String.raw`geq=lum=30+mod(N*37\,180):cb=128:cr=128`;
   const clip = await makeClip(inBench('grid.mp4'), {
     video: String.raw`color=s=64x64:r=60:d=8,format=yuv420p,${grey},select=lt(mod(n\,24)\,13)`,
@@ -30,12 +30,12 @@ test('of a variable frame rate on a grid no frame is lost', async () => {
   });
   const { videoId, manifest, outcome } = await transcode(clip);
   expect(outcome).toMatchObject({ rate: 60, issues: ['frame_rate_changed'] });
-  const shown = await greyPictures(await deliveredFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const shown = await greyFrames(await deliveredFile(bench, videoId, manifest.renditions[0]), 64, 64);
   const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
   expect(changes).toHaveLength(260);
 });
 
-/** A second track of sound that nobody needs. */
+/** A second audio track. */
 test.each([
   ['dts', ['-c:a:1', 'dca', '-strict', '-2']],
   ['wmav2', ['-c:a:1', 'wmav2']],
@@ -55,23 +55,23 @@ test.each([
   ]);
 });
 
-test('a default track that cannot be decoded gives way to one that can', async () => {
+test('a track that can be decoded is preferred to a default track that cannot', async () => {
   const clip = await makeClip(inBench('default.mkv'), {
     video: `${SMALL}:r=25:d=1`,
     audio: 'sine=d=1',
     options: ['-map', '0', '-map', '1', '-map', '1', '-c:a:0', 'tta', '-c:a:1', 'ac3'],
   });
   const { manifest, outcome } = await transcode(clip);
-  expect(outcome).toMatchObject({ sound: true, issues: ['track_left_out'] });
+  expect(outcome).toMatchObject({ audio: true, issues: ['track_left_out'] });
   expect(manifest.source).toMatchObject({ audioCodec: 'ac3' });
 });
 
-test('closed captions of QuickTime are left out and named', async () => {
+test('closed captions of QuickTime are left out, with an issue', async () => {
   await writeFile(inBench('one.srt'), '1\n00:00:00,000 --> 00:00:00,500\nHello\n');
-  const picture = await makeClip(inBench('uncaptioned.mov'), { video: `${SMALL}:r=25:d=1` });
+  const video = await makeClip(inBench('uncaptioned.mov'), { video: `${SMALL}:r=25:d=1` });
   await ffmpeg(
     '-i',
-    picture,
+    video,
     '-i',
     inBench('one.srt'),
     '-c:v',
@@ -82,7 +82,7 @@ test('closed captions of QuickTime are left out and named', async () => {
   );
   const file = await readFile(inBench('text.mov'));
   file.write('mhlrclcp', file.indexOf('mhlrtext'), 'latin1');
-  // The last one is the format of the samples.
+  // The last box is the sample entry.
   file.write('c608', file.lastIndexOf('text'), 'latin1');
   await writeFile(inBench('captions.mov'), file);
   const { manifest } = await transcode(inBench('captions.mov'));
@@ -94,7 +94,7 @@ test('closed captions of QuickTime are left out and named', async () => {
   ]);
 });
 
-test('teletext of European television is left out and named', async () => {
+test('teletext is left out, with an issue', async () => {
   const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=ger'];
   const clip = await makeClip(inBench('television.ts'), {
     video: `${SMALL}:r=25:d=1`,
@@ -109,11 +109,11 @@ test('teletext of European television is left out and named', async () => {
   ]);
 });
 
-/** Television changes between surround and stereo from one programme to the next. */
+/** Broadcasts change between surround and stereo from one program to the next. */
 test.each([
   ['ac3', 'surround to stereo', ['5.1', 'stereo']],
   ['eac3', 'stereo to surround', ['stereo', '5.1']],
-])('sound in %s that changes from %s is heard all the time', async (codec, change, layouts) => {
+])('audio in %s that changes from %s is audible throughout', async (codec, change, layouts) => {
   const parts: Buffer[] = [];
   for (const layout of layouts) {
     const tones = layout === '5.1' ? '0.3*sin(6283*t)|0|0|0|0|0' : '0.3*sin(6283*t)|0';
@@ -121,13 +121,13 @@ test.each([
     await ffmpeg('-f', 'lavfi', '-i', `aevalsrc=${tones}:c=${layout}:s=48000:d=2`, '-c:a', codec, part);
     parts.push(await readFile(part));
   }
-  const sound = inBench(`change.${codec}`);
-  await writeFile(sound, Buffer.concat(parts));
-  const picture = await makeClip(inBench('picture.mp4'), { video: `${SMALL}:r=25:d=4` });
+  const audio = inBench(`change.${codec}`);
+  await writeFile(audio, Buffer.concat(parts));
+  const video = await makeClip(inBench('video.mp4'), { video: `${SMALL}:r=25:d=4` });
   const clip = inBench(`${codec}-${change.replaceAll(' ', '-')}.ts`);
-  await ffmpeg('-i', picture, '-i', sound, '-map', '0', '-map', '1', '-c', 'copy', clip);
+  await ffmpeg('-i', video, '-i', audio, '-map', '0', '-map', '1', '-c', 'copy', clip);
   const { videoId, manifest, outcome } = await transcode(clip);
-  expect(outcome).toMatchObject({ frames: 100, sound: true });
+  expect(outcome).toMatchObject({ frames: 100, audio: true });
   const heard = await samples(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   for (const second of [0.5, 1.5, 2.5, 3.5]) {
     const left = heard
@@ -137,13 +137,13 @@ test.each([
   }
 });
 
-test('two hours in which little happens', async () => {
+test('two hours of nearly static video', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
   const { outcome } = await transcode(clip);
   expect(outcome).toMatchObject({ rungs: ['360p 64x36'], rate: 10, frames: 72_000 });
 });
 
-test('of many tracks one of each kind is taken, the default ones', async () => {
+test('of several tracks, the default video and the default audio track are chosen', async () => {
   const tracks = [
     `${SMALL}:r=25:d=2`,
     'testsrc2=s=64x64:r=25:d=2',
@@ -172,11 +172,11 @@ test('of many tracks one of each kind is taken, the default ones', async () => {
     ...['-metadata:s:a:1', 'language=ger', inBench('tracks.mkv')],
   );
   const { manifest, outcome } = await transcode(inBench('tracks.mkv'));
-  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 50, sound: true });
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 50, audio: true });
   expect(manifest.renditions.at(-1)).toMatchObject({ name: 'audio', language: 'de' });
 });
 
-test.each(['cover.mp4', 'cover.mkv'])('a cover picture in %s is not the video', async (file) => {
+test.each(['cover.mp4', 'cover.mkv'])('a cover image in %s is not the video', async (file) => {
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=640x640', '-frames:v', '1', inBench('cover.png'));
   const clip = await makeClip(inBench(`plain-${file}`), { video: `${SMALL}:r=25:d=1` });
   const cover = file.endsWith('mkv')
@@ -187,7 +187,7 @@ test.each(['cover.mp4', 'cover.mkv'])('a cover picture in %s is not the video', 
   expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 25 });
 });
 
-test('a picture that an edit list begins late begins late', async () => {
+test('video that an edit list delays begins late', async () => {
   const clip = await makeClip(inBench('in-time.mp4'), { video: `${SMALL}:r=25:d=2`, audio: 'sine=d=4' });
   await ffmpeg(
     '-itsoffset',
@@ -205,10 +205,10 @@ test('a picture that an edit list begins late begins late', async () => {
     inBench('late.mp4'),
   );
   const { outcome } = await transcode(inBench('late.mp4'));
-  expect(outcome).toMatchObject({ frames: 75, sound: true, issues: [] });
+  expect(outcome).toMatchObject({ frames: 75, audio: true, issues: [] });
 });
 
-/** It gets light, and is heard, after so many seconds. */
+/** Expects video to get bright and audio to begin after some seconds. */
 const flash = (seconds: number): Clip => ({
   video: `color=black:s=320x240:r=25:d=3,drawbox=color=white:t=fill:enable=gte(t\\,${seconds})`,
   audio: `aevalsrc=gte(t\\,${seconds})*sin(2000*t):s=48000:d=3`,
@@ -216,24 +216,24 @@ const flash = (seconds: number): Clip => ({
 
 async function expectFlash(path: string, seconds: number, frames: number): Promise<void> {
   const { videoId, manifest, outcome } = await transcode(path);
-  expect(outcome).toMatchObject({ frames, sound: true, issues: [] });
-  const { light, sound } = await firstSigns(bench, videoId, manifest);
+  expect(outcome).toMatchObject({ frames, audio: true, issues: [] });
+  const { light, audio } = await firstSigns(bench, videoId, manifest);
   expect(Math.abs(light - seconds)).toBeLessThan(0.03);
-  expect(Math.abs(sound - light)).toBeLessThan(0.03);
+  expect(Math.abs(audio - light)).toBeLessThan(0.03);
 }
 
 test.each([
   ['MP4', 'flash.mp4', ['-c:a', 'aac']],
   ['FLV', 'flash.flv', ['-c:a', 'aac']],
-  ['transport stream that begins late', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
+  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
   ['Matroska', 'flash.mkv', ['-c:a', 'libopus']],
-  ['Matroska that begins late', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
-  ['MP4 that an edit list begins late', 'late.mp4', ['-c:a', 'aac', '-output_ts_offset', '100']],
-])('sound and picture of a %s stay together', async (_, file, options) => {
+  ['Matroska with late timestamps', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
+  ['MP4 with a delaying edit list', 'late.mp4', ['-c:a', 'aac', '-output_ts_offset', '100']],
+])('audio and video of a %s stay in sync', async (_, file, options) => {
   await expectFlash(await makeClip(inBench(file), { ...flash(1), options }), 1, 75);
 });
 
-test('sound and picture of fragments that begin late stay together', async () => {
+test('audio and video of fragments with late timestamps stay in sync', async () => {
   const movFlags = ['-movflags', '+frag_keyframe+delay_moov+default_base_moof'];
   const options = ['-c:a', 'ac3', '-video_track_timescale', '48000', ...movFlags];
   const clip = await makeClip(inBench('fragments-in-time.mp4'), { ...flash(1), options });
@@ -245,14 +245,14 @@ test('sound and picture of fragments that begin late stay together', async () =>
   await expectFlash(inBench('late-fragments.mp4'), 1, 75);
 });
 
-test('an edit list that begins between two key frames begins there', async () => {
+test('an edit list may begin between two key frames', async () => {
   const options = ['-c:a', 'aac', '-bf', '2', '-g', '100'];
   const whole = await makeClip(inBench('flash-whole.mp4'), { ...flash(1.6), options });
   await ffmpeg('-ss', '0.6', '-i', whole, '-c', 'copy', inBench('flash-cut.mp4'));
   await expectFlash(inBench('flash-cut.mp4'), 1, 60);
 });
 
-test('a clock that starts over in the middle is mended', async () => {
+test('timestamps that start over are corrected', async () => {
   const clip = await makeClip(inBench('part.ts'), {
     video: `${SMALL}:r=25:d=5`,
     audio: 'sine=d=5',
@@ -264,7 +264,7 @@ test('a clock that starts over in the middle is mended', async () => {
   expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.1);
 });
 
-test('pictures that change their size on the way keep the first one', async () => {
+test('frames that change their size are scaled to the first size', async () => {
   const sizes = ['320x240', '240x320', '640x480'];
   const options = ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16'];
   const files = sizes.map((size) => `size-${size}.webm`);
@@ -282,7 +282,7 @@ test.each([
   ['cut.mkv', ['-c:a', 'aac']],
   ['cut.flv', ['-c:a', 'aac']],
   ['cut.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
-])('%s was cut off: it is delivered as far as it goes, and that is told', async (file, options) => {
+])('%s is truncated: its content is transcoded, with an issue', async (file, options) => {
   const clip = await makeClip(inBench(file), { video: `${SMALL}:r=25:d=10`, audio: 'sine=d=12', options });
   await truncate(clip, Math.round((await stat(clip)).size / 2));
   const { manifest, outcome } = await transcode(clip);
