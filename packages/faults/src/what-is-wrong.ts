@@ -9,7 +9,7 @@ import { query } from './query.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
-/** How long a cluster may take to come to rest: some leases and reconciler passes, on a busy machine. */
+/** How long a cluster may take to come to rest: leases and maintenance steps, on a busy machine. */
 const REST_LIMIT_MS = 90_000;
 
 /** Streams to check after a fault: all are made in the same way. */

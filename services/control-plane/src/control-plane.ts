@@ -14,10 +14,13 @@ import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { createApp } from './app.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
+import { TranscodeCommands } from './attempts/commands.service.ts';
 import { authentication } from './auth/authentication.ts';
+import { DueLoop } from './background/due-loop.ts';
+import { Maintenance } from './background/maintenance.ts';
+import { maintenanceSteps } from './background/maintenance-steps.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Database, openDatabase, openPatientPool, openPool } from './db/database.ts';
-import { addJob } from './db/jobs.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { EngineContact } from './engine-events/engine-contact.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
@@ -28,9 +31,7 @@ import { routeOf } from './http/route-of.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
-import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
-import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
-import { Metrics } from './metrics/metrics.ts';
+import { type MaintenanceStep, Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
 import { playbackRoutes } from './playback/playback.routes.ts';
 import { PlaybackService } from './playback/playback.service.ts';
@@ -46,11 +47,11 @@ import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
 import { UsageService } from './usage/usage.service.ts';
-import { VideoTransitions } from './videos/video-transitions.ts';
+import { ObjectPurges } from './videos/object-purges.service.ts';
+import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { VideosService } from './videos/videos.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
-import { DeliveryLoop } from './webhooks/delivery-loop.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
 import { EndpointGuard } from './webhooks/endpoint-guard.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
@@ -60,10 +61,6 @@ import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
-
-/** Background jobs one control plane works on at once, and videos it purges at once. */
-const JOBS_AT_ONCE = 4;
-const PURGES_AT_ONCE = 4;
 
 /** What lives outside the service and is handed in. */
 export type ControlPlaneDeps = {
@@ -81,23 +78,19 @@ export class ControlPlane {
   readonly #config: ControlPlaneConfig;
   readonly #deps: ControlPlaneDeps;
   readonly #db: Database;
-  readonly #metrics: Metrics;
-  readonly #jobs: JobRunner;
-  readonly #purgeJobs: JobRunner;
+  readonly #commands: TranscodeCommands;
+  readonly #purges: ObjectPurges;
+  readonly #maintenance: Maintenance;
+  /** The loops of the background work. */
+  readonly #loops: readonly Pick<DueLoop<unknown>, 'start' | 'stop'>[];
   readonly #contact: EngineContact;
   readonly #tickets: UploadTicketsService;
   readonly #attempts: AttemptsService;
-  readonly #videos: VideosService;
   readonly #bandwidth: BandwidthMeter;
-  readonly #webhookDeliveries: WebhookDeliveriesService;
-  readonly #deliveryLoop: DeliveryLoop;
-  readonly #idempotency: IdempotencyService;
-  readonly #resealing: ResealingService;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   readonly #stopping = new AbortController();
   #events: Consumer | undefined;
-  #reconcileTimer: NodeJS.Timeout | undefined;
 
   /** Builds the service; nothing runs or connects before `start`. */
   static create(config: ControlPlaneConfig, deps: ControlPlaneDeps): ControlPlane {
@@ -125,19 +118,20 @@ export class ControlPlane {
     });
 
     const events = new WebhookEventsService(config.webhooks);
-    const transitions = new VideoTransitions({ logger, events, baseUrl });
-    const videos = new VideosService({
-      db,
-      objects,
-      transitions,
-      events,
-      logger,
-      settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
-    });
+    const commands = new TranscodeCommands({ db, bus, logger });
+    const purges = new ObjectPurges({ db, objects, stragglerSeconds: config.stragglerSeconds });
+    const commandLoop = new DueLoop(commands, { logger });
+    const purgeLoop = new DueLoop(purges, { logger });
+    const onCommit = () => {
+      commandLoop.wake();
+      purgeLoop.wake();
+    };
+    const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
+    const videos = new VideosService({ db, objects, lifecycle, baseUrl });
     const tickets = new UploadTicketsService({
       db,
       videos,
-      transitions,
+      lifecycle,
       logger,
       metrics,
       contact,
@@ -156,8 +150,7 @@ export class ControlPlane {
     });
     const attempts = new AttemptsService({
       db,
-      bus,
-      transitions,
+      lifecycle,
       playback,
       usage,
       logger,
@@ -183,11 +176,27 @@ export class ControlPlane {
     const idempotency = new IdempotencyService({ db, logger });
     const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
     const once = idempotent(db, idempotency);
-    const stateMetrics = new StateMetrics(metrics.registry, {
+    const maintenance = new Maintenance({
       db,
+      logger,
+      metrics,
+      steps: maintenanceSteps({
+        objects,
+        videos,
+        tickets,
+        attempts,
+        commands,
+        webhookDeliveries,
+        idempotency,
+        resealing,
+        reconcileSeconds: config.reconcileSeconds,
+      }),
+    });
+    const stateMetrics = new StateMetrics(metrics.registry, {
       pool,
       bus,
       attempts,
+      background: [commands, purges, maintenance],
       webhookDeliveries,
       resealing,
       logger,
@@ -228,18 +237,19 @@ export class ControlPlane {
     this.#config = config;
     this.#deps = deps;
     this.#db = db;
-    this.#metrics = metrics;
-    this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
-    this.#purgeJobs = new JobRunner({ pgPool: pool, logger, concurrency: PURGES_AT_ONCE });
+    this.#commands = commands;
+    this.#purges = purges;
+    this.#maintenance = maintenance;
+    this.#loops = [
+      commandLoop,
+      purgeLoop,
+      new DueLoop(webhookDeliveries, { logger }),
+      new DueLoop(maintenance, { logger }),
+    ];
     this.#contact = contact;
     this.#tickets = tickets;
     this.#attempts = attempts;
-    this.#videos = videos;
     this.#bandwidth = bandwidth;
-    this.#webhookDeliveries = webhookDeliveries;
-    this.#deliveryLoop = new DeliveryLoop({ deliveries: webhookDeliveries, logger });
-    this.#idempotency = idempotency;
-    this.#resealing = resealing;
     const connections = connectionLimits(config.requestSeconds);
     this.#publicServer = createServer(connections, app);
     this.#internalServer = createServer(
@@ -262,15 +272,20 @@ export class ControlPlane {
    * progress ended with an earlier process and resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
-    const { bus, objects } = this.#deps;
+    const { bus } = this.#deps;
+    await this.#maintenance.register();
+    // The secrets may have changed since the last start.
+    await this.#maintenance.makeDue('reseal-secrets');
     if (alone) {
-      await this.#jobs.freeAbandonedJobs({ noneRuns: true });
+      await this.#maintenance.releaseClaims();
+      await this.#purges.releaseClaims();
       await this.#attempts.restart();
+      await this.#commands.restart();
     }
     const { http, internalHttp } = this.#config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
-    // Before the jobs: a reconcile that was left over must not end an attempt whose result waits in the queue.
+    // Before maintenance, which must not end an attempt whose result waits in the queue.
     this.#events = await bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
@@ -280,26 +295,8 @@ export class ControlPlane {
       }),
     );
     this.#contact.start();
-    await this.#jobs.start(
-      createTasks({
-        bus,
-        objects,
-        logger: this.#deps.logger,
-        metrics: this.#metrics,
-        jobs: this.#jobs,
-        videos: this.#videos,
-        tickets: this.#tickets,
-        attempts: this.#attempts,
-        webhookDeliveries: this.#webhookDeliveries,
-        idempotency: this.#idempotency,
-        resealing: this.#resealing,
-      }),
-    );
-    await addJob(this.#db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
-    await this.#purgeJobs.start(createPurgeTasks(this.#videos));
-    this.#deliveryLoop.start();
+    for (const loop of this.#loops) loop.start();
     this.#bandwidth.start();
-    this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
     return { port, internalPort };
   }
 
@@ -309,10 +306,7 @@ export class ControlPlane {
     const pool = openPatientPool(this.#config.databaseUrl, logger);
     const db = openDatabase(pool);
     try {
-      await changingSchema(db, async () => {
-        await migrateToLatest(db);
-        await migrateJobs(pool, logger);
-      });
+      await changingSchema(db, () => migrateToLatest(db));
     } finally {
       await db.destroy();
     }
@@ -323,9 +317,13 @@ export class ControlPlane {
     return bootstrap(this.#db, this.#config.bootstrap);
   }
 
-  /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
+  /** Takes maintenance steps at once, beside their schedule. */
+  maintain(...steps: MaintenanceStep[]): Promise<void> {
+    return this.#maintenance.takeNow(steps);
+  }
+
+  /** Stops in order: no new requests, no new messages, no new background work, then the database. */
   async stop(): Promise<void> {
-    clearInterval(this.#reconcileTimer);
     this.#contact.stop();
     this.#stopping.abort();
     await stopInOrder(
@@ -345,25 +343,17 @@ export class ControlPlane {
           limitMs: STOP_LIMITS_MS.internalListener,
           run: () => closeServer(this.#internalServer, 2000),
         },
-        { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#deliveryLoop.stop() },
         {
-          name: 'jobs',
-          limitMs: STOP_LIMITS_MS.jobs,
+          name: 'background work',
+          limitMs: STOP_LIMITS_MS.background,
           run: async () => {
-            await Promise.all([this.#jobs.stop(), this.#purgeJobs.stop()]);
+            await Promise.all(this.#loops.map((loop) => loop.stop()));
           },
         },
         { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#bandwidth.stop() },
         { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#db.destroy() },
       ],
       this.#deps.logger,
-    );
-  }
-
-  /** At most one reconcile job waits, however many control planes ask for it. */
-  #reconcileSoon(): void {
-    addJob(this.#db, 'reconcile', {}, { key: 'reconcile' }).catch((error) =>
-      this.#deps.logger.warn('reconcile.not_scheduled', { error }),
     );
   }
 }

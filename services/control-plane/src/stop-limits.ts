@@ -3,8 +3,7 @@ export const STOP_LIMITS_MS = {
   publicListener: 8_000,
   engineEvents: 8_000,
   internalListener: 3_000,
-  webhooks: 5_000,
-  jobs: 15_000,
+  background: 15_000,
   bandwidth: 3_000,
   database: 3_000,
 } as const;
