@@ -7,30 +7,30 @@ import { createMessage } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 
-/** What the transcode worker asks the control plane. Both reject when it cannot be reached. */
+/** The requests of the transcode worker to the control plane. Both reject if it is unreachable. */
 export interface AttemptClient {
-  /** Claims the next attempt at a video; null when there is none to claim: it runs elsewhere, is done, or gone. */
+  /** Claims the next attempt at a video; null if there is nothing to claim: it runs elsewhere, is finished, or was deleted. */
   claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null>;
   /** Whether the attempt still holds its lease on a video that still exists. */
   attemptWanted(request: AttemptWantedRequest): Promise<boolean>;
 }
 
-/** The control plane gave the attempt up: the video was deleted, or the lease ran out. */
+/** The attempt is not wanted any more: the video was deleted, or the lease expired. */
 export class AttemptUnwantedError extends Error {
   override name = 'AttemptUnwantedError';
 }
 
 type Attempt = { videoId: string; attempt: number; leaseSeconds: number };
 
-const REPORT_MS = 2000;
-const WANTED_MS = 5000;
-/** Smaller steps of progress are not worth a message. */
-const SMALLEST_STEP = 0.001;
+const REPORT_INTERVAL_MS = 2000;
+const WANTED_INTERVAL_MS = 5000;
+/** Less progress than this is reported only when the lease must be renewed. */
+const MIN_STEP = 0.001;
 
 /**
- * Keeps the lease of an attempt alive by reporting its progress, and aborts `signal` with an AttemptUnwantedError once
- * the control plane no longer wants it. What cannot be reported or asked is tried again at the next beat: only the
- * control plane decides when a lease has run out.
+ * Renews the lease of an attempt by reporting its progress. Aborts `signal` with an AttemptUnwantedError when the control
+ * plane does not want the attempt any more. A failed heartbeat is retried at the next interval: only the control plane
+ * decides whether a lease has expired.
  */
 export class AttemptLease {
   readonly signal: AbortSignal;
@@ -40,50 +40,53 @@ export class AttemptLease {
   readonly #timers: NodeJS.Timeout[];
   #fraction = 0;
   #reported = { fraction: 0, at: Date.now() };
-  #underWay = new Set<string>();
+  #running = new Set<string>();
 
   constructor(attempt: Attempt, deps: { bus: MessageBus; controlPlane: AttemptClient; logger: Logger }) {
     this.#attempt = attempt;
     this.#deps = deps;
     this.signal = this.#unwanted.signal;
     this.#timers = [
-      setInterval(() => this.#once('report', () => this.#report()), Math.min(REPORT_MS, this.#quietMs)),
-      setInterval(() => this.#once('ask', () => this.#ask()), WANTED_MS),
+      setInterval(
+        () => this.#once('report', () => this.#report()),
+        Math.min(REPORT_INTERVAL_MS, this.#maxSilenceMs),
+      ),
+      setInterval(() => this.#once('wanted', () => this.#checkWanted()), WANTED_INTERVAL_MS),
     ];
   }
 
-  /** Takes note of the part done, 0..1. A smaller one than before is ignored. */
+  /** Sets the progress, 0 to 1. A smaller value than before is ignored. */
   progress(fraction: number): void {
     this.#fraction = Math.max(this.#fraction, fraction);
   }
 
-  /** Ends the beats; call it before the result is published. */
+  /** Stops the heartbeats. Call it before the result is published. */
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Longest silence: a quarter of the lease. */
-  get #quietMs(): number {
+  /** The longest time between two reports: a quarter of the lease. */
+  get #maxSilenceMs(): number {
     return this.#attempt.leaseSeconds * 250;
   }
 
-  /** Skips a beat while the one before is still under way. */
-  #once(name: string, beat: () => Promise<void>): void {
-    if (this.#underWay.has(name)) return;
-    this.#underWay.add(name);
+  /** Skips a heartbeat while the previous one is still running. */
+  #once(name: string, heartbeat: () => Promise<void>): void {
+    if (this.#running.has(name)) return;
+    this.#running.add(name);
     const { videoId, attempt } = this.#attempt;
-    beat()
+    heartbeat()
       .catch((error: unknown) =>
-        this.#deps.logger.warn('attempt.heartbeat_failed', { videoId, attempt, beat: name, error }),
+        this.#deps.logger.warn('attempt.heartbeat_failed', { videoId, attempt, heartbeat: name, error }),
       )
-      .finally(() => this.#underWay.delete(name));
+      .finally(() => this.#running.delete(name));
   }
 
   async #report(): Promise<void> {
     const { fraction, at } = this.#reported;
-    const isNews = this.#fraction - fraction >= SMALLEST_STEP;
-    const isDue = Date.now() - at >= this.#quietMs - REPORT_MS / 2;
-    if (!isNews && !isDue) return;
+    const hasProgressed = this.#fraction - fraction >= MIN_STEP;
+    const isDue = Date.now() - at >= this.#maxSilenceMs - REPORT_INTERVAL_MS / 2;
+    if (!hasProgressed && !isDue) return;
     const { videoId, attempt } = this.#attempt;
     const now = { fraction: this.#fraction, at: Date.now() };
     await this.#deps.bus.publish(
@@ -92,9 +95,9 @@ export class AttemptLease {
     this.#reported = now;
   }
 
-  async #ask(): Promise<void> {
+  async #checkWanted(): Promise<void> {
     const { videoId, attempt } = this.#attempt;
     if (await this.#deps.controlPlane.attemptWanted({ videoId, attempt })) return;
-    this.#unwanted.abort(new AttemptUnwantedError('The control plane no longer wants this attempt'));
+    this.#unwanted.abort(new AttemptUnwantedError('The control plane does not want this attempt any more'));
   }
 }

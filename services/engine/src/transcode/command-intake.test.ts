@@ -14,16 +14,16 @@ beforeEach(() => {
 });
 afterEach(() => bus.close());
 
-/** An intake of its own room, and the videos it took. */
-async function intakeWith(room: { free: boolean }) {
+/** An intake whose disk space is given, and the videos it took. */
+async function intakeWith(disk: { free: boolean }) {
   const taken: string[] = [];
   const intake = new CommandIntake({
     bus,
     slots: 1,
-    hasRoom: async () => room.free,
+    hasDiskSpace: async () => disk.free,
     handle: async ({ data }) => void taken.push(data.videoId),
     logger,
-    roomCheckMs: 1,
+    diskCheckMs: 1,
   });
   await intake.start();
   return { intake, taken, stop: () => intake.stop() };
@@ -40,7 +40,7 @@ async function send(videoId: string): Promise<void> {
   await bus.publish(command(videoId));
 }
 
-test('without room commands go to others', async () => {
+test('without disk space, other engines take the commands', async () => {
   const full = await intakeWith({ free: false });
   await send('vid_1');
   const other = await intakeWith({ free: true });
@@ -50,45 +50,45 @@ test('without room commands go to others', async () => {
   await Promise.all([full.stop(), other.stop()]);
 });
 
-test('commands wait until there is room again', async () => {
-  const room = { free: false };
-  const only = await intakeWith(room);
+test('commands wait until there is disk space again', async () => {
+  const disk = { free: false };
+  const only = await intakeWith(disk);
   await send('vid_1');
-  room.free = true;
+  disk.free = true;
   await until(() => only.taken.length === 1);
   await only.stop();
 });
 
-test('a stop does not wait for room', async () => {
+test('a stop does not wait for disk space', async () => {
   const full = await intakeWith({ free: false });
   await send('vid_1');
   await full.stop();
   expect(full.taken).toEqual([]);
 });
 
-test('a look for room that fails, and a queue that cannot be had, are tried again', async () => {
-  const looks = [async () => false, () => Promise.reject(new Error('EIO')), async () => true];
+test('a failed check of the disk and a failed subscription are retried', async () => {
+  const checks = [async () => false, () => Promise.reject(new Error('EIO')), async () => true];
   const taken: string[] = [];
   const intake = new CommandIntake({
     bus,
     slots: 1,
-    hasRoom: () => (looks.shift() ?? (async () => true))(),
+    hasDiskSpace: () => (checks.shift() ?? (async () => true))(),
     handle: async ({ data }) => void taken.push(data.videoId),
     logger,
-    roomCheckMs: 1,
+    diskCheckMs: 1,
   });
   await intake.start();
   const consume = jest.spyOn(bus, 'consume').mockRejectedValueOnce(new Error('No queue'));
   await send('vid_1');
   await until(() => taken.length === 1);
-  expect(looks).toEqual([]);
+  expect(checks).toEqual([]);
   expect(consume).toHaveBeenCalledTimes(2);
   await intake.stop();
 });
 
-test('a slot holds one job, also when the broker delivers again what it lost sight of', async () => {
+test('a slot runs one job, even if the broker redelivers its command', async () => {
   let deliver: MessageHandler = async () => {};
-  const impatient: Pick<MessageBus, 'consume'> = {
+  const redelivering: Pick<MessageBus, 'consume'> = {
     consume: async (_queue, { prefetch }, handler) => {
       expect(prefetch).toBe(1);
       deliver = handler;
@@ -97,9 +97,9 @@ test('a slot holds one job, also when the broker delivers again what it lost sig
   };
   const jobs: { videoId: string; end: () => void }[] = [];
   const intake = new CommandIntake({
-    bus: impatient as MessageBus,
+    bus: redelivering as MessageBus,
     slots: 1,
-    hasRoom: async () => true,
+    hasDiskSpace: async () => true,
     handle: ({ data }) => new Promise<void>((resolve) => jobs.push({ videoId: data.videoId, end: resolve })),
     logger,
   });
@@ -114,7 +114,7 @@ test('a slot holds one job, also when the broker delivers again what it lost sig
   await deliveries[0];
   await until(() => jobs[1]);
   expect(jobs).toHaveLength(2);
-  // At a stop, what waits for the slot goes back.
+  // At a stop, a command that waits for the slot is requeued.
   const stopped = intake.stop();
   jobs[1]?.end();
   await expect(deliveries[2]).rejects.toThrow();
@@ -122,38 +122,38 @@ test('a slot holds one job, also when the broker delivers again what it lost sig
   expect(jobs).toHaveLength(2);
 });
 
-test('a free slot takes commands again while the job of another goes on', async () => {
-  const room = { free: true };
+test('a free slot resumes while the job of another slot runs', async () => {
+  const disk = { free: true };
   const taken: string[] = [];
   const { promise: end, resolve: endLongJob } = Promise.withResolvers<void>();
   const intake = new CommandIntake({
     bus,
     slots: 2,
-    hasRoom: async () => room.free,
+    hasDiskSpace: async () => disk.free,
     handle: async ({ data }) => {
       taken.push(data.videoId);
       if (data.videoId === 'long') await end;
     },
     logger,
-    roomCheckMs: 1,
+    diskCheckMs: 1,
   });
   await intake.start();
   await send('long');
   await until(() => taken[0]);
-  room.free = false;
+  disk.free = false;
   const warn = jest.spyOn(logger, 'warn');
   await send('short');
   await until(() => warn.mock.calls.find(([event]) => (event as unknown) === 'transcode.paused'));
   warn.mockRestore();
-  room.free = true;
+  disk.free = true;
   await until(() => taken[1]);
   expect(taken).toEqual(['long', 'short']);
   endLongJob();
   await intake.stop();
 });
 
-test('a pause of all slots is logged once, as is its end', async () => {
-  const room = { free: false };
+test('pause and resumption of all slots are logged once', async () => {
+  const disk = { free: false };
   const events: unknown[] = [];
   const spies = (['warn', 'info'] as const).map((level) =>
     jest.spyOn(logger, level).mockImplementation(((event: string) => {
@@ -163,12 +163,12 @@ test('a pause of all slots is logged once, as is its end', async () => {
   );
   const consume = jest.spyOn(bus, 'consume');
   const intake = new CommandIntake({
-    ...{ bus, slots: 2, hasRoom: async () => room.free, handle: async () => {}, logger, roomCheckMs: 1 },
+    ...{ bus, slots: 2, hasDiskSpace: async () => disk.free, handle: async () => {}, logger, diskCheckMs: 1 },
   });
   await intake.start();
   await Promise.all([send('vid_1'), send('vid_2')]);
   await until(() => events[0]);
-  room.free = true;
+  disk.free = true;
   await until(() => consume.mock.calls.length === 4);
   await intake.stop();
   for (const spy of [...spies, consume]) spy.mockRestore();

@@ -2,28 +2,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import type { Logger } from '@framelane/service-kit/logger';
 
-const DEFAULT_ROOM_CHECK_MS = 5000;
+const DEFAULT_DISK_CHECK_MS = 5000;
 
 type Options = {
   bus: MessageBus;
-  /** Commands handled at the same time. */
+  /** Number of commands handled at the same time. */
   slots: number;
-  /** Whether another job can be taken on. */
-  hasRoom: () => Promise<boolean>;
+  /** Whether there is disk space for another job. */
+  hasDiskSpace: () => Promise<boolean>;
   handle: MessageHandler;
   logger: Logger;
-  /** How often an engine without room checks whether it has some again. */
-  roomCheckMs?: number;
+  /** Interval of disk checks while the intake is paused. */
+  diskCheckMs?: number;
 };
 
-/** A slot that takes commands, and what resolves when it is to stop that. */
-type Taking = { consumer: Consumer; halted: Promise<void> };
+/** A consumer of a slot; `halted` resolves when the slot must stop consuming. */
+type Consuming = { consumer: Consumer; halted: Promise<void> };
 
-/** One handler at a time, whatever the bus delivers. */
+/** Runs one handler at a time. */
 class Slot {
   #last: Promise<void> = Promise.resolve();
 
-  /** Runs work once the work before has settled. */
+  /** Runs work when the previous work has settled. */
   run(work: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => {});
@@ -32,48 +32,48 @@ class Slot {
 }
 
 /**
- * Takes commands while there is room for jobs, and leaves them to other engines while there is none: an engine with a
- * full disk fails a job at once, so it would get, and fail, more of them than all the others together.
+ * Consumes commands while there is disk space for jobs, and pauses otherwise so that other engines take the commands. Without
+ * the pause, an engine with a full disk would fail each job at once, and so take more jobs than all other engines.
  *
- * Each slot has a consumer of its own, so that one without a job never waits for one with a job. A broker that was away
- * delivers to a slot whose job still runs: that command waits, unacknowledged, until the slot is free.
+ * Each slot has its own consumer, so that a free slot never waits for a busy one. After a reconnection, the broker may
+ * deliver to a slot whose job still runs. That command waits, unacknowledged, until the slot is free.
  */
 export class CommandIntake {
   readonly #options: Required<Options>;
   readonly #stopping = new AbortController();
   #slots: Promise<void>[] = [];
-  /** Resolves when room is missing, or the intake stops. */
+  /** Resolves when disk space is missing, or the intake stops. */
   #halted = Promise.withResolvers<void>();
-  /** Whether room was missing when it was last looked for; the log has each change once, whatever the number of slots. */
+  /** Whether the last check found too little disk space. All slots share it, so that each change is logged once. */
   #isPaused = false;
 
   constructor(options: Options) {
-    this.#options = { roomCheckMs: DEFAULT_ROOM_CHECK_MS, ...options };
+    this.#options = { diskCheckMs: DEFAULT_DISK_CHECK_MS, ...options };
   }
 
-  /** Resolves once every slot takes commands; rejects when one cannot. */
+  /** Resolves when every slot consumes commands; rejects if one cannot. */
   async start(): Promise<void> {
     const slots = Array.from({ length: this.#options.slots }, () => new Slot());
-    const taking = await Promise.all(slots.map((slot) => this.#consume(slot)));
-    this.#slots = slots.map((slot, at) => this.#keep(slot, taking[at]));
+    const consuming = await Promise.all(slots.map((slot) => this.#consume(slot)));
+    this.#slots = slots.map((slot, at) => this.#run(slot, consuming[at]));
   }
 
-  /** Takes no more, and resolves when the handlers under way have settled. */
+  /** Consumes no more commands, and resolves when the running handlers have settled. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#halted.resolve();
     await Promise.all(this.#slots);
   }
 
-  async #consume(slot: Slot): Promise<Taking> {
-    const { bus, hasRoom, handle } = this.#options;
+  async #consume(slot: Slot): Promise<Consuming> {
+    const { bus, hasDiskSpace, handle } = this.#options;
     const halted = this.#halted.promise;
     const consumer = await bus.consume('engine.commands', { prefetch: 1 }, (message, delivery) =>
       slot.run(async () => {
         this.#stopping.signal.throwIfAborted();
-        if (await hasRoom()) return handle(message, delivery);
+        if (await hasDiskSpace()) return handle(message, delivery);
         this.#halt();
-        throw new Error('There is no room for another job; the command goes back');
+        throw new Error('Too little disk space for another job; the command is requeued');
       }),
     );
     return { consumer, halted };
@@ -86,30 +86,30 @@ export class CommandIntake {
     this.#halted = Promise.withResolvers();
   }
 
-  /** Has a slot take commands until the intake stops. Never rejects, as nobody would hear of it. */
-  async #keep(slot: Slot, first: Taking | undefined): Promise<void> {
+  /** Lets a slot consume commands until the intake stops. Never rejects. */
+  async #run(slot: Slot, first: Consuming | undefined): Promise<void> {
     const { logger } = this.#options;
-    for (let taking = first; taking; taking = await this.#resume(slot)) {
-      if (!this.#stopping.signal.aborted) await taking.halted;
-      await taking.consumer
+    for (let consuming = first; consuming; consuming = await this.#resume(slot)) {
+      if (!this.#stopping.signal.aborted) await consuming.halted;
+      await consuming.consumer
         .stop()
         .catch((error: unknown) => logger.warn('transcode.pause_failed', { error }));
     }
   }
 
-  /** Takes commands again once there is room; undefined when the intake stops before. */
-  async #resume(slot: Slot): Promise<Taking | undefined> {
-    const { hasRoom, logger, roomCheckMs } = this.#options;
+  /** Consumes again when there is disk space; undefined if the intake stops before. */
+  async #resume(slot: Slot): Promise<Consuming | undefined> {
+    const { hasDiskSpace, logger, diskCheckMs } = this.#options;
     const { signal } = this.#stopping;
     for (;;) {
-      await delay(roomCheckMs, undefined, { signal }).catch(() => {});
+      await delay(diskCheckMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       try {
-        if (!(await hasRoom())) continue;
-        const taking = await this.#consume(slot);
+        if (!(await hasDiskSpace())) continue;
+        const consuming = await this.#consume(slot);
         if (this.#isPaused) logger.info('transcode.resumed');
         this.#isPaused = false;
-        return taking;
+        return consuming;
       } catch (error) {
         logger.warn('transcode.resume_failed', { error });
       }

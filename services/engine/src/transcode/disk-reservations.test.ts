@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { DiskReservations } from './disk-reservations.ts';
 
-/** A disk with so many bytes free. */
+/** A disk with free bytes, and its reservations. */
 function diskWith(freeBytes: number) {
   const disk = { freeBytes };
   return { disk, space: new DiskReservations(async () => disk.freeBytes) };
 }
 
-test('promises count until the bytes are written, and not twice', async () => {
+test('a reservation counts until its bytes are written', async () => {
   const { disk, space } = diskWith(100);
   const job = await space.reserve(70);
   expect(await space.reserve(31)).toBeNull();
@@ -17,16 +17,16 @@ test('promises count until the bytes are written, and not twice', async () => {
   expect(await space.reserve(30)).not.toBeNull();
 });
 
-test('a promise does not keep small jobs away, and a full disk does', async () => {
+test('a full disk prevents small jobs, a reservation does not', async () => {
   const { disk, space } = diskWith(100);
   await space.reserve(70);
   disk.freeBytes = 40;
-  expect(await space.hasRoom()).toBe(true);
+  expect(await space.hasDiskSpace()).toBe(true);
   disk.freeBytes = -1;
-  expect(await space.hasRoom()).toBe(false);
+  expect(await space.hasDiskSpace()).toBe(false);
 });
 
-test('what only the jobs under way leave no room for may fit later', async () => {
+test('a job that only running jobs prevent may fit later', async () => {
   const { disk, space } = diskWith(100);
   const job = await space.reserve(70);
   disk.freeBytes = 40;

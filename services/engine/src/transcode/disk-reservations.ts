@@ -1,52 +1,52 @@
-/** Part of the disk, promised to a job. */
+/** Disk space reserved for a job. */
 export type Reservation = {
-  /** Keeps only so many bytes promised: the others are on the disk by now. */
+  /** Reduces the reservation: the other bytes have been written by now. */
   reduceTo(bytes: number): void;
   release(): void;
 };
 
-/** The disk where jobs work: what is free, less what is promised to jobs that have not written it yet. */
+/** Reservations of the disk that jobs write to. */
 export class DiskReservations {
   readonly #free: () => Promise<number>;
-  #promised = 0;
-  /** Bytes that the jobs under way were promised at their start, which they give back at their end. */
-  #taken = 0;
+  #reserved = 0;
+  /** Bytes that running jobs reserved at their start. They are free again when the jobs end. */
+  #held = 0;
 
-  /** @param free bytes that jobs may still write, without what has to stay free; below zero when that is used */
+  /** @param free bytes that jobs may still write; below zero if the reserve of the disk is in use */
   constructor(free: () => Promise<number>) {
     this.#free = free;
   }
 
   /**
-   * Whether there is room for a small job. Promises do not count: a large source that is being fetched is on the disk in
-   * part, and would count twice.
+   * Whether there is disk space for a small job. Reservations do not count: the part of a source that is already fetched
+   * would count twice.
    */
-  async hasRoom(): Promise<boolean> {
+  async hasDiskSpace(): Promise<boolean> {
     return (await this.#free()) >= 0;
   }
 
-  /** Promises bytes to a job; null when there are not so many. */
+  /** Reserves bytes for a job; null if there are not enough. */
   async reserve(bytes: number): Promise<Reservation | null> {
-    // Nothing is awaited between the check and the promise.
-    if ((await this.#free()) - this.#promised < bytes) return null;
+    // No `await` between check and reservation: they must not be interleaved with those of another job.
+    if ((await this.#free()) - this.#reserved < bytes) return null;
     let left = bytes;
-    let taken = bytes;
-    this.#promised += left;
-    this.#taken += taken;
+    let held = bytes;
+    this.#reserved += left;
+    this.#held += held;
     const reduceTo = (next: number) => {
-      this.#promised -= left - next;
+      this.#reserved -= left - next;
       left = next;
     };
     const release = () => {
       reduceTo(0);
-      this.#taken -= taken;
-      taken = 0;
+      this.#held -= held;
+      held = 0;
     };
     return { reduceTo, release };
   }
 
-  /** Whether a job may fit once the jobs under way have ended. */
+  /** Whether there may be enough disk space when the running jobs have ended. */
   async mayFitLater(bytes: number): Promise<boolean> {
-    return (await this.#free()) + this.#taken >= bytes;
+    return (await this.#free()) + this.#held >= bytes;
   }
 }

@@ -3,12 +3,12 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { ToolOutputError } from '../output/tool-output.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
-/** This engine is stopping; the attempt goes back to the control plane. */
+/** This engine is stopping; the control plane starts another attempt. */
 export class EngineStoppedError extends Error {
   override name = 'EngineStoppedError';
 }
 
-/** What the control plane is told of an attempt that failed, and what the log is. */
+/** What the control plane and the log get to know of a failed attempt. */
 export type FailureReport = {
   outcome: Pick<MessageData<'transcode.failed'>, 'code' | 'message' | 'retryable'>;
   level: 'info' | 'warn' | 'error';
@@ -16,20 +16,23 @@ export type FailureReport = {
 };
 
 /**
- * Judges an error that ended an attempt. A file that is at fault and an engine that stops are ordinary ends, and where
- * in our code they came to light tells nobody anything: of them the log has the reason alone, in ffmpeg's own words if
- * it gave one.
+ * Classifies the error of an attempt. For a refused file and for a stop, the log gets the reason without a stack trace. The
+ * reason includes ffmpeg's own message if there is one.
  */
 export function reportFailure(error: unknown): FailureReport {
   if (error instanceof EngineStoppedError) {
     return {
-      outcome: { code: ENGINE_STOPPED, message: 'The engine stopped.', retryable: true },
+      outcome: {
+        code: ENGINE_STOPPED,
+        message: 'The engine stopped during the attempt. Retry the video.',
+        retryable: true,
+      },
       level: 'info',
       facts: { reason: error.message },
     };
   }
   if (!(error instanceof TranscodeFailure)) {
-    const message = 'Something went wrong in the engine.';
+    const message = 'An internal error occurred in the engine. Retry the video later.';
     return {
       outcome: { code: 'internal_error', message, retryable: true },
       level: 'error',
@@ -38,7 +41,7 @@ export function reportFailure(error: unknown): FailureReport {
   }
   const { code, message, retryable, cause } = error;
   const outcome = { code, message, retryable };
-  // A tool that was taken over is something to look into.
+  // Operators should investigate a possibly compromised tool.
   if (cause instanceof ToolOutputError) return { outcome, level: 'error', facts: { error } };
   if (!retryable) {
     const reason = cause instanceof Error ? cause.message : message;

@@ -6,27 +6,25 @@ import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { ffmpegArguments } from '../ffmpeg/arguments.ts';
-import { explainToolError, isAudioFormatChange } from '../ffmpeg/errors.ts';
+import { explainToolError } from '../ffmpeg/errors.ts';
 import type { MediaTools } from '../ffmpeg/media-tools.ts';
 import { runFfmpeg } from '../ffmpeg/run-ffmpeg.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { storeImages } from '../output/image-uploads.ts';
 import { buildManifest } from '../output/manifest.ts';
-import { InvalidSegmentError } from '../output/segment-info.ts';
 import { SegmentUploads, type StoredSegments } from '../output/segment-uploads.ts';
 import { withStorageRetries } from '../output/storage-retries.ts';
 import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
-import { type EncodePlan, hasPassthrough, planEncoding } from '../plan/encode-plan.ts';
-import type { MaxRates } from '../plan/ladder.ts';
+import { type EncodePlan, planEncoding } from '../plan/encode-plan.ts';
 import { BUFFER_SECONDS } from '../plan/passthrough.ts';
 import { grantFile, grantFolder, OUTPUT_FOLDER, SOURCE_FOLDER, SOURCE_PATH } from '../sandbox/job-folder.ts';
-import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 import { type ProbedSource, probe } from '../source/probe.ts';
-import { storageFailure, TranscodeFailure } from '../transcode-failure.ts';
+import { storageFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
+import { nextPlan } from './next-plan.ts';
 import { removeTree } from './work-directory.ts';
 
 /** One attempt at one video. */
@@ -43,21 +41,21 @@ export type TranscodeJobContext = {
   objects: ObjectStore;
   tools: MediaTools;
   settings: TranscodeSettings;
-  /** Where the job makes its directory. */
+  /** The job creates its directory here. */
   jobsDir: string;
-  /** What it may take of the disk (see `diskNeed`). */
-  room: Reservation;
+  /** Its disk space (see `diskNeed`). */
+  disk: Reservation;
   logger: Logger;
   metrics: Pick<EngineMetrics, 'inStage'>;
   signal: AbortSignal;
-  /** Called with the part done, 0..1; it only grows. */
+  /** Called with the progress, 0 to 1. Never decreases. */
   onProgress: (fraction: number) => void;
 };
 
-/** Disk that segments take which wait for the storage, as a part of their source. */
+/** Disk space of segments that wait for the object store, relative to the source. */
 const OUTPUT_PER_SOURCE = 0.2;
 
-/** Bytes of disk a job takes: its source, unless that is a link to the stored object, and segments. */
+/** Bytes of disk that a job needs: for segments, and for its source unless that is a link to the stored object. */
 export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: boolean }): number {
   return sourceBytes * ((sourceIsLink ? 0 : 1) + OUTPUT_PER_SOURCE);
 }
@@ -65,8 +63,8 @@ export function diskNeed(sourceBytes: number, { sourceIsLink }: { sourceIsLink: 
 const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
 
 /**
- * Runs one attempt in a directory of its own, which is gone afterwards whatever happens. Throws a TranscodeFailure, or
- * the signal's reason when aborted. Segments stored by then stay; nobody knows of them.
+ * Runs one attempt in its own directory and removes the directory. Throws a TranscodeFailure, or the signal's reason when
+ * aborted. After a failure, stored segments remain; the caller removes them.
  */
 export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobContext): Promise<Manifest> {
   const { metrics } = context;
@@ -76,18 +74,18 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
     await grantFolder(directory, 'pass', context.tools.account);
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
     await metrics.inStage('fetch', () => fetchSource(job, directory, context));
-    context.room.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
+    context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
-    // What it cannot remove is no reason to lose the result; the next start removes it.
+    // A directory that cannot be removed must not cost the result. The next start of the engine removes it.
     await removeTree(directory).catch((error: unknown) =>
       context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
     );
   }
 }
 
-/** The store goes on with a fetch that breaks off; one that fails begins again. */
+/** The store resumes an interrupted download; a failed one is retried from the beginning. */
 async function fetchSource(
   { sourceKey }: TranscodeJob,
   directory: string,
@@ -109,7 +107,7 @@ async function probeSource(
   }
 }
 
-/** Keeps of the source what fits; should its packets turn out not to be what they claim, encodes everything instead. */
+/** Transcodes with the best plan, and with the next one if that fails because of the source. */
 async function transcode(
   job: TranscodeJob,
   source: ProbedSource,
@@ -123,7 +121,7 @@ async function transcode(
     context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, videoPassthrough, obstacles });
     await mkdir(output);
     await grantFolder(output, 'write', context.tools.account);
-    const { stored, images } = await encode(job, plan, directory, context);
+    const { stored, images } = await runPlan(job, plan, directory, context);
     return buildManifest(source, plan, stored, images);
   };
   const { maxRates } = context.settings;
@@ -142,43 +140,6 @@ async function transcode(
   }
 }
 
-/** What to do after a plan failed for something in the source that nothing tells beforehand; null when nothing is left. */
-export function nextPlan(
-  plan: EncodePlan,
-  source: ProbedSource,
-  error: unknown,
-  maxRates: MaxRates,
-): { plan: EncodePlan; log: string } | null {
-  const { audio } = plan;
-  const decodeToStereo = source.audio !== null && canDecodeToStereo(source.audio.codec);
-  if (audio && !audio.decodeToStereo && decodeToStereo && isAudioFormatChange(causeOf(error))) {
-    return { plan: { ...plan, audio: { ...audio, decodeToStereo } }, log: 'transcode.audio_layout_changes' };
-  }
-  if (hasPassthrough(plan) && isFaultOfSource(error)) {
-    const next = planEncoding(source, false, maxRates);
-    const changesChannels = audio?.decodeToStereo ?? false;
-    return {
-      plan: { ...next, audio: next.audio && { ...next.audio, decodeToStereo: changesChannels } },
-      log: 'transcode.passthrough_failed',
-    };
-  }
-  return null;
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof TranscodeFailure ? error.cause : error;
-}
-
-/**
- * Whether what was kept may be to blame: ffmpeg could not copy it, or its segments are not as they have to be. A fault of
- * the engine, which another attempt may be spared, is none.
- */
-function isFaultOfSource(error: unknown): boolean {
-  if (error instanceof TranscodeFailure && error.retryable) return false;
-  const cause = causeOf(error);
-  return cause instanceof InvalidSegmentError || (cause instanceof ToolError && cause.end === 'exit');
-}
-
 async function removeStored(job: TranscodeJob, { objects }: TranscodeJobContext): Promise<void> {
   try {
     await objects.deletePrefix(attemptPrefix(job.workspaceId, job.videoId, job.attempt));
@@ -187,8 +148,8 @@ async function removeStored(job: TranscodeJob, { objects }: TranscodeJobContext)
   }
 }
 
-/** Runs ffmpeg and stores what it finishes meanwhile. */
-async function encode(
+/** Runs ffmpeg, and stores segments while it runs and images afterwards. */
+async function runPlan(
   job: TranscodeJob,
   plan: EncodePlan,
   directory: string,
@@ -196,7 +157,7 @@ async function encode(
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds, memoryBytes } = settings.limits;
-  // ffmpeg counts the frames of its first output.
+  // ffmpeg reports the frame number of its first output, the lowest rung.
   const lowestFrames = Math.ceil(plan.frames / (plan.rungs[0]?.frameStep ?? 1));
   const output = await ToolOutput.open(join(directory, OUTPUT_FOLDER));
   const failure = new AbortController();
@@ -208,7 +169,7 @@ async function encode(
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
     renditions: renditionsOf(plan),
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
-    maxBytes: largestSegment(plan),
+    maxBytes: maxSegmentBytes(plan),
     signal,
     onFailure: (reason) => failure.abort(reason),
   });
@@ -236,15 +197,15 @@ async function encode(
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
-    // An upload that outlived the job would put segments where somebody has just cleaned up.
+    // An upload that outlives the job would store a segment after the caller removed them.
     failure.abort();
     await uploads.settle();
     await output.close();
   }
 }
 
-/** Bytes a segment stays well below: twice what the highest cap and its buffer allow, and the packets of small frames. */
-function largestSegment({ rungs, segmentSeconds }: EncodePlan): number {
+/** Size limit of a segment: twice what the highest cap of the bit rate and its buffer allow, and packet overhead. */
+function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;
   return SEGMENT_OVERHEAD_BYTES + 2 * (highest / 8) * seconds;

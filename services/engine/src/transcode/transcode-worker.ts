@@ -35,26 +35,26 @@ type Dependencies = {
   settings: TranscodeSettings;
 };
 
-/** Waits between tries to publish a result, which is all the work that was done. */
-const PUBLISH_DELAYS_MS = [500, 1000, 2000, 4000];
-/** Wait before the control plane is asked again that gave no answer. */
-const CLAIM_DELAY_MS = 2000;
-/** How long a failed attempt's objects may take to go; the control plane removes what is left. */
-const CLEANUP_LIMIT_MS = 5000;
+/** Delays between attempts to publish a result. Without it the work of the attempt is lost. */
+const PUBLISH_RETRY_DELAYS_MS = [500, 1000, 2000, 4000];
+/** Delay before a failed claim is retried. */
+const CLAIM_RETRY_DELAY_MS = 2000;
+/** Time limit for the removal of a failed attempt's objects. The control plane purges those that remain. */
+const CLEANUP_TIMEOUT_MS = 5000;
 
 /**
- * Takes `transcode` commands, as many at a time as it has slots, and answers each with one result.
+ * Handles `transcode` commands, one in each slot, and publishes one result for each.
  *
- * A command is done when its result was published with confirm, or when there is nothing to claim. When this process
- * dies before, the command comes again, finds the lease alive and is dropped; the control plane issues the next attempt
- * once the lease has run out. Only the attempt that holds the lease can finish a video, so nothing is done twice.
+ * A command is acknowledged when its result was published with confirm, or when there is nothing to claim. If this process
+ * dies before, the broker redelivers the command. The lease is still valid then, so there is nothing to claim; the control
+ * plane starts the next attempt when the lease has expired. Only the attempt that holds the lease can finish a video.
  */
 export class TranscodeWorker {
   readonly #deps: Dependencies;
   readonly #settings: TranscodeSettings;
   readonly #jobsDir: string;
   readonly #disk: DiskReservations;
-  /** Whether jobs share the disk of the objects, and fetch their sources as links. */
+  /** Whether jobs share the disk of the objects, so that their sources are links to stored objects. */
   #sourcesAreLinks = false;
   readonly #stopping = new AbortController();
   #tools: MediaTools | undefined;
@@ -68,18 +68,18 @@ export class TranscodeWorker {
     this.#intake = new CommandIntake({
       bus: deps.bus,
       slots: deps.settings.slots,
-      hasRoom: async () => (await this.#disk.hasRoom()) && (await headroomBytes(deps.objects)) >= 0,
+      hasDiskSpace: async () => (await this.#disk.hasDiskSpace()) && (await headroomBytes(deps.objects)) >= 0,
       handle: (message, delivery) => this.#handle(message, delivery),
       logger: deps.logger,
     });
   }
 
-  /** Checks ffmpeg, removes what an earlier run left, and begins to take commands. */
+  /** Removes files of an earlier run, checks ffmpeg, and starts to consume commands. */
   async start(): Promise<void> {
     const { logger } = this.#deps;
     await prepareWorkDirectory(this.#settings.workDir);
     const folders = [this.#jobsDir, join(this.#settings.workDir, 'tools')];
-    // Before anything is removed: what others can change is not removed safely.
+    // This precedes any removal: content that other users can change cannot be removed safely.
     for (const folder of folders) await preparePrivateFolder(folder);
     await removeTree(this.#jobsDir);
     await preparePrivateFolder(this.#jobsDir);
@@ -88,13 +88,13 @@ export class TranscodeWorker {
     await this.#intake.start();
   }
 
-  /** Ends the ffmpegs under way and hands their attempts back. Takes a few seconds at most. */
+  /** Stops all running jobs; their attempts fail as retryable. Takes a few seconds at most. */
   async stop(): Promise<void> {
     this.#stopping.abort(new EngineStoppedError('The engine is stopping'));
     await this.#intake.stop();
   }
 
-  /** What jobs may write. A disk that they share with the objects has one reserve for all. */
+  /** Bytes that jobs may write. The disk of the objects has its own reserve. */
   async #freeBytes(): Promise<number> {
     if (this.#sourcesAreLinks) return headroomBytes(this.#deps.objects);
     return (await freeDiskBytes(this.#jobsDir)) - this.#settings.limits.reservedDiskBytes;
@@ -106,50 +106,47 @@ export class TranscodeWorker {
 
   async #handle(...[message, { redelivered }]: Parameters<MessageHandler>): Promise<void> {
     if (message.type !== 'transcode') {
-      throw new UnprocessableMessageError(`An engine does not take ${message.type}`);
+      throw new UnprocessableMessageError(`The engine does not handle ${message.type}`);
     }
     const command = message.data;
     this.#stopping.signal.throwIfAborted();
-    const room = await this.#disk.reserve(this.#diskNeed(command));
-    if (!room) {
-      await this.#leave(command, redelivered);
+    const reservation = await this.#disk.reserve(this.#diskNeed(command));
+    if (!reservation) {
+      await this.#postpone(command, redelivered);
       return;
     }
     try {
       const claim = await this.#claim(command);
-      if (claim) await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim, room));
+      if (claim) await this.#deps.metrics.inSlot(() => this.#runAttempt(command, claim, reservation));
     } finally {
-      room.release();
+      reservation.release();
     }
   }
 
   /**
-   * What becomes of a command whose source does not fit on the disk: it goes back once, for an engine with a larger one.
-   * When it comes back it is dropped, and the control plane sends it again after a while, as it does with every command that
-   * nobody claims. A video that has waited for too long fails, unless only other jobs of this engine are in its way.
+   * Handles a command whose source does not fit on the disk. The first time it is requeued, for an engine with a larger disk.
+   * The second time it is dropped; the control plane sends a new command later, as for every unclaimed attempt. A video that
+   * has waited too long fails, unless it fits when the running jobs of this engine have ended.
    */
-  async #leave(command: Command, redelivered: boolean): Promise<void> {
+  async #postpone(command: Command, redelivered: boolean): Promise<void> {
     const { videoId, sourceBytes, waitingSince } = command;
     const waitedSeconds = (Date.now() - Date.parse(waitingSince)) / 1000;
     this.#deps.logger.warn('transcode.insufficient_disk_space', { videoId, sourceBytes, waitedSeconds });
-    if (!redelivered) throw new Error('There is no room for a file of this size; the command goes back');
+    if (!redelivered) throw new Error('Too little disk space for this source; the command is requeued');
     if (waitedSeconds < this.#settings.limits.diskWaitSeconds) return;
-    // It may have waited in a long queue, and fit once the other slots are free.
     if (await this.#disk.mayFitLater(this.#diskNeed(command))) return;
     const claim = await this.#claim(command);
-    const message = 'No engine has enough disk space for a file of this size.';
+    const message =
+      'No engine has enough disk space for a file of this size. Ask the operator to add disk space, then retry the video.';
     if (claim) {
-      await this.#giveUp(
-        command,
-        claim,
-        new TranscodeFailure('internal_error', message, { retryable: false }),
-      );
+      const failure = new TranscodeFailure('internal_error', message, { retryable: false });
+      await this.#fail(command, claim, failure);
     }
   }
 
   /**
-   * Claims the next attempt; null when the video is not waiting for one. Asks until there is a response: a command that
-   * went back too often would be put away as one nobody can handle.
+   * Claims the next attempt; null if the video is not waiting for one. Retries until the control plane responds: a command
+   * that is requeued too often would end in the dead-letter queue.
    */
   async #claim({ videoId }: Command): Promise<ClaimAttemptResponse | null> {
     for (;;) {
@@ -159,12 +156,12 @@ export class TranscodeWorker {
         return claim;
       } catch (error) {
         this.#deps.logger.warn('transcode.claim_failed', { videoId, error });
-        await delay(CLAIM_DELAY_MS, undefined, { signal: this.#stopping.signal });
+        await delay(CLAIM_RETRY_DELAY_MS, undefined, { signal: this.#stopping.signal });
       }
     }
   }
 
-  async #runAttempt(command: Command, claim: ClaimAttemptResponse, room: Reservation): Promise<void> {
+  async #runAttempt(command: Command, claim: ClaimAttemptResponse, disk: Reservation): Promise<void> {
     const { logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt: claim.attempt };
     const startedAt = Date.now();
@@ -172,11 +169,11 @@ export class TranscodeWorker {
     logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
     let completed: MessageOf<'transcode.completed'>;
     try {
-      const manifest = await this.#transcode(command, claim, lease, room);
+      const manifest = await this.#transcode(command, claim, lease, disk);
       completed = createMessage('transcode.completed', { ...facts, manifest });
     } catch (error) {
       lease.stop();
-      await this.#giveUp(command, claim, error);
+      await this.#fail(command, claim, error);
       return;
     }
     lease.stop();
@@ -195,7 +192,7 @@ export class TranscodeWorker {
     command: Command,
     claim: ClaimAttemptResponse,
     lease: AttemptLease,
-    room: Reservation,
+    disk: Reservation,
   ): Promise<Manifest> {
     if (!this.#tools) throw new Error('The worker has not been started');
     const { attempt, sourceKey, sourceBytes } = claim;
@@ -214,7 +211,7 @@ export class TranscodeWorker {
         tools: this.#tools,
         settings: this.#settings,
         jobsDir: this.#jobsDir,
-        room,
+        disk,
         logger: this.#deps.logger,
         metrics: this.#deps.metrics,
         signal: AbortSignal.any([this.#stopping.signal, lease.signal]),
@@ -223,13 +220,13 @@ export class TranscodeWorker {
     );
   }
 
-  /** Removes what the attempt stored, and says why it failed unless nobody wants to know. */
-  async #giveUp(command: Command, { attempt }: ClaimAttemptResponse, error: unknown): Promise<void> {
+  /** Removes the attempt's objects, and publishes the failure unless the attempt is unwanted. */
+  async #fail(command: Command, { attempt }: ClaimAttemptResponse, error: unknown): Promise<void> {
     const { objects, logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt };
     const prefix = attemptPrefix(command.workspaceId, command.videoId, attempt);
     const removed = objects.deletePrefix(prefix);
-    await pTimeout(removed, { milliseconds: CLEANUP_LIMIT_MS }).catch((failure: unknown) => {
+    await pTimeout(removed, { milliseconds: CLEANUP_TIMEOUT_MS }).catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
     if (error instanceof AttemptUnwantedError) {
@@ -244,14 +241,14 @@ export class TranscodeWorker {
     await this.#publish(createMessage('transcode.failed', { ...facts, ...report.outcome }));
   }
 
-  /** Publishes a result, with more than one try. Rejects when it may have been lost. */
+  /** Publishes a result, with retries. Rejects if all attempts fail. */
   async #publish(result: Message): Promise<void> {
-    for (let tries = 0; ; tries += 1) {
+    for (let retries = 0; ; retries += 1) {
       try {
         await this.#deps.bus.publish(result);
         return;
       } catch (error) {
-        const delayMs = PUBLISH_DELAYS_MS[tries];
+        const delayMs = PUBLISH_RETRY_DELAYS_MS[retries];
         if (delayMs === undefined) throw error;
         this.#deps.logger.warn('transcode.publish_failed', { type: result.type, error });
         await delay(delayMs);

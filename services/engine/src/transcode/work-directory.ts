@@ -6,13 +6,13 @@ import { TOOL_ENVIRONMENT } from '../ffmpeg/run-tool.ts';
 
 const run = promisify(execFile);
 
-/** Rights of the group and of others to write. */
-const WRITE_OF_OTHERS = 0o022;
+/** Write permission of the group and of others. */
+const OTHERS_CAN_WRITE = 0o022;
 
 /**
- * Makes a directory for the engine, or checks the one that is there. Programs run from it, and what is in it is removed,
- * so one that another user made is refused with a SettingsError: the default is in a folder where anybody can make one.
- * A directory of root is the choice of whoever set the machine up, as volumes are.
+ * Creates a directory for the engine, or checks the existing one. The engine runs programs from it and removes its content.
+ * So throws a SettingsError if it belongs to another user: the default is in a folder where every user can create one. Root
+ * is trusted, as the owner of volumes.
  */
 export async function prepareWorkDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -26,29 +26,29 @@ export async function prepareWorkDirectory(path: string): Promise<void> {
 }
 
 /**
- * The same for a folder in that directory, in which nobody else may write, either. The directory itself may be a volume that
- * its group can write to, as those of Kubernetes are.
+ * The same for a folder in that directory. Throws a SettingsError also if other users can write to the folder. The directory
+ * itself may be writable for its group, as volumes of Kubernetes are.
  */
 export async function preparePrivateFolder(path: string): Promise<void> {
   await prepareWorkDirectory(path);
   const { mode } = await stat(path);
-  if ((mode & WRITE_OF_OTHERS) === 0) return;
+  if ((mode & OTHERS_CAN_WRITE) === 0) return;
   throw new SettingsError(
-    `ENGINE_WORK_DIR: other users can write in ${path}. Remove it; the engine makes it again.`,
+    `ENGINE_WORK_DIR: other users can write to ${path}. Remove it; the engine creates it again.`,
   );
 }
 
 /**
- * Removes a directory that a tool has written to, with everything in it. A missing directory is no error. Throws if
- * something cannot be removed.
+ * Removes a directory that a tool has written to, with its content. A missing directory is not an error. Throws if something
+ * cannot be removed.
  *
- * rm works through open folders. So it follows no link that a tool puts in the place of a folder meanwhile, and it reaches
- * folders nested deeper than a path can be long.
+ * `rm` works relative to open folders. So it follows no link that a tool puts in the place of a folder meanwhile, and it can
+ * remove folders nested deeper than a path can be long.
  */
 export async function removeTree(directory: string): Promise<void> {
   const options = { env: TOOL_ENVIRONMENT };
-  // The tool may have made folders inaccessible, but not to root. For root, chmod is a risk: it follows a link that takes
-  // the place of a file at the wrong moment. rm reports what chmod cannot change.
+  // The tool may have removed permissions, which root does not need. For root, chmod is a risk: it follows a link that
+  // replaces a file at the wrong moment. rm reports what chmod could not change.
   if (process.getuid?.() !== 0) {
     await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
   }

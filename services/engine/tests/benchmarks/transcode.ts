@@ -1,13 +1,13 @@
 /**
- * What a transcode costs: `pnpm bench:transcode [file] [--rounds=3]`. Our whole job, from claim to manifest, against
+ * The cost of a transcode: `pnpm bench:transcode [file] [--rounds=3]`. Compares a complete job, from claim to manifest, with
  *
- * - the same ffmpeg run with nothing around it,
- * - one ffmpeg a rung, one after another, at the same rates,
- * - x264 alone for the rungs it makes: a run with it less a run without it.
+ * - the same ffmpeg run without the engine,
+ * - one ffmpeg run per rung, one after another, at the same bit rates,
+ * - x264 alone for the encoded rungs: a run with x264 minus a run without it.
  *
- * Once with a video that can be kept and once with one that is encoded: a sample of either, or the given file as it is
- * and in a container of which nothing is kept. All take turns, so that whatever else the machine does slows them alike.
- * Ratios are taken round by round; medians are printed, as a table and as JSON.
+ * Measures one video with passthrough and one that is encoded: two samples, or the given file, as it is and in a container
+ * that does not allow passthrough. Each round runs all contenders, so that other load affects them equally. Prints medians,
+ * as a table and as JSON; ratios are computed per round.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -20,9 +20,9 @@ import { type EncodePlan, planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
+import { jobDirectory, runBare, runPerRung, runVideoFilters, takeOutput } from './support/baselines.ts';
 import { type Cost, measure } from './support/measure.ts';
-import { jobDirectory, runBare, runPerRung, runPictures, takeOutput } from './support/rivals.ts';
-import { makeSample, unkeepable } from './support/sources.ts';
+import { makeSample, withoutPassthrough } from './support/sources.ts';
 
 type Round = {
   ours: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
@@ -39,20 +39,21 @@ const { positionals, values } = parseArgs({
 });
 
 const directory = await mkdtemp(join(tmpdir(), 'bench-transcode-'));
-// Without the sandbox, which does not hand up the times of what ran in it.
+// Without the sandbox, which hides the CPU times of its processes.
 const bench = await WorkerBench.start({ ...settings, sandbox: 'none' });
 try {
   const [file] = positionals;
   const sources =
     file === undefined
       ? [await makeSample(directory, 'web'), await makeSample(directory, 'camera')]
-      : [resolve(file), await unkeepable(directory, resolve(file))];
+      : [resolve(file), await withoutPassthrough(directory, resolve(file))];
   for (const [at, path] of sources.entries()) {
     const plan = await planFor(path);
-    if (at === 0 && !plan.videoPassthrough) print(`The video cannot be kept: ${plan.obstacles.video}`);
+    if (at === 0 && !plan.videoPassthrough)
+      print(`The video does not allow passthrough: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
-    report(plan.videoPassthrough ? 'the top rung is kept' : 'every rung is encoded', rounds);
+    report(plan.videoPassthrough ? 'passthrough of the top rung' : 'all rungs encoded', rounds);
   }
 } finally {
   await bench.stop();
@@ -69,23 +70,23 @@ async function planFor(path: string): Promise<EncodePlan> {
 
 async function runRound(path: string, plan: EncodePlan): Promise<Round> {
   const job = await jobDirectory(directory, path);
-  const ours = await runOurs(path);
+  const ours = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));
   const bareBytes = await takeOutput(job);
   const perRung = await measure(() => runPerRung(job, plan, settings));
   const perRungBytes = await takeOutput(job);
-  const withX264 = await measure(() => runPictures(job, plan, settings, true));
-  const without = await measure(() => runPictures(job, plan, settings, false));
+  const withX264 = await measure(() => runVideoFilters(job, plan, settings, true));
+  const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
   await rm(job, { recursive: true });
   return {
     ours,
     bare: { ...bare, bytes: bareBytes },
     perRung: { ...perRung, bytes: perRungBytes },
-    x264: withX264.cpuSeconds - without.cpuSeconds,
+    x264: withX264.cpuSeconds - withoutX264.cpuSeconds,
   };
 }
 
-async function runOurs(path: string): Promise<Round['ours']> {
+async function runJob(path: string): Promise<Round['ours']> {
   const videoId = await bench.store(path);
   let ffmpegEnded = Number.NaN;
   const log = bench.logger.info;
@@ -103,7 +104,7 @@ async function runOurs(path: string): Promise<Round['ours']> {
   return { ...cost, bytes, secondsAfterFfmpeg, progressError: progressError(videoId, cost.wallSeconds) };
 }
 
-/** How far the progress told was from the part of the time that had passed, at most. */
+/** The largest difference between reported progress and elapsed part of the time. */
 function progressError(videoId: string, wallSeconds: number): number {
   const events = bench.events.flatMap(({ type, data, occurredAt }) =>
     'videoId' in data && data.videoId === videoId ? [{ type, data, at: Date.parse(occurredAt) / 1000 }] : [],
@@ -127,9 +128,9 @@ function report(title: string, rounds: readonly Round[]): void {
     wallRatio: middle((round) => round.ours.wallSeconds / pick(round).wallSeconds),
   });
   const rows = [
-    row('our whole job', ({ ours }) => ours),
-    row('(a) the same ffmpeg, bare', ({ bare }) => bare),
-    row('(b) one ffmpeg a rung', ({ perRung }) => perRung),
+    row('the complete job', ({ ours }) => ours),
+    row('(a) the same ffmpeg run', ({ bare }) => bare),
+    row('(b) one ffmpeg per rung', ({ perRung }) => perRung),
   ];
   const x264 = {
     cpuSeconds: middle(({ x264 }) => x264),
@@ -142,7 +143,7 @@ function report(title: string, rounds: readonly Round[]): void {
   for (const { name, ...figures } of rows) print(line([name, ...Object.values(figures).map(short)]));
   print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', short(x264.cpuRatio), '']));
   print(`from the end of ffmpeg to the manifest: ${short(secondsAfterFfmpeg)} s`);
-  print(`progress told and time passed differ by at most ${short(progressError * 100)} %`);
+  print(`reported progress and elapsed time differ by at most ${short(progressError * 100)} %`);
   print(JSON.stringify({ title, rounds: rounds.length, rows, x264, secondsAfterFfmpeg, progressError }));
 }
 

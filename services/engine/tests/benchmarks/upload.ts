@@ -1,14 +1,14 @@
 /**
- * What an upload through the engine costs: `pnpm bench:upload [--sizes 64,1024,4096] [--rounds 3]`, sizes in MiB. The same
- * number of bytes into the same object store
+ * The cost of an upload: `pnpm bench:upload [--sizes 64,1024,4096] [--rounds 3]`, sizes in MiB. Uploads the same number of
+ * bytes to the same object store
  *
- * - through the engine, sent as a form,
- * - by the S3 SDK alone, which nobody sends anything to,
- * - through `@tus/server` with its S3 store,
+ * - through the engine, as a form,
+ * - with the S3 SDK, without a server,
+ * - through `@tus/server` with its S3 store.
  *
- * in turns, so that whatever else the machine does slows all alike. Each upload has new processes, the store's included.
- * The store is the one at S3_TEST_ENDPOINT (see CONTRIBUTING.md), else one of our tests, which writes to disk. Ratios are
- * taken round by round; medians are printed, as a table and as JSON.
+ * Each round runs all contenders, so that other load affects them equally. Each upload has new processes, including the
+ * store. The store is that at S3_TEST_ENDPOINT (see CONTRIBUTING.md), else the one of the tests, which writes to disk. Prints
+ * medians, as a table and as JSON; ratios are computed per round.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ const { values } = parseArgs({
 const directory = await mkdtemp(join(tmpdir(), 'bench-upload-'));
 const controlPlane = await FakeControlPlane.start();
 try {
-  print(line(['', 'MiB/s', 'ours/that', 'CPU s', 'RSS MiB']));
+  print(line(['', 'MiB/s', 'engine/this', 'CPU s', 'RSS MiB']));
   for (const size of values.sizes.split(',').map(Number)) {
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1)
@@ -52,7 +52,7 @@ try {
   await rm(directory, { recursive: true });
 }
 
-/** Each contender once; every time another is the first. */
+/** Runs each contender once. Each round starts with another one. */
 async function runRound(bytes: number, round: number): Promise<Round> {
   const results: Partial<Round> = {};
   for (const at of KINDS.keys()) {
@@ -69,7 +69,7 @@ async function runOnce(kind: ContenderKind, bytes: number): Promise<Result> {
   const contender = fork(join(SUPPORT, 'upload-contender.ts'), [kind, JSON.stringify(settings)]);
   try {
     const { port } = await nextMessage<{ port: number }>(contender);
-    // What is only done once is done before: connections, code that is to be loaded and compiled.
+    // Warm-up: connections, and loading and compiling of code.
     await upload(kind, contender, port, 128 * MIB);
     const before = await ask(contender);
     const begin = performance.now();
@@ -120,7 +120,7 @@ async function ask(contender: ChildProcess): Promise<Cost> {
 async function nextMessage<T>(child: ChildProcess): Promise<T> {
   const [message] = await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('A process ended early'))),
+    once(child, 'exit').then(() => Promise.reject(new Error('A process exited early'))),
   ]);
   return message as T;
 }

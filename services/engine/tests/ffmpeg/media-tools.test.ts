@@ -14,12 +14,12 @@ const run = promisify(execFile);
 const { PATH } = process.env;
 const SANDBOXES = workingSandboxes();
 
-/** A machine with the programs an engine cannot do without, and no other. */
+/** A machine with only the programs that the engine requires. */
 let directory: string;
 let programs: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'media-tools-'));
-  // As root, ffmpeg runs as another user.
+  // If the engine is root, ffmpeg runs as another user.
   await chmod(directory, 0o755);
   programs = join(directory, 'bin');
   await mkdir(programs);
@@ -38,7 +38,7 @@ async function pathOf(name: string): Promise<string> {
   return stdout.trim();
 }
 
-/** Puts an ffmpeg in front of the real one that calls itself of a version. */
+/** Adds an ffmpeg that reports a version, in front of the real one. */
 async function installFfmpeg(version: string): Promise<void> {
   const real = await pathOf('ffmpeg');
   const script = `[ "$*" = -version ] && exec echo "ffmpeg version ${version} Copyright"\nexec ${real} "$@"`;
@@ -46,7 +46,7 @@ async function installFfmpeg(version: string): Promise<void> {
   await writeFile(join(programs, 'ffmpeg'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-/** Prepares the tools as an engine does at its start, and resolves with the events it warned of. */
+/** Prepares the tools as an engine does at its start, and resolves with the logged warnings. */
 async function warningsOfStart(sandbox: Sandbox): Promise<string[]> {
   const warnings: string[] = [];
   const logger = createLogger({ service: 'test' });
@@ -69,7 +69,7 @@ test.each([
   expect(await warningsOfStart('none')).toEqual(warnings);
 });
 
-test('there is no start without a sandbox, unless the setting says so', async () => {
+test('the engine does not start without a sandbox, unless configured', async () => {
   await installFfmpeg('7.1.5');
   const refusal =
     /^ffmpeg cannot be confined.*bwrap was not found in PATH.*apt-get install bubblewrap.*ENGINE_SANDBOX=none/s;
@@ -89,7 +89,7 @@ test.each(SANDBOXES.filter((sandbox) => sandbox !== 'none'))(
   },
 );
 
-test.each(['ffprobe', 'prlimit'])('there is no start without %s', async (name) => {
+test.each(['ffprobe', 'prlimit'])('the engine does not start without %s', async (name) => {
   await rm(join(programs, name));
   await expect(warningsOfStart('none')).rejects.toThrow(`${name} was not found in PATH`);
 });

@@ -49,7 +49,7 @@ const options = (sandbox: Sandbox, changes: Partial<FfmpegRunOptions> = {}): Ffm
 });
 
 describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
-  test('tells how far it is', async () => {
+  test('reports progress', async () => {
     const frames: number[] = [];
     await runFfmpeg(
       { ...FOREVER, inputOptions: ['-f', 'lavfi'], input: 'testsrc2=s=64x64:d=3' },
@@ -59,7 +59,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
     expect(frames).toEqual(frames.toSorted((a, b) => a - b));
   });
 
-  test('fails with what it wrote', async () => {
+  test('fails with its stderr', async () => {
     const running = runFfmpeg({ ...FOREVER, input: 'no_such_source' }, options(sandbox));
     await expect(running).rejects.toMatchObject({
       end: 'exit',
@@ -67,14 +67,14 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
     });
   });
 
-  test('is ended when it holds more memory than it may', async () => {
-    // Its libraries alone are larger than that, and what confines it is smaller.
+  test('is killed when it exceeds its memory limit', async () => {
+    // Larger than the programs that confine ffmpeg, and smaller than ffmpeg's libraries.
     const running = runFfmpeg(FOREVER, options(sandbox, { memoryBytes: 16 * 1024 ** 2 }));
     await expect(running).rejects.toMatchObject({ end: 'memory' });
     await until(async () => (await processesUsing(directory)).length === 0);
   });
 
-  test('waits when it must, and is not taken for hung', async () => {
+  test('pauses on demand without being killed as hung', async () => {
     const held: string[] = [];
     let hasBegun = false;
     await runFfmpeg(
@@ -84,14 +84,14 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
         onProgress: () => {
           hasBegun = true;
         },
-        // Asked twice a second: it is held for longer than it may hang.
+        // Checked twice a second, so the pause is longer than `stallSeconds`.
         mustPause: () => hasBegun && held.push('x') < 13,
       }),
     );
     expect(held.length).toBeGreaterThanOrEqual(13);
   });
 
-  test('is gone when it is aborted', async () => {
+  test('is killed when aborted', async () => {
     const abort = new AbortController();
     const reason = new Error('Enough');
     const running = runFfmpeg(
@@ -102,7 +102,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
     expect(await processesUsing(directory)).toEqual([]);
   });
 
-  test('is gone when it takes too long', async () => {
+  test('is killed after its time limit', async () => {
     const running = runFfmpeg(FOREVER, options(sandbox, { limitSeconds: 1 }));
     await expect(running).rejects.toMatchObject({ end: 'timeout' });
     expect(await processesUsing(directory)).toEqual([]);
@@ -122,7 +122,7 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
   });
 });
 
-test('an ffmpeg that hangs and does not listen is killed', async () => {
+test('an ffmpeg that hangs and ignores signals is killed', async () => {
   const program = join(directory, 'deaf');
   await writeFile(program, `#!/bin/sh\nexec setsid sh -c 'trap "" TERM; while :; do sleep 1; done'\n`);
   await chmod(program, 0o700);
@@ -131,7 +131,7 @@ test('an ffmpeg that hangs and does not listen is killed', async () => {
   await until(async () => (await processesUsing(directory)).length === 0);
 });
 
-test('the script that starts ffmpeg gets nothing of the environment but PATH', async () => {
+test('the script that starts ffmpeg has no environment variable but PATH', async () => {
   const program = join(directory, 'environment');
   await writeFile(program, '#!/bin/sh\nenv >&2\nexit 1\n', { mode: 0o700 });
   process.env.FRAMELANE_TEST_SECRET = 'do not tell';

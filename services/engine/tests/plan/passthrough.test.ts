@@ -30,27 +30,27 @@ async function decoded(path: string, track: 'v' | 'a'): Promise<string[]> {
   return lines.map((line) => line.split(',').at(-1)?.trim() ?? '');
 }
 
-/** Transcodes a file, checks the rules, and finds out what of it came through as it was. */
-async function transcode(path: string): Promise<{ manifest: Manifest; kept: string[] }> {
+/** Transcodes a file, checks the rules, and lists the renditions that are copies of the source. */
+async function transcode(path: string): Promise<{ manifest: Manifest; copied: string[] }> {
   const { videoId, manifest } = await bench.transcode(path);
   await expectHlsRules(bench, videoId, manifest);
-  const kept: string[] = [];
+  const copied: string[] = [];
   for (const rendition of manifest.renditions) {
     const track = rendition.width === null ? 'a' : 'v';
     const delivered = inBench(`${videoId}-${rendition.name}.ts`);
     await writeFile(delivered, Buffer.concat(await decrypted(bench, videoId, rendition)));
     const source = new Set(await decoded(path, track));
     const frames = await decoded(delivered, track);
-    // Frames of sound before the beginning are decoded in the one and skipped in the other.
+    // Priming frames of the audio are decoded in the output and skipped in the source.
     const own = frames.filter((frame) => source.has(frame)).length;
-    if (own >= frames.length - 3) kept.push(rendition.name);
+    if (own >= frames.length - 3) copied.push(rendition.name);
   }
-  return { manifest, kept };
+  return { manifest, copied };
 }
 
 const durations = ({ renditions }: Manifest) => renditions[0]?.segments.map(({ duration }) => duration);
 
-/** Name, file, clip, what is kept of it, and the segments of its rungs. */
+/** Name, file, clip, copied renditions, and durations of the segments. */
 const SOURCES: [string, string, Clip, string[], number[]][] = [
   [
     'key frames every two seconds',
@@ -60,7 +60,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 6, 1],
   ],
   [
-    'key frames anywhere',
+    'irregular key frames',
     'b.mp4',
     {
       video: `${SD}:d=15`,
@@ -70,7 +70,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [5.8, 6.4, 2.8],
   ],
   [
-    '29.97 frames a second, sound at 44.1 kHz',
+    '29.97 frames a second, audio at 44.1 kHz',
     'c.mov',
     {
       video: 'testsrc2=s=640x360:r=30000/1001:d=9',
@@ -81,7 +81,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6.006, 3.003],
   ],
   [
-    'fragments, no B-frames',
+    'a fragmented MP4 without B-frames',
     'd.mp4',
     {
       video: `${SD}:d=7`,
@@ -91,14 +91,14 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 1],
   ],
   [
-    'fifty frames a second, of which lower rungs show every second one',
+    '50 frames a second, with half the frame rate in lower rungs',
     'fast.mp4',
     { video: 'testsrc2=s=720x720:r=50:d=7.02', options: [...GOP_2, '-g', '100'] },
     ['720p'],
     [6, 1.02],
   ],
   [
-    'a segment that would begin with a frame that lower rungs do not show',
+    'a segment boundary at a frame that lower rungs do not have',
     'odd.mp4',
     {
       video: 'testsrc2=s=720x720:r=50:d=7',
@@ -108,14 +108,14 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 1],
   ],
   [
-    'sound that cannot be kept',
+    'audio that does not allow passthrough',
     'e.mp4',
     { video: `${SD}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
     ['480p'],
     [3],
   ],
   [
-    'sound that ends early',
+    'audio that ends early',
     'f.mp4',
     { video: `${SD}:d=3`, audio: 'sine=r=48000:d=2', options: [...GOP_2, ...STEREO] },
     ['480p'],
@@ -136,7 +136,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [5],
   ],
   [
-    'key frames that are none, which only the segments show',
+    'key frames that are not IDR, which only the segments show',
     'i.mp4',
     { video: `${SD}:d=9`, options: [...GOP_2, '-intra-refresh', '1', '-bf', '0'] },
     [],
@@ -155,12 +155,12 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
 ];
 
 test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
-  const { manifest, kept } = await transcode(await makeClip(inBench(file), clip));
-  expect(kept).toEqual(expected);
+  const { manifest, copied } = await transcode(await makeClip(inBench(file), clip));
+  expect(copied).toEqual(expected);
   expect(durations(manifest)).toEqual(segments);
 });
 
-test('captions in the pictures are in no rung, as the playlist says', async () => {
+test('passthrough removes closed captions, as the playlist declares', async () => {
   const plain = inBench('plain.264');
   const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
   await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
@@ -172,15 +172,15 @@ test('captions in the pictures are in no rung, as the playlist says', async () =
   };
   expect(await captions(inBench('captioned.mp4'))).toBe(50);
   const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
-  expect(bench.keptTop.has(videoId)).toBe(true);
+  expect(bench.videoPassthrough.has(videoId)).toBe(true);
   const rungs = await Promise.all(manifest.renditions.map((rung) => deliveredFile(bench, videoId, rung)));
   expect(await Promise.all(rungs.map(captions))).toEqual([0, 0]);
 });
 
-test('frames that a cut left in the file to be skipped are not shown', async () => {
+test('frames before the start of an edit list are not displayed', async () => {
   const whole = await makeClip(inBench('whole.mp4'), { video: `${SD}:d=8`, options: GOP_2 });
   await ffmpeg('-ss', '1', '-i', whole, '-c', 'copy', inBench('cut.mp4'));
-  const { manifest, kept } = await transcode(inBench('cut.mp4'));
+  const { manifest, copied } = await transcode(inBench('cut.mp4'));
   expect(manifest.duration).toBe(7);
-  expect(kept).toEqual([]);
+  expect(copied).toEqual([]);
 });

@@ -28,7 +28,7 @@ import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 const MIB = 1024 ** 2;
 const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
 const IS_ROOT = process.getuid?.() === 0;
-/** The user of an engine that is not root, where these tests are. */
+/** The user of an engine that is not root, if the tests run as root. */
 const ENGINE_USER = 65_534;
 
 type Sandbox = Confinement['sandbox'];
@@ -40,13 +40,13 @@ const cases = sandboxes.flatMap((sandbox) => engines.map((engine) => ({ sandbox,
 const confined = cases.filter(({ sandbox }) => sandbox !== 'none');
 const inBubblewrap = cases.filter(({ sandbox }) => sandbox === 'bubblewrap');
 
-/** What starts a program as the engine's user, who here is another than ours. */
+/** Starts a program as the engine's user, if that is not the user of the tests. */
 function asEngine(engine: Engine): string[] {
   if (!IS_ROOT || engine === 'root') return [];
   return ['setpriv', `--reuid=${ENGINE_USER}`, `--regid=${ENGINE_USER}`, '--clear-groups'];
 }
 
-/** A job's directory for each kind of engine, beside a file that is none of the job's business. */
+/** A job's directory for each kind of engine, beside a file that the job must not reach. */
 const directories = {} as Record<Engine, string>;
 const victims = {} as Record<Engine, ChildProcess>;
 let media: Confinement['account'] = null;
@@ -79,7 +79,7 @@ afterAll(async () => {
   }
 });
 
-/** Confines a program as an engine of that kind does. Resolves with the command line that starts it. */
+/** Confines a program as that kind of engine does. Resolves with the command line that starts it. */
 async function confine({ sandbox, engine }: Case, program: string, limits = LIMITS): Promise<string[]> {
   const script = join(directories[engine], `script-${sandbox}`);
   const account = engine === 'root' ? media : null;
@@ -89,7 +89,7 @@ async function confine({ sandbox, engine }: Case, program: string, limits = LIMI
   return [...asEngine(engine), script];
 }
 
-/** The script calls a copy of the stand-in, as its user may not be able to read this repository. */
+/** A copy of the stand-in, as the engine's user may have no access to this repository. */
 async function useStandIn(script: string, standIn: string): Promise<void> {
   const copy = `${script}.setpriv`;
   await copyFile(standIn, copy);
@@ -114,7 +114,7 @@ async function run(
   });
 }
 
-/** What a Perl program prints that is confined like ffmpeg; unlike a shell, Perl does much without other processes. */
+/** The output of a confined Perl program. Unlike a shell, Perl needs no other processes for most tasks. */
 async function perl(where: Case, program: string, limits = LIMITS): Promise<string> {
   const lines: string[] = [];
   const command = await confine(where, '/usr/bin/perl', limits);
@@ -124,11 +124,11 @@ async function perl(where: Case, program: string, limits = LIMITS): Promise<stri
 
 const READ = 'sub read_file { open(my $f, "<", shift) or return "none"; local $/; <$f> }';
 const WRITE = 'sub can_write { open(my $f, ">", shift) ? "yes" : "no" }';
-/** Does a system call; the result is the error's text, or what it returned. */
+/** Makes a system call; evaluates to the text of the error, or to the return value. */
 const CALL = 'sub call { my ($n, @a) = @_; my $r = syscall($n, @a); $r < 0 ? "$!" : $r }';
 const DENIED = 'Operation not permitted';
 
-/** Numbers of system calls that Perl has no function for. */
+/** Numbers of system calls without a Perl function. */
 const NUMBERS = {
   x64: {
     ...{ capget: 125, getrlimit: 97, memfd: 319, prctl: 157, prlimit: 302, ptrace: 101, readMemory: 310 },
@@ -162,7 +162,7 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     expect(names.filter((name) => name !== 'PWD')).toEqual(['LC_ALL', 'PATH']);
   });
 
-  test('works on the job in its directory', async () => {
+  test('reads the source and writes the output', async () => {
     const work =
       'open(my $f, ">", "output/y"); print $f "x"; close $f; print read_file("source/file"), read_file("output/y")';
     expect(await perl(where, `${READ} ${work}`)).toBe('a videox');
@@ -179,25 +179,25 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     expect(printed).toBe(['10', ...expected].join(' '));
   });
 
-  test('gets no more memory than its share', async () => {
+  test('cannot allocate more memory than its limit', async () => {
     const allocate = (mib: number) => perl(where, `my $x = "x" x (${mib} * 1024 * 1024); print length $x`);
     expect(await allocate(64)).toBe(String(64 * MIB));
     await expect(allocate(1024)).rejects.toMatchObject({ stderr: expect.stringMatching(/out of memory/i) });
   });
 
-  test('is ended when it writes too large a file', async () => {
+  test('is killed when it writes a file above the size limit', async () => {
     const write =
       'open(my $f, ">", "output/large"); print $f "x" x 1024 for 1 .. 4096; close $f; print "done"';
     await expect(perl(where, write)).rejects.toMatchObject({ name: 'ToolError' });
   });
 
-  test('is ended when it has had its time on the processor', async () => {
+  test('is killed after its CPU time limit', async () => {
     await expect(perl(where, '1 while 1', { ...LIMITS, cpuSeconds: 1 })).rejects.toMatchObject({
       name: 'ToolError',
     });
   });
 
-  test('is ended with all it started when it hangs and does not listen', async () => {
+  test('is killed with its children when it hangs and ignores signals', async () => {
     const command = await confine(where, '/bin/sh');
     const child = sandbox === 'none' ? 'sleep 100 &' : '';
     const hang = [...command, '-c', `trap "" TERM; ${child} while :; do :; done`];
@@ -205,7 +205,7 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     await until(async () => (await processesUsing(directories[engine])).length === 0);
   });
 
-  test('is ended when it prints without end', async () => {
+  test('is killed when it prints too much', async () => {
     const command = await confine(where, '/usr/bin/perl');
     let printed = 0;
     const onLine = (line: string) => {
@@ -217,7 +217,7 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     expect(printed).toBeLessThan(MIB);
   });
 
-  test('is not root, and has no capability and no way to one', async () => {
+  test('is not root, has no capability and cannot gain one', async () => {
     const user = engine === 'root' ? media : IS_ROOT ? { uid: ENGINE_USER, gid: ENGINE_USER } : null;
     const [uid, gid] = user ? [user.uid, user.gid] : [process.getuid?.(), process.getgid?.()];
     const ids = await perl(where, 'print "$< $> $( $)"');
@@ -232,15 +232,15 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     }
   });
 
-  test('has inherited nothing but its output, and nothing is on standard input', async () => {
+  test('inherits no descriptor but its output, and has an empty standard input', async () => {
     const open = 'print join " ", grep { open(my $f, "<&=", $_) } 3 .. 1023';
-    // Whoever started these tests may have left something open to every program.
+    // The caller of the tests may leave descriptors open for every program.
     const { stdout: leaked } = await promisify(execFile)('/usr/bin/perl', ['-e', open]);
     expect(await perl(where, open)).toBe(leaked);
     expect(await perl(where, 'print -c STDIN && !defined(<STDIN>) ? "empty" : "open"')).toBe('empty');
   });
 
-  // Without a sandbox, the engine's own user has no secrets from its programs: see docs/media-safety.md.
+  // Without a sandbox, programs of the engine's user can read its secrets: see docs/media-safety.md.
   const isKept = sandbox !== 'none' || engine === 'root';
   (isKept ? test : test.failing)('reads no secret of the engine', async () => {
     const { pid, exitCode, signalCode } = victims[engine];
@@ -287,7 +287,7 @@ test.each([
 describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) => {
   const { sandbox, engine } = where;
 
-  test('keeps all other files away', async () => {
+  test('denies access to other files', async () => {
     const files = ['/etc/passwd', '/etc/hostname', '/proc/self/environ', '/proc/1/environ', '/sys/kernel/mm'];
     files.push(`${directories[engine]}/secret`, `${directories[engine]}/script-${sandbox}`);
     if (sandbox === 'bubblewrap') files.splice(2, 2);
@@ -298,7 +298,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(await perl(where, `print join " ", ${list}`)).toBe(folders.map(() => 'none').join(' '));
   });
 
-  test('lets it write to the output alone', async () => {
+  test('lets it write to the output folder only', async () => {
     const places = ['source/file', 'source/x', '/usr/x', '/x', '/tmp/x', '/dev/x', '/dev/shm/x', 'x'];
     const tried = await perl(
       where,
@@ -311,7 +311,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(await readFile(join(directories[engine], 'source', 'file'), 'utf8')).toBe('a video');
   });
 
-  test('lets it make no file but a regular one, and change no mode', async () => {
+  test('lets it create regular files only, and change no mode', async () => {
     const attempts = [
       'symlink("/etc/passwd", "output/link")',
       'link("source/file", "output/link")',
@@ -329,7 +329,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(made.filter((name) => ['link', 'folder', 'pipe'].includes(name))).toEqual([]);
   });
 
-  test('lets it start no other process, and have memory of no other kind', async () => {
+  test('denies other processes and special kinds of memory', async () => {
     const bomb =
       'my $n = 0; for (1 .. 1000) { my $pid = fork; exit if defined $pid && $pid == 0; $n++ if defined $pid } print "$n: $!"';
     expect(await perl(where, bomb)).toBe(`0: ${DENIED}`);
@@ -338,7 +338,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(await perl(where, 'print shmget(0, 4096, 01600) // "$!"')).toBe(DENIED);
   });
 
-  test('lets it send no signal through a pipe or its output', async () => {
+  test('denies signals through a pipe or its output', async () => {
     const pid = victims[engine].pid;
     const [setOwner, setSignal, setOwnerEx] = [8, 10, 15];
     const descriptors = ['1', '2', 'fileno($in)'];
@@ -360,7 +360,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect({ exitCode, signalCode }).toEqual({ exitCode: null, signalCode: null });
   });
 
-  test('lets it keep nobody waiting for a file', async () => {
+  test('denies leases and notifications on files', async () => {
     // F_SETLEASE, F_NOTIFY, F_SETDELEG
     const attempts = [1024, 1026, 1040].map((command) => `call(${number.fcntl}, fileno($f), ${command}, 0)`);
     const results = await perl(
@@ -370,10 +370,10 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
   });
 
-  test('lets it change no times and no extended attributes, and read none of these', async () => {
+  test('denies changes of file times, and any use of extended attributes', async () => {
     const secret = join(directories[engine], 'secret');
     const before = await stat(secret);
-    // setxattr and the eleven calls after it, then setxattrat and those after it, file_getattr and file_setattr
+    // setxattr and the eleven calls after it, setxattrat and the calls after it, file_getattr and file_setattr
     const calls = Array.from({ length: 12 }, (_, at) => number.setxattr + at);
     calls.push(463, 464, 465, 466, 468, 469);
     const attempts = [
@@ -388,7 +388,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect((await stat(secret)).mtimeMs).toBe(before.mtimeMs);
   });
 
-  test('lets it use no memory, semaphore or queue of another program', async () => {
+  test('denies shared memory, semaphores and queues of other programs', async () => {
     const attempts = [
       'shmread(0, my $b, 0, 1)',
       'shmctl(0, 2, my $b)',
@@ -405,7 +405,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     );
   });
 
-  test('lets it exchange no file for a device, and see no address in another process', async () => {
+  test('denies the exchange of a file with a device, and addresses of other processes', async () => {
     const exchange = `open(my $f, ">", "output/z"); call(${number.renameat2}, -100, "output/z", -100, "output/w", 4)`;
     expect(await perl(where, `${CALL} print do { ${exchange} }`)).toBe(DENIED);
     const { pid } = victims[engine];
@@ -413,7 +413,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(await perl(where, `${CALL} print ${addresses}`)).toBe(DENIED);
   });
 
-  test('lets it mount nothing', async () => {
+  test('denies mounts', async () => {
     // open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
     const calls = [428, 429, 430, 431, 432, 433, 442];
     const results = await perl(
@@ -423,7 +423,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(results.split('\n')).toEqual(calls.map(() => DENIED));
   });
 
-  test('lets it make no other use of its output, and read no log of the kernel', async () => {
+  test('denies socket calls on its output, and the kernel log', async () => {
     const { bind, listen, accept, accept4, connect, sendmsg, sendmmsg, syslog } = number;
     const calls = [bind, listen, accept, accept4, connect, sendmsg, sendmmsg];
     // SYSLOG_ACTION_SIZE_BUFFER
@@ -432,7 +432,7 @@ describe.each(confined)('the sandbox $sandbox of an engine of $engine', (where) 
     expect(results.split('\n')).toEqual(attempts.map(() => DENIED));
   });
 
-  test('lets it open no connection', async () => {
+  test('denies connections', async () => {
     let connections = 0;
     const server: Server = createServer((socket) => {
       connections += 1;

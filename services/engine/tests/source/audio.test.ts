@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { deliveredFile } from '../support/delivered-file.ts';
 import { makeClip } from '../support/media.ts';
-import { Ears } from '../support/tones.ts';
+import { StereoMeter } from '../support/stereo-meter.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** Where the tone of each channel is to be heard. */
+/** The tone of each channel, and the stereo channel that must contain it. */
 const LAYOUTS: [layout: string, file: string, codec: string, channels: [hertz: number, ears: string][]][] = [
   ['mono', 'mono.mkv', 'flac', [[440, 'both']]],
   [
@@ -56,7 +56,7 @@ const LAYOUTS: [layout: string, file: string, codec: string, channels: [hertz: n
   ],
 ];
 
-/** Which ears hear a tone; what does not matter is far below what does. */
+/** The stereo channels that contain a tone; crosstalk is far quieter. */
 function earsOf([left, right]: [number, number]): string {
   const [inLeft, inRight] = [left > 0.02, right > 0.02];
   if (inLeft && inRight) return Math.abs(left - right) < 0.01 ? 'both' : 'both, unevenly';
@@ -64,20 +64,23 @@ function earsOf([left, right]: [number, number]): string {
   return inLeft ? 'left' : inRight ? 'right' : 'none';
 }
 
-test.each(LAYOUTS)('every channel of %s is heard where it belongs', async (layout, file, codec, channels) => {
-  const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
-  const clip = await makeClip(join(bench.directory, file), {
-    video: 'testsrc2=s=64x64:r=25:d=1',
-    audio: `aevalsrc=${tones.join('|')}:c=${layout}:s=48000:d=1`,
-    options: ['-c:a', codec],
-  });
-  const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
-  expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
-  const ears = await Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
-  expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
-});
+test.each(LAYOUTS)(
+  'every channel of %s is in the right stereo channel',
+  async (layout, file, codec, channels) => {
+    const tones = channels.map(([hertz]) => `0.2*sin(2*PI*${hertz}*t)`);
+    const clip = await makeClip(join(bench.directory, file), {
+      video: 'testsrc2=s=64x64:r=25:d=1',
+      audio: `aevalsrc=${tones.join('|')}:c=${layout}:s=48000:d=1`,
+      options: ['-c:a', codec],
+    });
+    const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
+    expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
+    const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+    expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
+  },
+);
 
-test('surround sound that is loud in all channels is not cut off at the top in stereo, and quiet sound stays as loud', async () => {
+test('loud surround audio does not clip in stereo, and quiet audio keeps its loudness', async () => {
   const loud = 'sin(2*PI*300*t)';
   const quiet = '0.2*sin(2*PI*300*t)';
   const listen = async (name: string, channels: string[]) => {
@@ -87,12 +90,12 @@ test('surround sound that is loud in all channels is not cut off at the top in s
       options: ['-c:a', 'flac'],
     });
     const { videoId, manifest } = await transcodeByTheRules(bench, clip);
-    return Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+    return StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   };
   const hot = await listen('hot.mkv', [loud, loud, loud, loud, loud, loud]);
   expect(hot.peak()).toBeLessThanOrEqual(1);
   expect(Math.min(...hot.tone(300))).toBeGreaterThan(0.7);
-  // The centre comes at 3 dB less to either ear (ITU-R BS.775).
+  // The centre is mixed into both channels at −3 dB (ITU-R BS.775).
   const speech = await listen('speech.mkv', ['0', '0', quiet, '0', '0', '0']);
   for (const tone of speech.tone(300)) expect(tone).toBeCloseTo(0.2 * Math.SQRT1_2, 2);
 });

@@ -1,4 +1,4 @@
-/** A short clip in each codec that is on the list, and in the container it mostly comes in. */
+/** Short clips in every accepted codec, each in its usual container. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/wh
 import { deliveredFile } from '../support/delivered-file.ts';
 import { ffmpeg, makeClip } from '../support/media.ts';
 import { nameOf, QUARTERS, quartered, quarters } from '../support/quarters.ts';
+import { StereoMeter } from '../support/stereo-meter.ts';
 import { telephoneSpeech } from '../support/telephone-speech.ts';
-import { Ears } from '../support/tones.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -24,11 +24,11 @@ afterAll(() => bench.stop());
 
 const inBench = (name: string) => join(bench.directory, name);
 
-/** A size that each of them can have; H.263 knows only a few. */
+/** A size that every codec supports; H.263 has only a few. */
 const SIZE = { width: 352, height: 288 };
 const TONE_HERTZ = 1000;
 
-/** Names of the containers, by the ends of names of files. */
+/** Container names by file extension. */
 const CONTAINERS = {
   ...{ mp4: 'mp4', '3gp': 'mp4', mov: 'mov', mkv: 'matroska', webm: 'matroska', ogv: 'ogg' },
   ...{ ts: 'mpegts', m2ts: 'mpegts', mpg: 'mpeg', vob: 'mpeg', avi: 'avi', flv: 'flv' },
@@ -43,7 +43,7 @@ const VP9 = ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
 const VP8 = ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16'];
 const PRORES = ['-c:v', 'prores_ks', '-pix_fmt', 'yuv422p10le'];
 const DNXHD = ['-c:v', 'dnxhd', '-profile:v', 'dnxhr_sq', '-pix_fmt', 'yuv422p'];
-/** Of pictures that are like the one before nothing would be written. */
+/** The encoder writes nothing for frames equal to their predecessor, so noise is added. */
 const THEORA = ['-vf', 'noise=c0s=20:c0f=t', '-c:v', 'libtheora', '-q:v', '7'];
 const DV = ['-vf', 'setsar=16/15', '-c:v', 'dvvideo'];
 
@@ -76,7 +76,7 @@ const CODECS: [
   ['theora', 'flac', 'ogv', [...THEORA, '-c:a', 'flac']],
   ['mpeg1video', 'mp2', 'mpg', ['-c:v', 'mpeg1video', '-c:a', 'mp2']],
   ['mpeg2video', 'ac3', 'mpg', ['-c:v', 'mpeg2video', '-c:a', 'ac3']],
-  // Its second frame is empty, and counts.
+  // The second packet is empty, and counts as a frame.
   ['mpeg4', 'mp3', 'avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame'], { frames: 26 }],
   ['msmpeg4v3', 'pcm_u8', 'avi', ['-c:v', 'msmpeg4', '-c:a', 'pcm_u8']],
   ['msmpeg4v2', 'adpcm_ms', 'avi', ['-c:v', 'msmpeg4v2', '-c:a', 'adpcm_ms']],
@@ -137,33 +137,33 @@ test.each(CODECS)('%s and %s in %s', async (video, audio, kind, options, facts =
     rungs: ['360p 352x288'],
     rate: 25,
     frames: 25,
-    sound: true,
+    audio: true,
     issues: [],
     ...expected,
   });
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(QUARTERS);
-  const ears = await Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   for (const [ear, tone] of ears.tone(TONE_HERTZ).entries()) {
     expect(tone).toBeGreaterThan(0.05);
     expect(tone / (ears.loudness()[ear] ?? 0)).toBeGreaterThan(0.9);
   }
 });
 
-test.each(['amr_nb', 'amr_wb'] as const)('%s of a telephone', async (audio) => {
+test.each(['amr_nb', 'amr_wb'] as const)('%s of a phone', async (audio) => {
   await writeFile(inBench(audio), telephoneSpeech(audio, 1));
-  const picture = await makeClip(inBench(`${audio}.avi`), {
+  const video = await makeClip(inBench(`${audio}.avi`), {
     video: quartered(1, SIZE),
     options: ['-c:v', 'h263'],
   });
-  await ffmpeg('-i', picture, '-i', inBench(audio), '-c', 'copy', inBench(`${audio}.3gp`));
+  await ffmpeg('-i', video, '-i', inBench(audio), '-c', 'copy', inBench(`${audio}.3gp`));
   const { videoId, manifest, outcome } = await transcodeByTheRules(bench, inBench(`${audio}.3gp`));
   expect(manifest.source).toMatchObject({ videoCodec: 'h263', audioCodec: audio });
-  expect(outcome).toMatchObject({ frames: 25, sound: true });
-  const ears = await Ears.listenTo(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  expect(outcome).toMatchObject({ frames: 25, audio: true });
+  const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
   expect(Math.min(...ears.loudness())).toBeGreaterThan(0.05);
 });
 
-test.each(X264_PRESETS)('the preset %s keeps to the level of the rung', async (preset) => {
+test.each(X264_PRESETS)('the preset %s stays within the H.264 level of the rung', async (preset) => {
   const presetBench = await WorkerBench.start({ preset });
   try {
     const clip = await makeClip(inBench('level.mp4'), {
@@ -178,10 +178,10 @@ test.each(X264_PRESETS)('the preset %s keeps to the level of the rung', async (p
   }
 });
 
-/** ffmpeg has no encoder for these. */
+/** ffmpeg has no encoders for these. */
 const WITHOUT_CLIP = ['wmv3', 'vc1', 'wmapro'];
 
-test('no codec on the list is left out', async () => {
+test('every accepted codec has a test', async () => {
   const { stdout } = await promisify(execFile)('ffmpeg', ['-v', 'error', '-codecs']);
   const known = [...stdout.matchAll(/^ D\S{5} (\S+)/gm)].map(([, name = '']) => name);
   const accepted = known.filter((name) => isVideoCodecAccepted(name) || isAudioCodecAccepted(name));

@@ -1,6 +1,6 @@
 /**
- * Files that are cut off or damaged anywhere. `DAMAGED_FILES=1000` tries more of them, `DAMAGED_FILES_SEED` others; what
- * fails names the seed of its file, which `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<it>` tries again.
+ * Truncated and damaged files. `DAMAGED_FILES=1000` tests more of them, and `DAMAGED_FILES_SEED` others. A failure names its
+ * seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const CLIPS: [string, string[]][] = [
   ['l.mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ar', '48000']],
   ['j.mov', ['-c:v', 'prores', '-pix_fmt', 'yuv422p10le', '-c:a', 'pcm_s16le']],
 ];
-/** Parts of a file that are left. */
+/** Truncation points, relative to the size of the file. */
 const PARTS = [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99];
 
 let bench: WorkerBench;
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** `fine` for what is documented: a video by the rules of HLS, or a failure of the file's own; else what is wrong. */
+/** `fine` for a video that follows the rules of HLS or a documented refusal; else what is wrong. */
 async function outcome(name: string, content: Buffer): Promise<string> {
   const path = join(bench.directory, name);
   await writeFile(path, content);
@@ -70,7 +70,7 @@ async function outcome(name: string, content: Buffer): Promise<string> {
   return found.length === 0 ? 'fine' : found.join('; ');
 }
 
-/** What is wrong with a failure: it has to be the file's own, documented and final. */
+/** What is wrong with a failure: it must be documented, caused by the file, and not retryable. */
 function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
   const isOwnFault = !retryable && FAILURE_CODES.some((known) => known === code);
   return isOwnFault ? [] : [`${code}: ${message}`];
@@ -91,7 +91,7 @@ async function expectAllFine(files: { name: string; content: Buffer }[]): Promis
   expect(await processesUsing(bench.workDir)).toEqual([]);
 }
 
-test('a file may be cut off anywhere', async () => {
+test('files may be truncated anywhere', async () => {
   const files = originals.flatMap((original, clip) =>
     PARTS.filter((_, at) => at % 4 === clip % 4 || COUNT > 100).map((part) => ({
       name: `${part} of ${CLIPS[clip]?.[0]}`,
@@ -101,7 +101,7 @@ test('a file may be cut off anywhere', async () => {
   await expectAllFine(files);
 });
 
-test('a file may be damaged anywhere', async () => {
+test('files may be damaged anywhere', async () => {
   const files = Array.from({ length: COUNT }, (_, at) => {
     const random = randomNumbers(SEED + at);
     const clip = Math.floor(random() * CLIPS.length);

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { deliveredFile } from '../support/delivered-file.ts';
-import { fieldPictures } from '../support/field-coded-video.ts';
-import { ffmpeg, greyPictures, makeClip } from '../support/media.ts';
+import { fieldCodedVideo } from '../support/field-coded-video.ts';
+import { ffmpeg, greyFrames, makeClip } from '../support/media.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -17,46 +17,46 @@ afterAll(() => bench.stop());
 
 const inBench = (name: string) => join(bench.directory, name);
 
-/** Upright bars that go to the right: all lines of a picture are alike, those of another field are not. */
+/** Vertical bars that move to the right: all lines of a field are equal, and differ from those of other fields. */
 const SIZE = { width: 128, height: 96 };
 const PIXELS_A_FIELD = 4;
 const BAR = 32;
 const luma = (x: number, field: number) => ((x - PIXELS_A_FIELD * field + 1600) % (2 * BAR) < BAR ? 200 : 50);
 
-/** The bars of fifty fields a second. */
+/** The bars at 50 fields a second. */
 function movingBars(seconds: number, { width, height } = SIZE): string {
   const moving = String.raw`if(lt(mod(X-${PIXELS_A_FIELD}*N+1600\,${2 * BAR})\,${BAR})\,200\,50)`;
   return `color=s=${width}x${height}:r=50:d=${seconds},format=yuv420p,geq=lum=${moving}:cb=128:cr=128`;
 }
 
-/** One second of the bars, interlaced, upper or lower lines first. */
+/** One second of the bars, interlaced, top or bottom field first. */
 function bars(first: 'tff' | 'bff'): string {
   return `${movingBars(1)},interlace=scan=${first}:lowpass=off`;
 }
 
-/** How unlike neighbouring lines are, averaged over all pixels of all pictures. */
-function combing(pictures: Buffer[], width: number): number {
+/** The mean difference between adjacent lines of all frames. */
+function combing(frames: Buffer[], width: number): number {
   let [sum, count] = [0, 0];
-  for (const picture of pictures) {
-    for (let at = width; at < picture.length; at += 1) {
-      sum += Math.abs((picture[at] ?? 0) - (picture[at - width] ?? 0));
+  for (const frame of frames) {
+    for (let at = width; at < frame.length; at += 1) {
+      sum += Math.abs((frame[at] ?? 0) - (frame[at - width] ?? 0));
       count += 1;
     }
   }
   return sum / count;
 }
 
-/** Whether a picture shows the bars where they were in a field, give or take their edges. */
-function shows(picture: Buffer, field: number, width = SIZE.width): boolean {
+/** Whether a frame shows the bars of a field, except for their edges. */
+function shows(frame: Buffer, field: number, width = SIZE.width): boolean {
   const isBright = (value: number) => value > 125;
-  const wrong = picture.filter((value, at) => isBright(value) !== isBright(luma(at % width, field)));
-  return wrong.length < 0.06 * picture.length;
+  const wrong = frame.filter((value, at) => isBright(value) !== isBright(luma(at % width, field)));
+  return wrong.length < 0.06 * frame.length;
 }
 
-/** Transcodes interlaced bars, and expects smooth ones at the rate of their fields. */
+/** Transcodes interlaced bars, and expects progressive ones at the field rate. */
 async function expectProgressive(path: string): Promise<void> {
   const { width, height } = SIZE;
-  const before = await greyPictures(path, width, height);
+  const before = await greyFrames(path, width, height);
   expect(before).toHaveLength(25);
   expect(combing(before, width)).toBeGreaterThan(5);
 
@@ -67,10 +67,10 @@ async function expectProgressive(path: string): Promise<void> {
   expect(outcome.issues).not.toContain('frame_rate_changed');
   expect(manifest.source.frameRate).toBeCloseTo(25, 1);
   const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
-  const after = await greyPictures(delivered, width, height);
+  const after = await greyFrames(delivered, width, height);
   expect(combing(after, width)).toBeLessThan(1);
-  // Each field is a picture.
-  const wrong = after.flatMap((picture, at) => (shows(picture, at) ? [] : [at]));
+  // Each field becomes a frame.
+  const wrong = after.flatMap((frame, at) => (shows(frame, at) ? [] : [at]));
   expect(wrong).toEqual([]);
 }
 
@@ -80,8 +80,8 @@ const LOWER = ['-top', '0'];
 
 test.each([
   ['H.264 in MP4', 'upper.mp4', 'tff', UPPER],
-  ['H.264 in MP4, lower lines first', 'lower.mp4', 'bff', LOWER],
-  ['H.264 in Matroska, lower lines first', 'lower.mkv', 'bff', LOWER],
+  ['H.264 in MP4, bottom field first', 'lower.mp4', 'bff', LOWER],
+  ['H.264 in Matroska, bottom field first', 'lower.mkv', 'bff', LOWER],
   ['H.264 in a transport stream', 'upper.ts', 'tff', UPPER],
   ['MPEG-2 in QuickTime', 'upper.mov', 'tff', ['-c:v', 'mpeg2video', '-q:v', '2', ...UPPER]],
   ['MPEG-4 in AVI', 'upper.avi', 'tff', ['-c:v', 'mpeg4', '-q:v', '2', ...UPPER]],
@@ -94,21 +94,18 @@ test.each([
 
 test.each([
   ['a transport stream', 'fields.ts', 'upper'],
-  ['a transport stream, lower field first', 'lower-fields.ts', 'lower'],
+  ['a transport stream, bottom field first', 'lower-fields.ts', 'lower'],
   ['Matroska', 'fields.mkv', 'lower'],
   ['MP4', 'fields.mp4', 'upper'],
-] as const)(
-  'fields of H.264 that are pictures of their own in %s are put together',
-  async (_, file, first) => {
-    const stream = inBench(`${file}.264`);
-    await writeFile(stream, fieldPictures({ ...SIZE, pictures: 25, first, luma }));
-    await ffmpeg('-f', 'h264', '-framerate', '25', '-i', stream, '-c', 'copy', inBench(`${file}.ts`));
-    await ffmpeg('-i', inBench(`${file}.ts`), '-c', 'copy', inBench(file));
-    await expectProgressive(inBench(file));
-  },
-);
+] as const)('separately coded fields of H.264 in %s are paired into frames', async (_, file, first) => {
+  const stream = inBench(`${file}.264`);
+  await writeFile(stream, fieldCodedVideo({ ...SIZE, frames: 25, first, luma }));
+  await ffmpeg('-f', 'h264', '-framerate', '25', '-i', stream, '-c', 'copy', inBench(`${file}.ts`));
+  await ffmpeg('-i', inBench(`${file}.ts`), '-c', 'copy', inBench(file));
+  await expectProgressive(inBench(file));
+});
 
-test('lower rungs of a fast video show every second of its frames', async () => {
+test('lower rungs of a fast video have every second frame', async () => {
   const size = { width: 720, height: 720 };
   const path = await makeClip(inBench('large.mp4'), {
     video: `${movingBars(1, size)},interlace=scan=tff:lowpass=off`,
@@ -122,12 +119,12 @@ test('lower rungs of a fast video show every second of its frames', async () => 
     ['720p', 50],
   ]);
   const [, , top] = manifest.renditions;
-  const pictures = await greyPictures(await deliveredFile(bench, videoId, top), size.width, size.height);
-  expect(pictures.flatMap((picture, at) => (shows(picture, at, size.width) ? [] : [at]))).toEqual([]);
+  const frames = await greyFrames(await deliveredFile(bench, videoId, top), size.width, size.height);
+  expect(frames.flatMap((frame, at) => (shows(frame, at, size.width) ? [] : [at]))).toEqual([]);
 });
 
 test.each(['ts', 'mkv'])(
-  'a recording that gets interlaced on the way is made progressive in %s',
+  'a recording in %s that changes to interlaced is deinterlaced from there on',
   async (kind) => {
     const options = ['-c:v', 'mpeg2video', '-q:v', '2'];
     const film = await makeClip(inBench('film.ts'), { video: `${movingBars(6)},fps=25`, options });
@@ -140,7 +137,7 @@ test.each(['ts', 'mkv'])(
     const { videoId, manifest, outcome } = await transcodeByTheRules(bench, inBench(`recorded.${kind}`));
     expect(outcome).toMatchObject({ rate: 25, frames: 175 });
     const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
-    const pictures = await greyPictures(delivered, SIZE.width, SIZE.height);
-    expect(combing(pictures.slice(-20), SIZE.width)).toBeLessThan(1);
+    const frames = await greyFrames(delivered, SIZE.width, SIZE.height);
+    expect(combing(frames.slice(-20), SIZE.width)).toBeLessThan(1);
   },
 );

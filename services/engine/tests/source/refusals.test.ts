@@ -68,8 +68,8 @@ test('a text file is not a video', async () => {
 });
 
 test('an image is not a video', async () => {
-  await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', inBench('picture.png'));
-  await expectRefused(inBench('picture.png'), 'not_a_video');
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', inBench('image.png'));
+  await expectRefused(inBench('image.png'), 'not_a_video');
 });
 
 /** Text formats of ffmpeg that refer to other files or addresses. */
@@ -131,15 +131,15 @@ test.each(['url ', 'alis'])('a QuickTime file with external media data (%s) open
 });
 
 test('an audio file has no video track', async () => {
-  const clip = await makeClip(inBench('sound.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
+  const clip = await makeClip(inBench('audio.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
   await expectRefused(clip, 'no_video_track');
 });
 
 test('an audio file with a cover image has no video track', async () => {
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=320x240', '-frames:v', '1', inBench('cover.png'));
-  const sound = await makeClip(inBench('song.m4a'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
+  const audio = await makeClip(inBench('song.m4a'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] });
   const tracks = ['-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'];
-  await ffmpeg('-i', sound, '-i', inBench('cover.png'), ...tracks, inBench('covered.mp4'));
+  await ffmpeg('-i', audio, '-i', inBench('cover.png'), ...tracks, inBench('covered.mp4'));
   await expectRefused(inBench('covered.mp4'), 'no_video_track');
 });
 

@@ -5,7 +5,7 @@ import { decrypted } from './hls-rules.ts';
 import { ffmpegReport } from './media.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
-/** Puts a rendition in clear into one file, and resolves with its path. */
+/** Writes the decrypted segments of a rendition to one file, and resolves with its path. */
 export async function deliveredFile(
   bench: WorkerBench,
   videoId: string,
@@ -17,17 +17,17 @@ export async function deliveredFile(
   return path;
 }
 
-/** Seconds after its first picture at which a video gets light, and is first heard, on the clock of players. */
+/** Seconds from the first frame until the video gets bright and the audio begins, by the timestamps that players use. */
 export async function firstSigns(
   bench: WorkerBench,
   videoId: string,
   { renditions }: Manifest,
-): Promise<{ light: number; sound: number }> {
-  const picture = await deliveredFile(bench, videoId, renditions[0]);
-  const seen = await ffmpegReport('-copyts', '-i', picture, '-vf', 'blackdetect=d=0.2');
+): Promise<{ light: number; audio: number }> {
+  const video = await deliveredFile(bench, videoId, renditions[0]);
+  const seen = await ffmpegReport('-copyts', '-i', video, '-vf', 'blackdetect=d=0.2');
   const [, dark, light] = /black_start:([\d.]+) black_end:([\d.]+)/.exec(seen) ?? [];
   const track = await deliveredFile(bench, videoId, renditions.at(-1));
   const heard = await ffmpegReport('-copyts', '-i', track, '-af', 'silencedetect=noise=-30dB:d=0.2');
-  const [, sound] = /silence_end: ([\d.]+)/.exec(heard) ?? [];
-  return { light: Number(light) - Number(dark), sound: Number(sound) - Number(dark) };
+  const [, audible] = /silence_end: ([\d.]+)/.exec(heard) ?? [];
+  return { light: Number(light) - Number(dark), audio: Number(audible) - Number(dark) };
 }

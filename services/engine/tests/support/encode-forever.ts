@@ -1,4 +1,4 @@
-/** Runs the confined ffmpeg at a test picture without an end: `node encode-forever.ts <ffmpeg> <directory>`. */
+/** Runs the confined ffmpeg with endless test video: `node encode-forever.ts <ffmpeg> <directory>`. */
 import { runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
 
 const [program = '', cwd = ''] = process.argv.slice(2);

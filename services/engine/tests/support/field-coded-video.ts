@@ -1,12 +1,12 @@
-/** A moving picture in grey. */
-type MovingPicture = {
+/** A moving grey pattern. */
+type Pattern = {
   /** Pixels, multiples of 16 and 32. */
   width: number;
   height: number;
-  pictures: number;
-  /** Which lines are shown first. */
+  frames: number;
+  /** The field that is displayed first. */
   first: 'upper' | 'lower';
-  /** Brightness of a column in a field, all of them counted. */
+  /** Brightness of a column in a field; fields are numbered from zero. */
   luma: (x: number, field: number) => number;
 };
 
@@ -18,18 +18,18 @@ const SEQUENCE = 0x67;
 const PICTURE_SET = 0x68;
 const IDR_SLICE = 0x65;
 const SLICE = 0x61;
-/** Type of a macroblock of samples as they are. */
+/** The macroblock type of uncompressed samples. */
 const I_PCM = 25;
 
 /**
- * A byte stream of H.264 whose fields are coded as pictures of their own, as broadcasters send it, and no free encoder
- * makes it. Nothing is compressed: every macroblock is I_PCM (ISO/IEC 14496-10 §7.3).
+ * A byte stream of H.264 with separately coded fields, as broadcasters send it. No free encoder writes that. Every macroblock
+ * is uncompressed, as I_PCM (ISO/IEC 14496-10 §7.3).
  */
-export function fieldPictures({ width, height, pictures, first, luma }: MovingPicture): Buffer {
+export function fieldCodedVideo({ width, height, frames, first, luma }: Pattern): Buffer {
   const columns = width / BLOCK;
   const rows = height / 2 / BLOCK;
   const units: Buffer[] = [];
-  for (let field = 0; field < 2 * pictures; field += 1) {
+  for (let field = 0; field < 2 * frames; field += 1) {
     const isSecond = field % 2 === 1;
     if (!isSecond) units.push(sequenceSet(columns, rows), pictureSet());
     const isLower = isSecond === (first === 'upper');
@@ -45,7 +45,7 @@ export function fieldPictures({ width, height, pictures, first, luma }: MovingPi
   return Buffer.concat(units);
 }
 
-/** High profile, level 3, 4:2:0, order of pictures of type 0, one reference, fields allowed. */
+/** High profile, level 3, 4:2:0, picture order count type 0, one reference frame, fields allowed. */
 function sequenceSet(columns: number, rows: number): Buffer {
   const bits = new Bits().bits(100, 8).bits(0, 8).bits(30, 8);
   bits.unsigned(0).unsigned(1).unsigned(0).unsigned(0).bits(0, 2);
@@ -54,7 +54,7 @@ function sequenceSet(columns: number, rows: number): Buffer {
   return unit(SEQUENCE, bits.bits(0, 2).bits(1, 1).bits(0, 2));
 }
 
-/** CAVLC, one slice, no weights, nothing else. */
+/** CAVLC, one slice group, no weighted prediction. */
 function pictureSet(): Buffer {
   const bits = new Bits().unsigned(0).unsigned(0).bits(0, 2).unsigned(0).unsigned(0).unsigned(0).bits(0, 3);
   return unit(PICTURE_SET, bits.unsigned(0).unsigned(0).unsigned(0).bits(0, 3));
@@ -68,13 +68,13 @@ function sliceHead(picture: number, isSecond: boolean, isLower: boolean): Bits {
     .bits(0, 4)
     .bits(1, 1)
     .bits(isLower ? 1 : 0, 1);
-  // Neighbouring IDR pictures must have other ids.
+  // Consecutive IDR pictures must have different ids.
   if (!isSecond) bits.unsigned(picture % 2);
   bits.bits(isSecond ? 1 : 0, 4);
   return bits.bits(0, isSecond ? 1 : 2).unsigned(0);
 }
 
-/** A unit of a byte stream, with what could be taken for the beginning of one escaped (annex B). */
+/** A NAL unit of a byte stream, with emulation prevention (annex B, §7.4.1). */
 function unit(header: number, content: Bits): Buffer {
   const escaped: number[] = [];
   let zeros = 0;
@@ -89,7 +89,7 @@ function unit(header: number, content: Bits): Buffer {
   return Buffer.from([0, 0, 0, 1, header, ...escaped]);
 }
 
-/** Writes bit by bit, and numbers in the code of Exp-Golomb (§9.1). */
+/** Writes bits, and numbers in Exp-Golomb code (§9.1). */
 class Bits {
   readonly #bytes: number[] = [];
   #rest = '';
@@ -107,7 +107,7 @@ class Bits {
     return this.bits(value + 1, 2 * digits - 1);
   }
 
-  /** Fills the last byte up with zeros. */
+  /** Pads the last byte with zeros. */
   align(): this {
     return this.#rest === '' ? this : this.bits(0, 8 - this.#rest.length);
   }

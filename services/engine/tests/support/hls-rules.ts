@@ -10,15 +10,12 @@ import { expect } from '@jest/globals';
 import { VideoServer } from './video-server.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
-/**
- * Serves everything stored for a video, holds it to the rules of `packages/hls-conformance`, and against what the manifest
- * says.
- */
+/** Serves a stored video, and checks it against the rules of `packages/hls-conformance` and against its manifest. */
 export async function expectHlsRules(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<void> {
   expect(await hlsComplaints(bench, videoId, manifest)).toEqual([]);
 }
 
-/** What is wrong with a video that was made, one line each. */
+/** The violated rules of a stored video, one per line. */
 export async function hlsComplaints(
   bench: WorkerBench,
   videoId: string,
@@ -31,35 +28,35 @@ export async function hlsComplaints(
       variants: rungsOf(manifest).map(({ name }) => name),
       storedSegments: await storedSegments(bench, videoId),
     });
-    // How things are delivered is the control plane's, as is which rung comes first; how even a source is that is kept, its own.
+    // The control plane serves the responses and orders the variants. With passthrough, the source determines the key frames.
     const others = ['delivery.', 'master.default-variant', 'master.peak-to-average'];
-    if (bench.keptTop.has(videoId)) others.push('segments.key-frames', 'media.six-seconds');
+    if (bench.videoPassthrough.has(videoId)) others.push('segments.key-frames', 'media.six-seconds');
     return [
       ...complaints(report, ['must', 'should', 'own']).filter(
         (complaint) => !others.some((other) => complaint.startsWith(other)),
       ),
-      ...untruths(presentation, manifest),
+      ...manifestErrors(presentation, manifest),
     ];
   } finally {
     await server.stop();
   }
 }
 
-/** What a manifest says that is not so. */
-function untruths(presentation: Presentation, manifest: Manifest): string[] {
-  // Those with fewer frames a second may end a frame of theirs later.
-  const picture = presentation.renditions.findLast(isVideo);
-  const times = picture && timelineOf(picture, presentation);
-  if (!times || 'reason' in times) return [times?.reason ?? 'there is no picture'];
+/** Differences between a manifest and the stored segments. */
+function manifestErrors(presentation: Presentation, manifest: Manifest): string[] {
+  // The last video rendition has the full frame rate; the last frame of others may end later.
+  const top = presentation.renditions.findLast(isVideo);
+  const times = top && timelineOf(top, presentation);
+  if (!times || 'reason' in times) return [times?.reason ?? 'there is no video rendition'];
   const seconds = times.end - (times.starts[0] ?? Number.NaN);
   const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
-  const framesSaid = framesOfRungs(manifest);
+  const declaredFrames = framesOfRungs(manifest);
   const bytes = presentation.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
-  const bytesSaid = manifest.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
+  const declaredBytes = manifest.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
   return [
     ...(Math.abs(seconds - manifest.duration) < 0.001 ? [] : [`${seconds} s, not ${manifest.duration} s`]),
-    ...(isDeepStrictEqual(frames, framesSaid) ? [] : [`${frames} frames, not ${framesSaid}`]),
-    ...(isDeepStrictEqual(bytes, bytesSaid) ? [] : [`segments of ${bytes} bytes, not ${bytesSaid}`]),
+    ...(isDeepStrictEqual(frames, declaredFrames) ? [] : [`${frames} frames, not ${declaredFrames}`]),
+    ...(isDeepStrictEqual(bytes, declaredBytes) ? [] : [`segments of ${bytes} bytes, not ${declaredBytes}`]),
   ];
 }
 
@@ -67,7 +64,7 @@ function rungsOf({ renditions }: Manifest): RenditionManifest[] {
   return renditions.filter(({ width }) => width !== null);
 }
 
-/** Frames of each rung as its manifest says: all of them, or every so-manieth. */
+/** The number of frames of each rung by the manifest; lower rungs may have every second frame. */
 function framesOfRungs(manifest: Manifest): number[] {
   const rates = rungsOf(manifest).map(({ frameRate }) => frameRate ?? 0);
   const highest = Math.max(...rates);
@@ -85,7 +82,7 @@ async function storedSegments(bench: WorkerBench, videoId: string): Promise<stri
   return keys.filter((key) => key.endsWith('.ts')).map((key) => key.split('/').slice(-2).join('/'));
 }
 
-/** The segments of a rendition in clear. */
+/** The decrypted segments of a rendition. */
 export async function decrypted(
   bench: WorkerBench,
   videoId: string,

@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What ffmpeg is to make: inputs (lavfi sources unless told otherwise), and options of the output. */
+/** A file for ffmpeg to make: lavfi sources, and options of the output. */
 export type Clip = { video?: string; audio?: string; options?: readonly string[] };
 
 const FAST_VIDEO = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
-/** Makes a small media file with ffmpeg: test images and tones, quickly encoded unless `options` say otherwise. */
+/** Makes a small media file with ffmpeg. `options` override the fast default encoder. */
 export async function makeClip(path: string, { video, audio, options = [] }: Clip): Promise<string> {
   const inputs = [video, audio].flatMap((source) =>
     source === undefined ? [] : ['-f', 'lavfi', '-i', source],
@@ -23,13 +23,13 @@ export async function ffmpeg(...args: string[]): Promise<void> {
   await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
 }
 
-/** What filters without an output tell of a file. */
+/** The log of ffmpeg's filters for a file. */
 export async function ffmpegReport(...args: string[]): Promise<string> {
   const { stderr } = await run('ffmpeg', ['-hide_banner', '-nostdin', ...args, '-f', 'null', '-']);
   return stderr;
 }
 
-/** The output of ffprobe as an object. */
+/** The parsed JSON output of ffprobe. */
 export async function ffprobe<T>(...args: string[]): Promise<T> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args], {
     maxBuffer: 64 * 1024 ** 2,
@@ -37,27 +37,27 @@ export async function ffprobe<T>(...args: string[]): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-/** The first frame of a file, three bytes per pixel: red, green, blue. */
-export async function firstPicture(path: string): Promise<Buffer> {
+/** The first frame of a file, with three bytes per pixel: red, green, blue. */
+export async function firstFrame(path: string): Promise<Buffer> {
   return decoded('-i', path, '-frames:v', '1', '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-');
 }
 
-/** All frames of a file in grey, one byte per pixel. */
-export async function greyPictures(path: string, width: number, height: number): Promise<Buffer[]> {
-  const asTheyAre = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
-  const pixels = await decoded('-i', path, ...asTheyAre);
+/** All frames of a file in grey, with one byte per pixel. */
+export async function greyFrames(path: string, width: number, height: number): Promise<Buffer[]> {
+  const raw = ['-vsync', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
+  const pixels = await decoded('-i', path, ...raw);
   return Array.from({ length: pixels.length / (width * height) }, (_, at) =>
     pixels.subarray(at * width * height, (at + 1) * width * height),
   );
 }
 
-/** The audio of a file, -1..1: the first sample of each channel, then the second. */
+/** The interleaved audio samples of a file, -1 to 1. */
 export async function samples(path: string): Promise<Float32Array> {
   const bytes = await decoded('-i', path, '-vn', '-f', 'f32le', '-');
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 
-/** What ffmpeg writes to its standard output. */
+/** The standard output of ffmpeg. */
 async function decoded(...args: string[]): Promise<Buffer> {
   const { stdout } = await run('ffmpeg', ['-v', 'error', '-nostdin', ...args], {
     encoding: 'buffer',

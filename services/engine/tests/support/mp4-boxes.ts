@@ -1,9 +1,9 @@
-/** Bytes in front of the boxes within a box, where there are any. */
+/** Bytes before the child boxes of a box. */
 const HEADS: Record<string, number> = { stsd: 8, dref: 8, hvc1: 78 };
 
 /**
- * A copy of an MP4 in which the content of the first box at `path` has been replaced, and the sizes of all around it. Whatever
- * points into the file holds only for what stands in front, as pictures do when the index is at the end.
+ * A copy of an MP4 with replaced content of the first box at a path, and with corrected sizes of the boxes around it. File
+ * offsets stay valid only for data before the box, e.g. for media data if the index is at the end.
  */
 export function withBox(
   file: Buffer,
@@ -25,7 +25,7 @@ export function withBox(
     if (size < 8) break;
     at = end;
   }
-  throw new Error(`There is no box ${name}`);
+  throw new Error(`The box ${name} is missing`);
 }
 
 export function box(name: string, content: Buffer): Buffer {

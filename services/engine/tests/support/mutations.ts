@@ -1,4 +1,4 @@
-/** Numbers from 0 to just below 1, the same ones for the same seed (mulberry32). */
+/** Reproducible random numbers from 0 (inclusive) to 1 (exclusive) (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,9 +9,9 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Values at which sizes, counts and times are likely to be misread. */
+/** Values that parsers of sizes, counts and times often mishandle. */
 const EXTREMES = [0, 1, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff];
-const MOST_CHANGES = 30;
+const MAX_CHANGES = 30;
 
 type Change = (file: Buffer, upTo: (limit: number) => number) => Buffer;
 
@@ -44,10 +44,10 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-/** A copy of a file with some of its bytes changed, removed or doubled, most of them near its beginning. */
+/** A copy of a file with some bytes changed, removed or duplicated, most of them near the beginning. */
 export function mutated(original: Buffer, random: () => number): Buffer {
   let file: Buffer = Buffer.from(original);
-  const changes = 1 + Math.floor(random() ** 2 * MOST_CHANGES);
+  const changes = 1 + Math.floor(random() ** 2 * MAX_CHANGES);
   for (let change = 0; change < changes && file.length > 0; change += 1) {
     const reach = random() < 0.5 ? 1 : 0.05;
     const upTo = (limit: number) =>

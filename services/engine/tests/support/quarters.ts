@@ -1,16 +1,16 @@
 import type { Manifest } from '@framelane/contracts/manifest';
 import { deliveredFile } from './delivered-file.ts';
-import { firstPicture } from './media.ts';
+import { firstFrame } from './media.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
 /** Red, green and blue, 0..255. */
 export type Colour = [number, number, number];
 
 const COLOURS = ['0xB40000', '0x00B400', '0x0000B4', '0xB4B4B4'];
-/** Their names, row by row. */
+/** The names of the four colours, row by row. */
 export const QUARTERS = ['red', 'green', 'blue', 'grey'];
 
-/** ... and themselves. */
+/** The four colours. */
 export const QUARTER_COLOURS: Colour[] = [
   [180, 0, 0],
   [0, 180, 0],
@@ -18,7 +18,7 @@ export const QUARTER_COLOURS: Colour[] = [
   [180, 180, 180],
 ];
 
-/** A test picture of four quarters, neither bright nor dark. */
+/** Test video with four quarters of medium brightness. */
 export function quartered(seconds: number, { width, height } = { width: 320, height: 180 }): string {
   const quarter = `s=${width / 2}x${height / 2}:r=25:d=${seconds}`;
   return (
@@ -27,7 +27,7 @@ export function quartered(seconds: number, { width, height } = { width: 320, hei
   );
 }
 
-/** The colours in the middle of the four quarters of the first picture delivered in a rung, row by row. */
+/** The colours at the centres of the four quarters in the first frame of a rung, row by row. */
 export async function quarters(
   bench: WorkerBench,
   videoId: string,
@@ -35,9 +35,9 @@ export async function quarters(
   name = manifest.renditions[0]?.name,
 ): Promise<Colour[]> {
   const rung = manifest.renditions.find((rendition) => rendition.name === name);
-  if (!rung?.width || !rung.height) throw new Error('There is no rung');
+  if (!rung?.width || !rung.height) throw new Error('The rung is missing');
   const { width, height } = rung;
-  const frame = await firstPicture(await deliveredFile(bench, videoId, rung));
+  const frame = await firstFrame(await deliveredFile(bench, videoId, rung));
   const places = [1, 3].flatMap((row) => [1, 3].map((column) => ({ row, column })));
   return places.map(({ row, column }) => {
     const at = 3 * (Math.floor((row * height) / 4) * width + Math.floor((column * width) / 4));
@@ -45,8 +45,8 @@ export async function quarters(
   });
 }
 
-/** The largest difference of any part of any colour. */
-export function farthest(colours: readonly Colour[], expected: readonly Colour[]): number {
+/** The largest difference of any component of any colour. */
+export function maxDifference(colours: readonly Colour[], expected: readonly Colour[]): number {
   return Math.max(
     ...colours.flatMap((colour, at) =>
       colour.map((value, part) => Math.abs(value - (expected[at]?.[part] ?? Number.NaN))),
@@ -54,7 +54,7 @@ export function farthest(colours: readonly Colour[], expected: readonly Colour[]
   );
 }
 
-/** Which of red, green and blue a colour has most of, or grey. */
+/** The dominant component of a colour, or grey. */
 export function nameOf([red, green, blue]: Colour): string {
   const most = Math.max(red, green, blue);
   if (most - Math.min(red, green, blue) < 20) return 'grey';

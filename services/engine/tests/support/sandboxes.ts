@@ -4,7 +4,7 @@ import { requires } from '@framelane/test-kit/requires';
 
 type Working = 'bubblewrap' | 'landlock' | 'none';
 
-/** Why a program cannot be started this way on this machine; null when it can. */
+/** Why a program cannot be started this way on this machine; null if it can. */
 function obstacle([program = '', ...args]: string[]): string | null {
   const { error, status, stderr } = spawnSync(program, [...args, 'true'], { encoding: 'utf8' });
   if (error) return `${program} is not installed`;
@@ -16,7 +16,7 @@ const LANDLOCK = [
   ...['--landlock-rule', 'path-beneath:execute,read-file,read-dir:/usr'],
 ];
 
-/** A Perl script that stands in for a setpriv that is too old for Landlock. */
+/** A Perl script that replaces a setpriv that is too old for Landlock. */
 const STAND_IN = join(import.meta.dirname, 'landlocked.pl');
 
 const OBSTACLES = {
@@ -26,13 +26,14 @@ const OBSTACLES = {
   landlock: obstacle(['setpriv', ...LANDLOCK]),
 };
 
-/** What stands in for setpriv where Landlock works and setpriv is too old for it; else null. */
+/** The script that replaces setpriv if Landlock works and setpriv is too old for it; else null. */
 export const LANDLOCK_STAND_IN =
   OBSTACLES.landlock !== null && obstacle(['perl', STAND_IN, ...LANDLOCK]) === null ? STAND_IN : null;
 
 /**
- * The ways of confining a program that work here; those that do not are to be seen as skipped tests. With
- * `standIn`, Landlock also counts where it works with `LANDLOCK_STAND_IN` only.
+ * The sandboxes that work on this machine. The others appear as skipped tests.
+ *
+ * @param standIn whether Landlock also counts if it works with `LANDLOCK_STAND_IN` only
  */
 export function workingSandboxes({ standIn = false } = {}): Working[] {
   const working: Working[] = ['none'];

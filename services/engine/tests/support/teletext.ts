@@ -1,14 +1,14 @@
 const PACKET_BYTES = 188;
 
 /**
- * A transport stream whose German track of AC-3 is announced as DVB teletext instead (ETSI EN 300 468 §6.2.43): changes the entry
- * in each program map, which is as long either way.
+ * Declares the German AC-3 track of a transport stream as DVB teletext (ETSI EN 300 468 §6.2.43). Replaces the entry in each
+ * program map by one of the same length.
  */
 export function withTeletext(file: Buffer): Buffer {
   // Stream type 0x81, its packet identifier, twelve bytes of descriptors: format identifier `AC-3`, language.
   const registration = Buffer.from('\x05\x04AC-3', 'latin1');
   const language = Buffer.from('\x0a\x04ger\x00', 'latin1');
-  // Page 100 in German; what is left is of no meaning.
+  // Page 100 in German, and padding.
   const teletext = Buffer.from('\x56\x05ger\x09\x00\xfe\x03\x00\x00\x00', 'latin1');
   for (let at = 0; at + PACKET_BYTES <= file.length; at += PACKET_BYTES) {
     const packet = file.subarray(at, at + PACKET_BYTES);
@@ -19,7 +19,7 @@ export function withTeletext(file: Buffer): Buffer {
     if (found === -1) continue;
     packet[found - 5] = 0x06;
     teletext.copy(packet, found);
-    // Four bytes of header and one of pointer stand in front of the section.
+    // The section follows four header bytes and a pointer byte.
     const section = packet.subarray(5, 5 + 3 + (packet.readUInt16BE(6) & 0x0fff));
     section.writeUInt32BE(crc32(section.subarray(0, -4)), section.length - 4);
   }

@@ -4,7 +4,7 @@ import { planImages } from '../../src/plan/images.ts';
 import { planLadder } from '../../src/plan/ladder.ts';
 import type { AudioTrack, VideoTrack } from '../../src/source/media-source.ts';
 
-/** An H.264 track that is compatible with passthrough. */
+/** An H.264 track that allows passthrough. */
 export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
   return {
     ...{ index: 0, codec: 'h264', profile: 'High', level: 30, encrypted: false, isDefault: true },
@@ -22,7 +22,7 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
   };
 }
 
-/** An AAC track that is compatible with passthrough. */
+/** An AAC track that allows passthrough. */
 export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
   return {
     ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: false, isDefault: true },
@@ -31,7 +31,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
   };
 }
 
-/** Two seconds in two video renditions and audio, all encoded. */
+/** Two seconds of video in two rungs and audio, all encoded. */
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },

@@ -2,19 +2,19 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { expectHlsRules } from './hls-rules.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
-/** What of a result tables of tests tell. */
+/** The parts of a result that tests compare. */
 export type Outcome = {
-  /** Name, width and height of each. */
+  /** Name and size of each rung. */
   rungs: string[];
   /** Frames a second of the top rung. */
   rate: number;
-  /** Of the top rung; the rules see to it that so many are there. */
+  /** Number of frames of the top rung. */
   frames: number;
-  sound: boolean;
+  audio: boolean;
   issues: string[];
 };
 
-/** Transcodes a file and checks what came of it against the rules of HLS. */
+/** Transcodes a file and checks the output against the rules of HLS. */
 export async function transcodeByTheRules(
   bench: WorkerBench,
   path: string,
@@ -27,7 +27,7 @@ export async function transcodeByTheRules(
     rungs: rungs.map(({ name, width, height }) => `${name} ${width}x${height}`),
     rate: Number(rate.toFixed(3)),
     frames: Math.round(manifest.duration * rate),
-    sound: manifest.renditions.length > rungs.length,
+    audio: manifest.renditions.length > rungs.length,
     issues: manifest.inputIssues.map(({ code }) => code),
   };
   return { videoId, manifest, outcome };

@@ -7,7 +7,7 @@ import type { WorkerBench } from './worker-bench.ts';
 
 const AUDIO = 'audio';
 
-/** Serves what a worker stored for a video as HLS on the loopback, with playlists made of its manifest alone. */
+/** Serves a stored video as HLS on the loopback interface, with playlists made from its manifest. */
 export class VideoServer {
   readonly #server: Server;
 
@@ -56,7 +56,7 @@ export class VideoServer {
 
 function masterPlaylist(manifest: Manifest): string {
   const audio = manifest.renditions.find(({ name }) => name === AUDIO);
-  const sound = audio ? ratesOf(audio, manifest) : { peak: 0, average: 0 };
+  const audioRates = audio ? ratesOf(audio, manifest) : { peak: 0, average: 0 };
   const rungs = manifest.renditions.filter((rendition) => rendition !== audio);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
@@ -70,7 +70,7 @@ function masterPlaylist(manifest: Manifest): string {
       const { peak, average } = ratesOf(rung, manifest);
       const codecs = [rung.codecs, ...(audio ? [audio.codecs] : [])].join();
       return [
-        `#EXT-X-STREAM-INF:BANDWIDTH=${peak + sound.peak},AVERAGE-BANDWIDTH=${average + sound.average},` +
+        `#EXT-X-STREAM-INF:BANDWIDTH=${peak + audioRates.peak},AVERAGE-BANDWIDTH=${average + audioRates.average},` +
           `CODECS="${codecs}",RESOLUTION=${rung.width}x${rung.height},FRAME-RATE=${rung.frameRate?.toFixed(3)},` +
           `${audio ? `AUDIO="${AUDIO}",` : ''}CLOSED-CAPTIONS=NONE`,
         `${rung.name}/index.m3u8`,
@@ -90,8 +90,8 @@ function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): str
 }
 
 /**
- * Bits a second of a rendition, reckoned without what checks them later. The peak is that of any run of segments that
- * lasts between half a target duration and one and a half (RFC 8216 §4.1), or else of the whole.
+ * Bit rates of a rendition, computed independently of the conformance checks. The peak is the highest of any run of segments
+ * that lasts 0.5 to 1.5 target durations (RFC 8216 §4.1), or that of the whole rendition.
  */
 function ratesOf({ segments }: RenditionManifest, manifest: Manifest): { peak: number; average: number } {
   const target = targetDuration(manifest);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 
-/** A port on the loopback that counts who connects to it. */
+/** A port on the loopback interface that counts connections. */
 export class WatchedPort {
   connections = 0;
   readonly #server: Server;

@@ -25,7 +25,7 @@ type BenchSettings = Partial<Omit<TranscodeSettings, 'limits'>> & { limits?: Par
 
 const WORKSPACE = newId('ws');
 
-/** A transcode worker on a real bus and a real store, with a control plane that grants every claim once. */
+/** A transcode worker with a real message bus and object store, and a control plane that grants each claim once. */
 export class WorkerBench {
   readonly directory: string;
   readonly objects: FileObjectStore;
@@ -33,18 +33,18 @@ export class WorkerBench {
   readonly logger: Logger;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
-  /** Videos whose top rung is the source's own. */
-  readonly keptTop = new Set<string>();
-  /** What the control plane answers to `attemptWanted`. */
+  /** Videos whose top rung is passthrough. */
+  readonly videoPassthrough = new Set<string>();
+  /** The response of the control plane to `attemptWanted`. */
   wanted = true;
-  /** What commands say of the size of a source, where that is not the truth, and since when it waits. */
+  /** The size of a source in commands if it differs from the real one, and the time since when the video waits. */
   commandedBytes: number | undefined;
   waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
-  /** Fetches of sources that break off from now on. */
+  /** The number of next downloads of sources that fail. */
   brokenFetches = 0;
-  /** What the store waits for before it takes a segment. */
+  /** The store waits for this before it stores a segment. */
   takesSegments: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
@@ -57,7 +57,7 @@ export class WorkerBench {
     const info = logger.info.bind(logger);
     logger.info = ((event: string, facts: { videoId: string; videoPassthrough: boolean }) => {
       if (event === 'transcode.planned')
-        this.keptTop[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
+        this.videoPassthrough[facts.videoPassthrough ? 'add' : 'delete'](facts.videoId);
       return info(event, facts);
     }) as unknown as Logger['info'];
     this.directory = directory;
@@ -67,7 +67,7 @@ export class WorkerBench {
     this.objects.fetchToFile = async (key, path, signal) => {
       if (this.brokenFetches === 0) return fetchToFile(key, path, signal);
       this.brokenFetches -= 1;
-      throw new Error('The connection broke off');
+      throw new Error('The connection was reset');
     };
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
@@ -109,7 +109,7 @@ export class WorkerBench {
     });
   }
 
-  /** `prepare` is called before the worker starts, with the directory of the bench. */
+  /** @param prepare runs before the worker starts, with the directory of the bench */
   static async start({
     prepare,
     ...settings
@@ -118,7 +118,7 @@ export class WorkerBench {
     await prepare?.(bench.directory);
     await bench.#bus.consume('control-plane.events', { prefetch: 10 }, async (message) => {
       bench.events.push(message);
-      for (const look of bench.#waiting.splice(0)) look();
+      for (const recheck of bench.#waiting.splice(0)) recheck();
     });
     await bench.worker.start();
     return bench;
@@ -144,14 +144,14 @@ export class WorkerBench {
     return videoId;
   }
 
-  /** Stores a file as the source of a new video, and commands to transcode it. */
+  /** Stores a file as the source of a new video, and sends a transcode command. */
   async submit(path: string): Promise<string> {
     const videoId = await this.store(path);
     await this.command(videoId);
     return videoId;
   }
 
-  /** Commands to transcode a video. */
+  /** Sends a transcode command. */
   async command(videoId: string): Promise<void> {
     const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
     const waitingSince = this.waitingSince.toISOString();
@@ -159,60 +159,60 @@ export class WorkerBench {
     await this.#bus.publish(createMessage('transcode', data));
   }
 
-  /** All results there were for a video. */
+  /** All results of a video so far. */
   results(videoId: string): Message[] {
     return this.events.filter((event) => isResult(event) && event.data.videoId === videoId);
   }
 
-  /** The parts done that were told of a video. */
+  /** All reported progress of a video. */
   progress(videoId: string): number[] {
     return this.events.flatMap((event) =>
       event.type === 'transcode.progress' && event.data.videoId === videoId ? [event.data.fraction] : [],
     );
   }
 
-  /** Transcodes a file that can be. */
+  /** Transcodes a file. Throws if the attempt fails. */
   async transcode(path: string): Promise<{ videoId: string; manifest: Manifest }> {
     const videoId = await this.submit(path);
     return { videoId, manifest: await this.manifest(videoId) };
   }
 
-  /** Resolves with what was made of a video. */
+  /** Resolves with the manifest. Throws if the attempt fails. */
   async manifest(videoId: string): Promise<Manifest> {
     const outcome = await this.result(videoId);
     if (outcome.type !== 'transcode.completed') throw new Error(`Failed: ${JSON.stringify(outcome.data)}`);
     return outcome.data.manifest;
   }
 
-  /** Tries a file that cannot be transcoded. */
+  /** Transcodes a file, and resolves with the failure. */
   async refuse(path: string): Promise<MessageData<'transcode.failed'>> {
     return this.failure(await this.submit(path));
   }
 
   async failure(videoId: string): Promise<MessageData<'transcode.failed'>> {
     const outcome = await this.result(videoId);
-    if (outcome.type !== 'transcode.failed') throw new Error('It was transcoded');
+    if (outcome.type !== 'transcode.failed') throw new Error('The attempt succeeded');
     return outcome.data;
   }
 
-  /** Where a segment is stored. */
+  /** Object key of a segment. */
   segmentKey(videoId: string, rendition: string, sequence: number): string {
     return `hls/${WORKSPACE}/${videoId}/a1/${rendition}/${sequence}.ts`;
   }
 
-  /** Where a picture is stored. */
+  /** Object key of an image. */
   imageKey(videoId: string, name: string): string {
     return `hls/${WORKSPACE}/${videoId}/a1/${name}`;
   }
 
-  /** Keys of everything made for a video. */
+  /** Keys of all objects of a video's output. */
   async stored(videoId: string): Promise<string[]> {
     const keys: string[] = [];
     for await (const { key } of this.objects.list(`hls/${WORKSPACE}/${videoId}/`)) keys.push(key);
     return keys.sort();
   }
 
-  /** Resolves with the result for a video, past or to come. */
+  /** Resolves with the result of a video; waits for it if necessary. */
   async result(videoId: string): Promise<Result> {
     for (;;) {
       const result = this.events.filter(isResult).find(({ data }) => data.videoId === videoId);

@@ -6,13 +6,13 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
-import { ffprobe, firstPicture, makeClip } from '../support/media.ts';
+import { ffprobe, firstFrame, makeClip } from '../support/media.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
 
-/** Some seconds of work with a slow preset: nothing that could be kept. */
+/** Takes some seconds with a slow preset. The codec rules out passthrough. */
 const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=60', options: ['-c:v', 'mpeg4'] };
 
 describe('a transcode worker', () => {
@@ -25,7 +25,7 @@ describe('a transcode worker', () => {
 
   const jobs = () => readdir(join(bench.workDir, 'jobs'));
 
-  test('makes an encrypted ladder of a video and describes it', async () => {
+  test('transcodes a video to an encrypted ladder with a manifest', async () => {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
       video: 'testsrc2=s=854x480:r=25:d=13',
       audio: 'sine=r=44100:d=13',
@@ -56,7 +56,7 @@ describe('a transcode worker', () => {
 
   test.each([
     ['is encoded', 'bt709', ['-c:v', 'mpeg4']],
-    ['is kept', 'smpte170m', ['-b:v', '300k']],
+    ['passes through', 'smpte170m', ['-b:v', '300k']],
   ])('tags untagged video that %s', async (what, colour, options) => {
     const clip = await makeClip(join(bench.directory, `${what}.mp4`), {
       video: 'testsrc2=s=640x360:r=25:d=1',
@@ -79,9 +79,9 @@ describe('a transcode worker', () => {
   });
 
   test.each([
-    ['kept', ['-c:v', 'libx264', '-b:v', '2M']],
+    ['passthrough', ['-c:v', 'libx264', '-b:v', '2M']],
     ['encoded', ['-c:v', 'mpeg4', '-q:v', '4']],
-  ])('makes four rungs of the same colours when the top is %s', async (what, codec) => {
+  ])('makes four rungs of the same colours if the top one is %s', async (what, codec) => {
     const clip = await makeClip(join(bench.directory, `colours-${what}.mp4`), {
       video: 'color=0xf0e0c0:s=1920x1080:r=50:d=1',
       options: [
@@ -96,29 +96,29 @@ describe('a transcode worker', () => {
     });
     const { videoId, manifest } = await bench.transcode(clip);
     await expectHlsRules(bench, videoId, manifest);
-    expect(bench.keptTop.has(videoId)).toBe(what === 'kept');
+    expect(bench.videoPassthrough.has(videoId)).toBe(what === 'passthrough');
     expect(manifest.renditions.map(({ height, frameRate }) => [height, frameRate])).toEqual([
       [360, 25],
       [480, 25],
       [720, 50],
       [1080, 50],
     ]);
-    const source = await firstPicture(clip);
+    const source = await firstFrame(clip);
     for (const rendition of manifest.renditions) {
       const [segment = ''] = await decrypted(bench, videoId, rendition);
       const path = join(bench.directory, `${what}-${rendition.name}.ts`);
       await writeFile(path, segment);
       const { streams } = await ffprobe<{ streams: object[] }>('-show_streams', path);
-      const range = what === 'kept' && rendition.height === 1080 ? {} : { color_range: 'tv' };
+      const range = what === 'passthrough' && rendition.height === 1080 ? {} : { color_range: 'tv' };
       expect(streams).toMatchObject([{ pix_fmt: 'yuv420p', color_space: 'bt709', ...range }]);
-      const picture = await firstPicture(path);
+      const frame = await firstFrame(path);
       for (const at of [0, 1, 2]) {
-        expect(Math.abs((picture[at] ?? 0) - (source[at] ?? 0))).toBeLessThan(8);
+        expect(Math.abs((frame[at] ?? 0) - (source[at] ?? 0))).toBeLessThan(8);
       }
     }
   });
 
-  test('fetches a source again when that breaks off, and not without end', async () => {
+  test('retries a failed download of the source a limited number of times', async () => {
     const clip = await makeClip(join(bench.directory, 'fetched.mp4'), { video: 'testsrc2=s=64x64:r=25:d=1' });
     bench.brokenFetches = 1;
     await bench.transcode(clip);
@@ -127,7 +127,7 @@ describe('a transcode worker', () => {
     bench.brokenFetches = 0;
   });
 
-  test('drops a command when there is nothing to claim', async () => {
+  test('drops a command if there is nothing to claim', async () => {
     const clip = await makeClip(join(bench.directory, 'again.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const { videoId } = await bench.transcode(clip);
     await bench.command(videoId);
@@ -136,7 +136,7 @@ describe('a transcode worker', () => {
   });
 });
 
-describe('an attempt under way', () => {
+describe('a running attempt', () => {
   let bench: WorkerBench;
   let clip: string;
 
@@ -152,21 +152,21 @@ describe('an attempt under way', () => {
     expect(await bench.stored(videoId)).toEqual([]);
   };
 
-  test('is abandoned without a word when nobody wants it any more', async () => {
+  test('is abandoned without a result if it is unwanted', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
     expect(await processesUsing(bench.workDir)).not.toEqual([]);
     bench.wanted = false;
     await until(async () => (await processesUsing(bench.workDir)).length === 0);
     bench.wanted = true;
-    // The slot is free again once everything is cleaned up.
+    // The next transcode starts after the cleanup.
     const next = await makeClip(join(bench.directory, 'next.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     await bench.transcode(next);
     expect(bench.results(videoId)).toEqual([]);
     await expectNothingLeft(videoId);
   });
 
-  test('has stored most of it by the time ffmpeg ends', async () => {
+  test('has stored most segments when ffmpeg ends', async () => {
     const videoId = await bench.store(clip);
     const { promise, resolve } = Promise.withResolvers<string[]>();
     const info = jest.spyOn(bench.logger, 'info').mockImplementation(((event: string) => {
@@ -180,7 +180,7 @@ describe('an attempt under way', () => {
     expect((await promise).length).toBeGreaterThan(segments / 2);
   });
 
-  test('fails for another try when the storage does', async () => {
+  test('fails as retryable if the object store fails', async () => {
     bench.refuseSegments = true;
     const videoId = await bench.submit(clip);
     expect(await bench.failure(videoId)).toMatchObject({ code: 'storage_failed', retryable: true });
@@ -188,10 +188,10 @@ describe('an attempt under way', () => {
     await expectNothingLeft(videoId);
   });
 
-  test('is handed back when the engine stops', async () => {
+  test('fails as retryable when the engine stops', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
-    // Progress is told on the way.
+    // The lease reports progress during the encode.
     await until(async () => bench.progress(videoId).some((fraction) => fraction > 0 && fraction < 1));
     const stoppedAt = Date.now();
     await bench.worker.stop();
@@ -201,7 +201,7 @@ describe('an attempt under way', () => {
   });
 });
 
-test('a file that does not fit on the disk costs no attempt, and its video fails once it has waited too long', async () => {
+test('a source that does not fit on the disk costs no attempt, and its video fails after a time limit', async () => {
   const bench = await WorkerBench.start();
   const warn = jest.spyOn(bench.logger, 'warn');
   const refusals = () =>
@@ -210,7 +210,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     bench.commandedBytes = Number.MAX_SAFE_INTEGER;
     const videoId = await bench.submit(clip);
-    // The one time for another engine, the other time to be sent again later.
+    // Requeued once for another engine, then dropped.
     await until(async () => refusals() === 2);
     bench.commandedBytes = undefined;
     const { videoId: fits } = await bench.transcode(clip);
@@ -228,7 +228,7 @@ test('a file that does not fit on the disk costs no attempt, and its video fails
   }
 });
 
-test('two slots do not promise the same disk', async () => {
+test('two slots do not reserve the same disk space', async () => {
   const bench = await WorkerBench.start({ slots: 2, limits: { reservedDiskBytes: 0 } });
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
@@ -244,7 +244,7 @@ test('two slots do not promise the same disk', async () => {
     // The source is a link: only segments take disk, a fifth of it.
     bench.commandedBytes = Math.floor((0.6 * bavail * bsize) / 0.2);
     const warn = jest.spyOn(bench.logger, 'warn');
-    // Long ago, as after a backlog: that the other slot is in the way is no reason to fail for good.
+    // The video has waited long, as after a backlog. It must not fail while only the other slot prevents it.
     bench.waitingSince = new Date(Date.now() - 25 * 3_600_000);
     const [first, second] = [await bench.submit(clip), await bench.submit(clip)];
     const refusals = () =>
@@ -263,13 +263,13 @@ test('two slots do not promise the same disk', async () => {
   }
 });
 
-test('no job begins while only the reserve of a disk shared with the objects is left', async () => {
+test('no job starts while only the reserve of the objects disk is left', async () => {
   const bench = await WorkerBench.start();
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const disk = { freeBytes: 51, totalBytes: 1000 };
     bench.objects.room = async () => ({ ...disk });
-    // A source that is a link takes no disk: near the reserve there is room for its few segments.
+    // The source is a link, so only its few segments need disk space.
     bench.commandedBytes = 5;
     await bench.transcode(clip);
 
@@ -291,11 +291,11 @@ asRoot.test('a work directory of another user is refused', async () => {
   const bench = await WorkerBench.start();
   try {
     for (const name of ['jobs', 'tools']) {
-      const theirs = join(bench.directory, `theirs-${name}`);
-      await mkdir(join(theirs, name), { recursive: true });
-      if (name === 'jobs') await chown(theirs, 65_534, 65_534);
-      else await chown(join(theirs, name), 65_534, 65_534);
-      await expect(prepareWorkDirectory(name === 'jobs' ? theirs : join(theirs, name))).rejects.toThrow(
+      const foreign = join(bench.directory, `foreign-${name}`);
+      await mkdir(join(foreign, name), { recursive: true });
+      if (name === 'jobs') await chown(foreign, 65_534, 65_534);
+      else await chown(join(foreign, name), 65_534, 65_534);
+      await expect(prepareWorkDirectory(name === 'jobs' ? foreign : join(foreign, name))).rejects.toThrow(
         'belongs to another user (uid 65534)',
       );
     }
@@ -310,28 +310,28 @@ asRoot.test('a work directory of another user is refused', async () => {
 });
 
 test.each(['jobs', 'tools'])(
-  'a folder %s that others can write in is refused, and left as it is',
+  'a folder %s that others can write to is refused and not changed',
   async (name) => {
     const starting = (mode: number) =>
       WorkerBench.start({
         prepare: async (directory) => {
           folder = join(directory, 'work', name);
           await mkdir(folder, { recursive: true });
-          await writeFile(join(folder, 'left-over'), '');
-          // Volumes of Kubernetes are like this; the folders in them are the engine's own.
+          await writeFile(join(folder, 'existing'), '');
+          // As a volume of Kubernetes, in which the engine creates its folders.
           await chmod(join(directory, 'work'), 0o2777);
           await chmod(folder, mode);
         },
       });
     let folder = '';
-    await expect(starting(0o770)).rejects.toThrow(`other users can write in ${folder}`);
-    expect(await readdir(folder)).toEqual(['left-over']);
+    await expect(starting(0o770)).rejects.toThrow(`other users can write to ${folder}`);
+    expect(await readdir(folder)).toEqual(['existing']);
     await rm(join(folder, '../..'), { recursive: true });
     await (await starting(0o750)).stop();
   },
 );
 
-test('ffmpeg is held while the storage cannot keep up, and goes on when it can', async () => {
+test('ffmpeg pauses while the object store is slow, and continues afterwards', async () => {
   const bench = await WorkerBench.start({ preset: 'slow' });
   try {
     const { promise, resolve: takeSegments } = Promise.withResolvers<void>();
@@ -341,11 +341,11 @@ test('ffmpeg is held while the storage cannot keep up, and goes on when it can',
       options: ['-c:v', 'mpeg4'],
     });
     const videoId = await bench.submit(clip);
-    const isHeld = async () => {
+    const isPaused = async () => {
       const running = await processesUsing(bench.workDir);
       return (await Promise.all(running.map(({ pid }) => isStopped(pid)))).includes(true);
     };
-    await until(isHeld);
+    await until(isPaused);
     expect(await bench.stored(videoId)).toEqual([]);
     takeSegments();
     const manifest = await bench.manifest(videoId);
@@ -356,7 +356,7 @@ test('ffmpeg is held while the storage cannot keep up, and goes on when it can',
   }
 });
 
-test('the bit rates of a video of which a part is heavy are those of its segments', async () => {
+test('the declared bit rates of a video with a complex part match its segments', async () => {
   const bench = await WorkerBench.start();
   const clip = await makeClip(join(bench.directory, 'heavy.mp4'), {
     video:
@@ -369,7 +369,7 @@ test('the bit rates of a video of which a part is heavy are those of its segment
   const server = await VideoServer.start(bench, videoId, manifest);
   try {
     const fetched = async (path: string) => (await fetch(new URL(path, server.url))).text();
-    /** Bits a second of each segment as it is stored, for as long as the playlist says. */
+    /** Bit rates of the stored segments, with the durations of the playlist. */
     const measured = async (name: string) => {
       const lines = (await fetched(`${name}/index.m3u8`)).matchAll(/^#EXTINF:([\d.]+),$/gm);
       const seconds = [...lines].map(([, duration]) => Number(duration));
@@ -380,19 +380,19 @@ test('the bit rates of a video of which a part is heavy are those of its segment
       );
       const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
       return {
-        // All last six seconds, as the target does, so that every one is a run of its own.
+        // Each segment has the target duration, so each is a run by itself.
         peak: Math.max(...seconds.map((duration, at) => (8 * (bytes[at] ?? 0)) / duration)),
         average: (8 * sum(bytes)) / sum(seconds),
       };
     };
-    const [picture, sound] = [await measured('360p'), await measured('audio')];
-    expect(picture.peak).toBeGreaterThan(2 * picture.average);
+    const [video, audio] = [await measured('360p'), await measured('audio')];
+    expect(video.peak).toBeGreaterThan(2 * video.average);
 
     const [, peak, average] =
       /BANDWIDTH=(\d+),AVERAGE-BANDWIDTH=(\d+)/.exec(await fetched('master.m3u8')) ?? [];
-    expect(Number(peak)).toBeGreaterThanOrEqual(picture.peak + sound.peak);
-    expect(Number(peak)).toBeLessThan(1.01 * (picture.peak + sound.peak));
-    expect(Number(average) / (picture.average + sound.average)).toBeCloseTo(1, 2);
+    expect(Number(peak)).toBeGreaterThanOrEqual(video.peak + audio.peak);
+    expect(Number(peak)).toBeLessThan(1.01 * (video.peak + audio.peak));
+    expect(Number(average) / (video.average + audio.average)).toBeCloseTo(1, 2);
     await expectHlsRules(bench, videoId, manifest);
   } finally {
     await server.stop();

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What some work cost: CPU time and memory of this process and of all it started. */
+/** CPU time, duration and memory of some work, of this process and all its children. */
 export type Cost = { cpuSeconds: number; wallSeconds: number; peakRssBytes: number };
 
-/** Times in /proc are in hundredths of a second, whatever the kernel's own clock is. */
+/** /proc reports times in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 const SAMPLE_MS = 250;
 
 /**
- * Measures work whose child processes have all ended when it is done: only then does the kernel add their times to
- * ours. Memory is the sum of what each process held at most until then, looked at now and then.
+ * Measures work. All its child processes must have ended when it resolves: the kernel adds their CPU times only then. The
+ * memory is the sum of the peaks of all processes, sampled every 250 ms.
  */
 export async function measure(work: () => Promise<unknown>): Promise<Cost> {
   const done = new AbortController();
@@ -28,7 +28,7 @@ export async function measure(work: () => Promise<unknown>): Promise<Cost> {
   }
 }
 
-/** Of this process, and of the children that have ended, with theirs. */
+/** CPU time of this process and of all its ended descendants. */
 async function cpuSeconds(): Promise<number> {
   const ticks = fieldsOf(await readFile('/proc/self/stat', 'utf8'))
     .slice(11, 15)
@@ -36,7 +36,7 @@ async function cpuSeconds(): Promise<number> {
   return ticks.reduce((sum, time) => sum + time, 0) / TICKS_PER_SECOND;
 }
 
-/** The fields of a stat line from the third on; the second may hold spaces. */
+/** The fields of a stat line from the third on. The second one may contain spaces. */
 function fieldsOf(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
@@ -50,7 +50,7 @@ async function peakMemory(signal: AbortSignal): Promise<number> {
   return peak;
 }
 
-/** A process that ends meanwhile counts as nothing. */
+/** Peak memory of a process and its descendants. A process that has ended counts as zero. */
 async function memoryOfTree(pid: number): Promise<number> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
   const [, kilobytes] = /^VmHWM:\s*(\d+)/m.exec(await read('status')) ?? [];

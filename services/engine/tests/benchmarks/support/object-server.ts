@@ -1,4 +1,4 @@
-/** An S3 server in a process of its own: sends its settings to the parent, and removes everything when that lets go. */
+/** An S3 server in its own process. Sends its settings to the parent, and removes its files when the parent disconnects. */
 import { FakeS3 } from '@framelane/test-kit/fake-s3';
 
 const server = await FakeS3.start();

@@ -7,7 +7,7 @@ const PIECE = randomBytes(256 * 1024);
 
 type Sent = { status: number | undefined; location: string | undefined };
 
-/** Sends a file as a browser does, in a form, and waits until it is taken in. */
+/** Uploads a file as a form, as browsers do. Throws unless the engine accepts it. */
 export async function sendForm(port: number, token: string, bytes: number): Promise<void> {
   const [head, tail] = [filePartHead(), `\r\n${CLOSING_BOUNDARY}`];
   const headers = {
@@ -16,13 +16,13 @@ export async function sendForm(port: number, token: string, bytes: number): Prom
     'X-Upload-Token': token,
   };
   const { status } = await send({ port, path: '/upload', method: 'POST', headers }, [head, bytes, tail]);
-  if (status !== 202) throw new Error(`The engine answered ${status}`);
+  if (status !== 202) throw new Error(`The engine responded with ${status}`);
 }
 
-/** Sends a file as a client of tus does: announces it, then sends it in one piece. */
+/** Uploads a file as tus clients do: creates the upload, then sends it in one request. */
 export async function sendByTus(port: number, bytes: number): Promise<void> {
   const protocol = { 'Tus-Resumable': '1.0.0' };
-  const announced = await send(
+  const created = await send(
     {
       port,
       path: '/files',
@@ -31,31 +31,31 @@ export async function sendByTus(port: number, bytes: number): Promise<void> {
     },
     [],
   );
-  if (announced.status !== 201 || !announced.location) throw new Error(`tus answered ${announced.status}`);
+  if (created.status !== 201 || !created.location) throw new Error(`tus responded with ${created.status}`);
   const headers = {
     ...protocol,
     'Upload-Offset': 0,
     'Content-Type': 'application/offset+octet-stream',
     'Content-Length': bytes,
   };
-  const path = new URL(announced.location, 'http://tus').pathname;
+  const path = new URL(created.location, 'http://tus').pathname;
   const { status } = await send({ port, path, method: 'PATCH', headers }, [bytes]);
-  if (status !== 204) throw new Error(`tus answered ${status}`);
+  if (status !== 204) throw new Error(`tus responded with ${status}`);
 }
 
-/** Sends texts, and so many bytes of a file for each number among them. */
+/** Sends a request body: strings as they are, and random bytes for each number. */
 async function send(
   options: { port: number; path: string; method: string; headers: Record<string, string | number> },
   parts: readonly (string | number)[],
 ): Promise<Sent> {
   const outgoing = request({ host: '127.0.0.1', ...options });
-  const answered = once(outgoing, 'response');
+  const responded = once(outgoing, 'response');
   for (const part of parts) {
     if (typeof part === 'string') outgoing.write(part);
     else await sendBytes(outgoing, part);
   }
   outgoing.end();
-  const [response] = await answered;
+  const [response] = await responded;
   const { statusCode, headers } = response.resume();
   await once(response, 'end');
   return { status: statusCode, location: headers.location };

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { ffmpeg } from '../../support/media.ts';
 
-/** Rates a sample is encoded at: `web` is below the cap of its rung, so that its video can be kept; `camera` is what a phone records. */
+/** Bit rates of the samples. `web` is below the cap of its rung and so allows passthrough; `camera` is that of phones. */
 export const SAMPLE_RATES = { web: '4500k', camera: '17M' } as const;
 
 /**
- * Thirty seconds of 1080p H.264 with stereo AAC and key frames two seconds apart: four scenes of slow and quick motion,
- * flat and detailed parts, some grain. At CRF 23 and without caps their rungs come to about 6, 2, 1 and 0.6 Mb/s.
+ * Thirty seconds of 1080p H.264 with stereo AAC and a key frame every two seconds: four scenes with slow and fast motion,
+ * flat and detailed areas, and some grain. At CRF 23 without caps, their rungs have about 6, 2, 1 and 0.6 Mb/s.
  */
 export async function makeSample(directory: string, kind: keyof typeof SAMPLE_RATES): Promise<string> {
   const path = join(directory, `${kind}.mp4`);
   const seconds = 7.5;
   const still = `s=1920x1080:r=30:d=${seconds}`;
-  // The grain comes after the conversion: on packed RGB it is snow.
+  // The noise follows the conversion, as on packed RGB it would be much stronger.
   const scenes = [
     `gradients=${still}:speed=0.03:nb_colors=8:seed=3,format=yuv420p,noise=alls=7:allf=t`,
     'mandelbrot=s=1920x1080:r=30:maxiter=300:start_scale=0.4:end_scale=0.02:end_pts=225',
@@ -38,9 +38,9 @@ export async function makeSample(directory: string, kind: keyof typeof SAMPLE_RA
   return path;
 }
 
-/** The same packets in a container of which nothing is kept. */
-export async function unkeepable(directory: string, path: string): Promise<string> {
-  const copy = join(directory, 'unkeepable.ts');
+/** The same packets in a container that does not allow passthrough. */
+export async function withoutPassthrough(directory: string, path: string): Promise<string> {
+  const copy = join(directory, 'without-passthrough.ts');
   await ffmpeg('-i', path, '-map', '0:v:0', '-map', '0:a:0?', '-c', 'copy', copy);
   return copy;
 }

@@ -1,10 +1,10 @@
 /**
- * One way for a file to get into an object store, in a process of its own: `node upload-contender.ts <kind> <settings>`.
+ * One way to upload a file to an object store, in its own process: `node upload-contender.ts <kind> <settings>`.
  *
  * - `framelane`: an engine; `tus`: `@tus/server` with its S3 store. Both send their port to the parent.
- * - `sdk`: no server, but the S3 SDK itself, which uploads as many bytes as the parent tells it to.
+ * - `sdk`: no server; uploads the number of bytes that the parent sends with the S3 SDK.
  *
- * Asked for its `cost`, it answers with the CPU time it has taken and the most memory it has held.
+ * Responds to the message `cost` with its CPU time and peak memory.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export type ContenderKind = 'framelane' | 'sdk' | 'tus';
 
 type Settings = { store: S3Options; controlPlaneUrl: string; workDir: string };
 
-/** As the engine has it (see s3-object-store.ts), so that the way is what differs. */
+/** The same values as in s3-object-store.ts, so that the results are comparable. */
 const PART_BYTES = 8 * 1024 ** 2;
 const PARTS_AT_ONCE = 4;
 
@@ -41,7 +41,6 @@ process.on('message', (message: { upload: number } | 'cost') => {
 });
 process.on('disconnect', () => process.exit());
 
-/** In microseconds and kilobytes, as Node has it. */
 function cost(): { cpuSeconds: number; peakBytes: number } {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
   return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: maxRSS * 1024 };
@@ -78,7 +77,7 @@ async function uploadBySdk(bytes: number): Promise<void> {
 }
 
 function* pieces(bytes: number): Generator<Buffer> {
-  // As large as what comes out of a socket at once.
+  // The size of a read from a socket.
   const piece = randomBytes(64 * 1024);
   for (let sent = 0; sent < bytes; sent += piece.length) yield piece.subarray(0, bytes - sent);
 }

@@ -4,9 +4,9 @@ import { InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import type { ProbedSource } from '../source/probe.ts';
-import { nextPlan } from './transcode-job.ts';
+import { nextPlan } from './next-plan.ts';
 
-test('sound that changes its channels is still decoded to stereo once nothing of the source is kept', () => {
+test('audio that changes its channels is still decoded to stereo after passthrough failed', () => {
   const source: ProbedSource = {
     ...{ container: 'mp4', video: videoTrack({}), audio: audioTrack({}), leftOut: [] },
     timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
@@ -14,8 +14,8 @@ test('sound that changes its channels is still decoded to stereo once nothing of
   };
   const encoded = planEncoding(source, false);
   const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
-  const unfit = new InvalidSegmentError('No IDR picture');
-  const next = nextPlan({ ...encoded, audio, videoPassthrough: true }, source, unfit, DEFAULT_MAX_RATES);
+  const invalid = new InvalidSegmentError('No IDR picture');
+  const next = nextPlan({ ...encoded, audio, videoPassthrough: true }, source, invalid, DEFAULT_MAX_RATES);
   expect(next).toMatchObject({
     log: 'transcode.passthrough_failed',
     plan: { videoPassthrough: false, audio },

@@ -10,16 +10,16 @@ import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
-/** A directory as a job has it, with the source in its place. */
+/** A job's directory with the source. */
 export async function jobDirectory(parent: string, source: string): Promise<string> {
-  const directory = await mkdtemp(join(parent, 'rival-'));
+  const directory = await mkdtemp(join(parent, 'baseline-'));
   await mkdir(join(directory, SOURCE_FOLDER));
   await mkdir(join(directory, OUTPUT_FOLDER));
   await link(source, join(directory, SOURCE_PATH));
   return directory;
 }
 
-/** Bytes of the segments in a job's directory, which are removed. */
+/** Removes the output in a job's directory, and resolves with the total size of its segments. */
 export async function takeOutput(directory: string): Promise<number> {
   const folder = join(directory, OUTPUT_FOLDER);
   let bytes = 0;
@@ -30,14 +30,14 @@ export async function takeOutput(directory: string): Promise<number> {
   return bytes;
 }
 
-/** The engine's own ffmpeg run, with nothing around it. */
+/** The ffmpeg run of the engine, without the engine. */
 export async function runBare(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
   const { inputOptions, input, outputs } = ffmpegArguments(plan, settings);
   const output = outputs.flatMap(({ options, path }) => [...options, path]);
   await run(directory, [...inputOptions, '-i', input, ...output]);
 }
 
-/** One run a rung, one after another, each with the sound in its segments. */
+/** One run per rung, one after another, each with audio in its segments. */
 export async function runPerRung(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
   for (const [at, { name, width, height }] of plan.rungs.entries()) {
     await run(directory, [
@@ -51,8 +51,8 @@ export async function runPerRung(directory: string, plan: EncodePlan, settings: 
   }
 }
 
-/** Decodes and scales for the rungs that are encoded, and throws the pictures away, encoded before that or not. */
-export async function runPictures(
+/** Decodes and scales the frames of the encoded rungs, encodes them if `encoded`, and discards the output. */
+export async function runVideoFilters(
   directory: string,
   plan: EncodePlan,
   settings: Settings,
@@ -73,7 +73,7 @@ export async function runPictures(
   ]);
 }
 
-/** How rung `at` of the plan is encoded as video output `output`, at the rates of the engine. */
+/** The engine's encoder options of rung `at`, for video output `output`. */
 function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
   const options = streamOptions({ ...plan, videoPassthrough: false }, settings);
   const suffix = `:v:${at}`;
@@ -84,7 +84,7 @@ function encoder(plan: EncodePlan, at: number, output: number, settings: Setting
   );
 }
 
-/** What stands before the first output of the engine's run. */
+/** The options of the first output of the engine's run. */
 function streamOptions(plan: EncodePlan, settings: Settings): readonly string[] {
   return ffmpegArguments(plan, settings).outputs[0]?.options ?? [];
 }
