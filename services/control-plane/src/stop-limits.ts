@@ -1,4 +1,4 @@
-/** What the phases of an ordered stop may take, in milliseconds. */
+/** Time limits of the phases of an ordered stop, in milliseconds. */
 export const STOP_LIMITS_MS = {
   publicListener: 8_000,
   engineEvents: 8_000,
@@ -8,5 +8,5 @@ export const STOP_LIMITS_MS = {
   database: 3_000,
 } as const;
 
-/** What the stop of a control plane takes at the most. Whoever stops it has to wait for longer. */
+/** The longest stop of a control plane. A supervisor must wait longer than this before it kills the process. */
 export const STOP_LIMIT_MS = Object.values(STOP_LIMITS_MS).reduce((sum, limit) => sum + limit, 0);
