@@ -1,4 +1,4 @@
-import { PrometheusText } from '@framelane/service-kit/prometheus-text';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';

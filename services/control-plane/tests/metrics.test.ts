@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { PrometheusText } from '@framelane/service-kit/prometheus-text';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
