@@ -36,7 +36,7 @@ module.exports = {
     layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
     layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
     layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
-    layer('engine-knows-no-database', '^services/engine/', 'node_modules/(pg|kysely|graphile-worker)/'),
+    layer('engine-knows-no-database', '^services/engine/', 'node_modules/(pg|kysely)/'),
     layer('control-plane-knows-no-ffmpeg', '^services/control-plane/', 'node_modules/fluent-ffmpeg/'),
     layer(
       'acceptance-is-black-box',

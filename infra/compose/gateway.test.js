@@ -29,7 +29,7 @@ describe('the gateway', () => {
   let url;
 
   beforeAll(async () => {
-    const [api, uploads, health, nobody] = await freePorts(4);
+    const [api, uploads, health, unused] = await freePorts(4);
     await once(engine.listen(0, '127.0.0.1'), 'listening');
     const config = readFileSync(join(ROOT, 'infra/docker/haproxy.cfg'), 'utf8')
       .replace(':8080', `127.0.0.1:${api}`)
@@ -41,7 +41,7 @@ describe('the gateway', () => {
     writeFileSync(path, config);
     const env = {
       ENGINE: `127.0.0.1:${engine.address().port}`,
-      CONTROL_PLANE: `127.0.0.1:${nobody}`,
+      CONTROL_PLANE: `127.0.0.1:${unused}`,
       TRUSTED_PROXIES: '127.0.0.1/32',
     };
     haproxy = spawn('haproxy', ['-db', '-f', path], { env: { ...process.env, ...env }, stdio: 'ignore' });

@@ -23,7 +23,6 @@ const dataSchemas = {
   transcode: z.object({
     videoId: z.string(),
     workspaceId: z.string(),
-    sourceKey: z.string(),
     /** Size of the source in bytes. An engine with too little disk space leaves the command to other engines. */
     sourceBytes: z.int().positive(),
     /** The time since which the video waits for this attempt. A command that is sent again has the same time. */

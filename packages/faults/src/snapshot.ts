@@ -40,7 +40,7 @@ export type Snapshot = {
   deliveriesOpen: number;
   /** Messages by queue, those of the dead letters under their queue's name. */
   messages: Record<string, number>;
-  /** Jobs that are due or under way, other than those that come by the clock. */
+  /** Background work that is due now or later, without maintenance. */
   jobs: string[];
   ffmpegs: string[];
   jobDirectories: string[];
@@ -94,9 +94,8 @@ async function readDatabase(
       `select count(*)::int as count from webhook_deliveries where status not in ('succeeded', 'failed')`,
     );
     const jobs = await rows<{ job: string }>(
-      `select task_identifier as job from graphile_worker.jobs
-        where task_identifier not in ('reconcile', 'abort-stale-uploads', 'prune-webhook-events',
-          'prune-idempotency-keys', 'prune-tombstones', 'reseal-secrets') order by 1`,
+      `select 'transcode-command' as job from videos where command_due_at is not null
+        union all select 'object-purge' from object_purges order by 1`,
     );
     const [usage] = await rows<Snapshot['usage']>(USAGE);
     return {

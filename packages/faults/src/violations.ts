@@ -43,7 +43,7 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
   return [
     ...stuck,
     ...open,
-    ...jobs.filter((job) => job !== 'purge-objects').map((job) => `1: a job ${job} is left`),
+    ...jobs.filter((job) => job !== 'object-purge').map((job) => `1: a ${job} is left`),
   ];
 }
 

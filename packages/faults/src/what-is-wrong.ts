@@ -9,7 +9,7 @@ import { query } from './query.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
-/** How long a cluster may take to come to rest: leases and the reconciler's rounds, on a busy machine. */
+/** How long a cluster may take to come to rest: leases and maintenance, on a busy machine. */
 const REST_LIMIT_MS = 90_000;
 
 /** Streams that are checked after one fault; all of them are made in the same way. */

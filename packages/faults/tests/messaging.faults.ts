@@ -62,7 +62,7 @@ test('messages that come twice, too late or out of order change nothing', async 
   const video = await cluster.api.client.waitUntilReady(videoId);
   const stale = [
     createMessage('transcode', {
-      ...{ videoId, workspaceId: video.workspaceId, sourceKey: 'sources/none' },
+      ...{ videoId, workspaceId: video.workspaceId },
       ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
     }),
     createMessage('transcode.progress', { videoId, attempt: 1, fraction: 0.5 }),
@@ -172,19 +172,19 @@ async function commandsFor(videoId: string): Promise<number> {
 
 /** Whether it is committed that a command has to leave, and somebody is at it. */
 async function isSending(videoId: string): Promise<boolean> {
-  const jobs = await query(
+  const claimed = await query(
     cluster,
-    'select from graphile_worker.jobs where key = $1 and locked_at is not null',
-    [`transcode:${videoId}`],
+    'select from videos where id = $1 and command_claimed_until is not null',
+    [videoId],
   );
-  return jobs.length > 0;
+  return claimed.length > 0;
 }
 
 /** Lets as much time pass as a command may go unanswered. */
 async function missCommand(videoId: string): Promise<void> {
   await query(
     cluster,
-    `update videos set command_issued_at = command_issued_at - interval '16 minutes' where id = $1`,
+    `update videos set command_published_at = command_published_at - interval '16 minutes' where id = $1`,
     [videoId],
   );
 }
@@ -231,12 +231,13 @@ describe('control planes killed after a commit and before its command is confirm
     return cluster.controlPlanes.map((controlPlane) => cluster.doorsOf(controlPlane).broker);
   }
 
-  /** Kills them, lets their jobs be missed, and starts them again with the way to the broker open. */
+  /** Kills them, lets their claims expire, and starts them again with the way to the broker open. */
   async function replaceControlPlanes(): Promise<void> {
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
-    const ago = "- interval '1 minute'";
-    await query(cluster, `update job_workers set seen_at = seen_at ${ago}`);
-    await query(cluster, `update graphile_worker._private_jobs set locked_at = locked_at ${ago}`);
+    await query(
+      cluster,
+      'update videos set command_claimed_until = now() where command_claimed_until is not null',
+    );
     for (const door of brokerDoors()) door.heal();
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
   }
@@ -259,7 +260,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and l
     expect(await statusOf(ticket.videoId)).toBe('processing');
     expect(await statusOf(running)).toBe('processing');
     await cluster.api.ticket();
-    // Engines cannot renew leases meanwhile, so the reconcilers let none expire.
+    // Engines cannot renew leases meanwhile, so the control planes let none expire.
     await until(async () => (await secondsOverdue(running)) > 3);
     expect(await outcomesOf(cluster, running)).toEqual([null]);
   } finally {

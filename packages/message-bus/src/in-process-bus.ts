@@ -19,7 +19,7 @@ const DEAD_LETTERS_KEPT = 100;
 
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
-/** A message on its way to a consumer. It is kept as text, so that publisher and consumer share no objects. */
+/** A message that is not handled yet. It is stored as text, so that publisher and consumer share no objects. */
 type Delivery = {
   id: string;
   body: string;

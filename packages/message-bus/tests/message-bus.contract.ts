@@ -18,7 +18,6 @@ export function command(videoId: string): Message {
   return createMessage('transcode', {
     videoId,
     workspaceId: 'ws',
-    sourceKey: `sources/ws/${videoId}/original`,
     sourceBytes: 1,
     waitingSince: new Date().toISOString(),
   });

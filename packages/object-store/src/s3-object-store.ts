@@ -106,7 +106,7 @@ export class S3ObjectStore implements ObjectStore {
     }: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }> {
     assertKey(key);
-    // Until somebody reads the stream, its error would be an uncaught exception. Reading reports it.
+    // Until the stream is read, its error would be an uncaught exception. Reading reports it.
     body.once('error', () => {});
     addAbortSignal(signal, body);
     const writeId = randomUUID();

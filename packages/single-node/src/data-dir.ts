@@ -20,7 +20,7 @@ export async function makeDataDir(dataDir: DataDir): Promise<void> {
 }
 
 /** Throws a SettingsError unless a node has been started with this data directory. */
-export async function assertInUse({ root, secrets }: DataDir): Promise<void> {
+export async function assertInitialised({ root, secrets }: DataDir): Promise<void> {
   await access(secrets).catch(() => {
     throw new SettingsError(
       `There is no Framelane data in ${root}. Start Framelane once with npm start, or set DATA_DIR to its data directory.`,

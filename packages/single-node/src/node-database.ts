@@ -1,5 +1,5 @@
 import { SettingsError } from '@framelane/service-kit/settings';
-import { assertInUse, lockDataDir } from './data-dir.ts';
+import { assertInitialised, lockDataDir } from './data-dir.ts';
 import { DATABASE, ensureDatabase } from './postgres/database.ts';
 import { embeddedPostgresUrl, startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { runningPort } from './postgres/postmaster.ts';
@@ -18,7 +18,7 @@ export async function borrowDatabase({
   dataDir,
 }: Pick<SingleNodeSettings, 'databaseUrl' | 'dataDir'>): Promise<BorrowedDatabase> {
   if (databaseUrl !== undefined) return { url: databaseUrl, release: async () => {} };
-  await assertInUse(dataDir);
+  await assertInitialised(dataDir);
   const { databasePassword } = await readOrCreateSecrets(dataDir);
   const unlock = await lockDataDir(dataDir.root).catch((error: unknown) => {
     if (error instanceof SettingsError) return undefined;
@@ -36,7 +36,7 @@ async function databaseOfRunningNode(
   const port = await runningPort(postgres);
   if (port === undefined) {
     throw new SettingsError(
-      `The Framelane on ${root} is starting or stopping, or uses another database. Wait, or set DATABASE_URL.`,
+      `The Framelane node on ${root} is starting or stopping, or uses another database. Wait, or set DATABASE_URL.`,
     );
   }
   return { url: embeddedPostgresUrl({ port, password, database: DATABASE }), release: async () => {} };

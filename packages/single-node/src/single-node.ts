@@ -123,7 +123,7 @@ async function startAll(
   await makeSampleVideo(dataDir.sampleVideo);
   signal.throwIfAborted();
 
-  // Last, so that a start that fails earlier has not created a key that nobody has seen.
+  // Last, so that a start that fails earlier has not created a key that it never shows.
   const { workspaceId, newApiKey } = await controlPlane.bootstrap();
   isReady = true;
   return { workspaceId, newApiKey, broken: database.broken };
@@ -170,7 +170,7 @@ async function provideDatabase(
   const broken = postgres.ended.then(() => {
     throw new Error(`PostgreSQL ended unexpectedly. See ${dataDir.postgres}.log.`);
   });
-  // An orderly stop also ends the server; then nobody waits for `broken`.
+  // An orderly stop also ends the server. Nothing awaits `broken` then.
   broken.catch(() => {});
   return { url: postgres.url(DATABASE), broken };
 }

@@ -1,5 +1,4 @@
-import { liveness, type ReadinessChecks, readiness } from '@framelane/service-kit/health';
-import type { Logger } from '@framelane/service-kit/logger';
+import { liveness, readiness } from '@framelane/service-kit/health';
 import {
   embeddableAnywhere,
   problemHandler,
@@ -9,48 +8,81 @@ import {
 } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
-import type { Route } from './http/contract.ts';
+import { getWhoami } from './account/account.routes.ts';
+import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import type { Context } from './context.ts';
+import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
-import { playbackCors, playlistCompression } from './playback/playback.routes.ts';
+import { requestValidation } from './http/request-validation.ts';
+import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
+import { referencePage } from './reference-page/reference-page.ts';
+import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
+import { usageRoutes } from './usage/usage.routes.ts';
+import { videoRoutes } from './videos/videos.routes.ts';
+import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** The public application: what every request passes, in order. */
-export function createApp(deps: {
-  logger: Logger;
-  checks: ReadinessChecks;
-  trustedProxies: readonly string[];
-  countRequests: RequestHandler;
-  countBandwidth: RequestHandler;
-  referenceFiles: RequestHandler;
-  validation: (RequestHandler | ErrorRequestHandler)[];
-  routes: Route[];
-}): Express {
+export function createApp(context: Context): Express {
+  const { config, logger, addresses } = context;
+  const contract = loadContract(addresses);
+  const served = controlPlanePart(contract);
+  const reference = referencePage(addresses.baseUrl);
+  const validation = requestValidation(served, context.authenticate, config);
+  const routes = pairOperations(served, {
+    getOpenApiDocument: (_req, res) => void res.json(contract),
+    getReferencePage: reference.page,
+    ...handlers(context),
+  });
   const app = express();
   app.disable('x-powered-by');
-  app.set('trust proxy', [...deps.trustedProxies]);
-  app.use(closeOnUnreadBody, requestId, deps.countRequests, securityHeaders);
+  app.set('trust proxy', [...config.trustedProxies]);
+  app.use(closeOnUnreadBody, requestId, context.countRequests, securityHeaders);
   app.get('/healthz', liveness());
-  app.get('/readyz', readiness(deps.checks));
-  app.use('/v1/hls', asOne(deps.countBandwidth, embeddableAnywhere, playbackCors, playlistCompression));
-  app.use('/v1/docs', deps.referenceFiles);
-  app.use('/v1', asOne(noStore, refuseNul, ...deps.validation, toRouter(deps.routes)));
+  app.get('/readyz', readiness(context.checks));
+  app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
+  app.use('/v1/docs', reference.files);
+  app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
   app.use(routeNotFound);
-  app.use(problemHandler(deps.logger, translateHttpError));
+  app.use(problemHandler(logger, translateHttpError));
   return app;
 }
 
-/** Answers are for the asker alone unless a handler says otherwise. */
+/** The handlers of all domains, by operation. */
+function handlers(context: Context) {
+  const { config, addresses, idempotent } = context;
+  return {
+    getWhoami,
+    ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
+    ...usageRoutes(context.usage),
+    ...uploadTicketRoutes(context.tickets, addresses, idempotent),
+    ...videoRoutes(context.videos, config.publicUrl, idempotent),
+    ...webhookRoutes(
+      context.webhooks,
+      { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
+      idempotent,
+    ),
+    ...playbackRoutes({
+      playback: context.playback,
+      access: context.playbackAccess,
+      authenticate: context.authenticate,
+      idempotent,
+    }),
+  };
+}
+
+/** Responses are private to the client unless a handler says otherwise. */
 const noStore: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
 };
 
-/** PostgreSQL cannot store NUL, so nothing is called by such a name. */
+/** PostgreSQL cannot store NUL, so no id contains it. */
 const refuseNul: RequestHandler = (req, res, next) => {
   if (req.path.includes('%00')) routeNotFound(req, res, next);
   else next();
 };
 
-/** The path in front of them is matched once, not for each. */
+/** Mounted together, so that the path is matched once. */
 function asOne(...handlers: (RequestHandler | ErrorRequestHandler)[]): Router {
   return Router().use(...handlers);
 }

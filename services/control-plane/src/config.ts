@@ -76,7 +76,7 @@ export type ControlPlaneConfig = {
     /** Wait before the second attempt; doubles for each further one. */
     retryBackoffSeconds: number;
   };
-  /** How often the reconciler looks for work that got lost. */
+  /** Interval of the maintenance steps that find expired leases and lost work. */
   reconcileSeconds: number;
   /** When a purge looks again for objects that arrived late. */
   stragglerSeconds: number;

@@ -1,259 +1,40 @@
 import { createServer, type Server, type ServerOptions } from 'node:http';
-import { SealingKeys } from '@framelane/contracts/sealing';
-import type { Consumer, MessageBus } from '@framelane/message-bus/message-bus';
-import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { ReadinessChecks } from '@framelane/service-kit/health';
+import type { Consumer } from '@framelane/message-bus/message-bus';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
-import type { Logger } from '@framelane/service-kit/logger';
-import { countRequests, metricsEndpoint } from '@framelane/service-kit/metrics';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
-import { sql } from 'kysely';
-import { getWhoami } from './account/account.routes.ts';
 import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
-import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
-import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { createApp } from './app.ts';
-import { AttemptsService } from './attempts/attempts.service.ts';
-import { authentication } from './auth/authentication.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { type Database, openDatabase, openPatientPool, openPool } from './db/database.ts';
-import { addJob } from './db/jobs.ts';
+import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
+import { openDatabase, openPatientPool } from './db/database.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
-import { EngineContact } from './engine-events/engine-contact.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { waitForDatabase } from './engine-events/wait-for-database.ts';
-import { controlPlanePart, loadContract, pairOperations } from './http/contract.ts';
-import { requestValidation } from './http/request-validation.ts';
-import { routeOf } from './http/route-of.ts';
-import { IdempotencyService } from './idempotency/idempotency.service.ts';
-import { idempotent } from './idempotency/idempotent.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
-import { JobRunner, migrateJobs } from './jobs/job-runner.ts';
-import { CRONTAB, createPurgeTasks, createTasks } from './jobs/tasks.ts';
-import { Metrics } from './metrics/metrics.ts';
-import { StateMetrics } from './metrics/state-metrics.ts';
-import { playbackRoutes } from './playback/playback.routes.ts';
-import { PlaybackService } from './playback/playback.service.ts';
-import { PlaybackAccessService } from './playback/playback-access.service.ts';
-import { FailureLimit } from './rate-limits/failure-limit.ts';
-import { RequestLimit } from './rate-limits/request-limit.ts';
-import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
-import { referencePage } from './reference-page/reference-page.ts';
-import { ResealingService } from './sealed-values/resealing.service.ts';
+import type { MaintenanceStep } from './metrics/metrics.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
-import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
-import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
-import { BandwidthMeter } from './usage/bandwidth-meter.ts';
-import { usageRoutes } from './usage/usage.routes.ts';
-import { UsageService } from './usage/usage.service.ts';
-import { VideoTransitions } from './videos/video-transitions.ts';
-import { videoRoutes } from './videos/videos.routes.ts';
-import { VideosService } from './videos/videos.service.ts';
-import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
-import { DeliveryLoop } from './webhooks/delivery-loop.ts';
-import { DeliverySender } from './webhooks/delivery-sender.ts';
-import { EndpointGuard } from './webhooks/endpoint-guard.ts';
-import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
-import { WebhookEventsService } from './webhooks/events.service.ts';
-import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
-import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
 
-/** Background jobs one control plane works on at once, and videos it purges at once. */
-const JOBS_AT_ONCE = 4;
-const PURGES_AT_ONCE = 4;
-
-/** What lives outside the service and is handed in. */
-export type ControlPlaneDeps = {
-  bus: MessageBus;
-  objects: ObjectStore;
-  logger: Logger;
-  /** What else must be there before a video can be taken in, as far as the host knows. */
-  checks?: ReadinessChecks;
-  /** Resolves the host names of webhook endpoints; by default it asks the name servers. */
-  resolveHost?: ResolveHost;
-};
-
 /** The control plane: owns every state, serves the public API and the playlists, commands the engines. */
 export class ControlPlane {
-  readonly #config: ControlPlaneConfig;
-  readonly #deps: ControlPlaneDeps;
-  readonly #db: Database;
-  readonly #metrics: Metrics;
-  readonly #jobs: JobRunner;
-  readonly #purgeJobs: JobRunner;
-  readonly #contact: EngineContact;
-  readonly #tickets: UploadTicketsService;
-  readonly #attempts: AttemptsService;
-  readonly #videos: VideosService;
-  readonly #bandwidth: BandwidthMeter;
-  readonly #webhookDeliveries: WebhookDeliveriesService;
-  readonly #deliveryLoop: DeliveryLoop;
-  readonly #idempotency: IdempotencyService;
-  readonly #resealing: ResealingService;
+  readonly #context: Context;
   readonly #publicServer: Server;
   readonly #internalServer: Server;
   readonly #stopping = new AbortController();
   #events: Consumer | undefined;
-  #reconcileTimer: NodeJS.Timeout | undefined;
 
   /** Builds the service; nothing runs or connects before `start`. */
   static create(config: ControlPlaneConfig, deps: ControlPlaneDeps): ControlPlane {
-    return new ControlPlane(config, deps);
+    return new ControlPlane(createContext(config, deps));
   }
 
-  private constructor(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
-    const { bus, objects, logger } = deps;
-    const baseUrl = `${config.publicUrl}/v1`;
-    const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
-    const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
-    const webhookKeys = contentKeys.derive('webhook secrets');
-    const pool = openPool(config.databaseUrl, logger);
-    const db = openDatabase(pool);
-    const metrics = new Metrics();
-    const checks = {
-      database: async () => void (await sql`select 1`.execute(db)),
-      queue: () => bus.check(),
-      storage: () => objects.check(),
-      ...deps.checks,
-    };
-    const contact = new EngineContact({
-      check: () => Promise.all([checks.database(), checks.queue()]),
-      shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
-    });
-
-    const events = new WebhookEventsService(config.webhooks);
-    const transitions = new VideoTransitions({ logger, events, baseUrl });
-    const videos = new VideosService({
-      db,
-      objects,
-      transitions,
-      events,
-      logger,
-      settings: { baseUrl, stragglerSeconds: config.stragglerSeconds },
-    });
-    const tickets = new UploadTicketsService({
-      db,
-      videos,
-      transitions,
-      logger,
-      metrics,
-      contact,
-      limits: config.uploads,
-      workspaceLimits: config.workspaceUploads,
-      testVideoHours: config.testVideoHours,
-    });
-    const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
-    const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
-    const usage = new UsageService({ db });
-    const bandwidth = new BandwidthMeter({
-      db,
-      logger,
-      metrics,
-      flushSeconds: config.usageFlushSeconds,
-    });
-    const attempts = new AttemptsService({
-      db,
-      bus,
-      transitions,
-      playback,
-      usage,
-      logger,
-      metrics,
-      contact,
-      settings: { ...config.attempts, contentKeys },
-    });
-
-    const guard = new EndpointGuard({
-      allowedRanges: config.webhooks.allowedRanges,
-      resolveHost: deps.resolveHost ?? resolveHost,
-    });
-    const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });
-    const webhookDeliveries = new WebhookDeliveriesService({
-      db,
-      sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
-      logger,
-      metrics,
-      sealingKeys: webhookKeys,
-      settings: config.webhooks,
-    });
-
-    const idempotency = new IdempotencyService({ db, logger });
-    const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-    const once = idempotent(db, idempotency);
-    const stateMetrics = new StateMetrics(metrics.registry, {
-      db,
-      pool,
-      bus,
-      attempts,
-      webhookDeliveries,
-      resealing,
-      logger,
-    });
-
-    const keys = new ApiKeysService({ db, logger });
-    const authenticate = authentication(keys, {
-      requests: new RequestLimit(config.rateLimits.requestsPerMinute),
-      failures: new FailureLimit(config.rateLimits.failuresPerMinute),
-    });
-    const contract = loadContract(addresses);
-    const reference = referencePage(baseUrl);
-    const served = controlPlanePart(contract);
-    const requestCount = countRequests(metrics.registry, routeOf);
-    const app = createApp({
-      logger,
-      checks,
-      trustedProxies: config.trustedProxies,
-      countRequests: requestCount,
-      countBandwidth: bandwidth.count,
-      referenceFiles: reference.files,
-      validation: requestValidation(served, authenticate, {
-        validateResponses: config.validateResponses,
-      }),
-      routes: pairOperations(served, {
-        getOpenApiDocument: (_req, res) => void res.json(contract),
-        getReferencePage: reference.page,
-        getWhoami,
-        ...apiKeyRoutes(keys, config.publicUrl, once),
-        ...usageRoutes(usage),
-        ...uploadTicketRoutes(tickets, addresses, once),
-        ...videoRoutes(videos, config.publicUrl, once),
-        ...webhookRoutes(webhooks, { publicUrl: config.publicUrl, baseUrl }, once),
-        ...playbackRoutes({ playback, access: playbackAccess, authenticate, idempotent: once }),
-      }),
-    });
-
-    this.#config = config;
-    this.#deps = deps;
-    this.#db = db;
-    this.#metrics = metrics;
-    this.#jobs = new JobRunner({ pgPool: pool, logger, concurrency: JOBS_AT_ONCE, crontab: CRONTAB });
-    this.#purgeJobs = new JobRunner({ pgPool: pool, logger, concurrency: PURGES_AT_ONCE });
-    this.#contact = contact;
-    this.#tickets = tickets;
-    this.#attempts = attempts;
-    this.#videos = videos;
-    this.#bandwidth = bandwidth;
-    this.#webhookDeliveries = webhookDeliveries;
-    this.#deliveryLoop = new DeliveryLoop({ deliveries: webhookDeliveries, logger });
-    this.#idempotency = idempotency;
-    this.#resealing = resealing;
-    const connections = connectionLimits(config.requestSeconds);
-    this.#publicServer = createServer(connections, app);
-    this.#internalServer = createServer(
-      connections,
-      createInternalApp({
-        logger,
-        tickets,
-        attempts,
-        tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
-        secret: config.secrets.service,
-        countRequests: requestCount,
-        metrics: metricsEndpoint(metrics.registry, () => stateMetrics.refresh()),
-      }),
-    );
+  private constructor(context: Context) {
+    this.#context = context;
+    const connections = connectionLimits(context.config.requestSeconds);
+    this.#publicServer = createServer(connections, createApp(context));
+    this.#internalServer = createServer(connections, createInternalApp(context));
   }
 
   /**
@@ -262,57 +43,40 @@ export class ControlPlane {
    * progress ended with an earlier process and resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
-    const { bus, objects } = this.#deps;
+    await this.#context.maintenance.register();
+    // The secrets may have changed since the last start.
+    await this.#context.maintenance.makeDue('reseal-secrets');
     if (alone) {
-      await this.#jobs.freeAbandonedJobs({ noneRuns: true });
-      await this.#attempts.restart();
+      await this.#context.maintenance.releaseClaims();
+      await this.#context.purges.releaseClaims();
+      await this.#context.attempts.restart();
+      await this.#context.commands.restart();
     }
-    const { http, internalHttp } = this.#config;
+    const { http, internalHttp } = this.#context.config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });
     const port = await listen(this.#publicServer, { ...http, variable: 'PORT' });
-    // Before the jobs: a reconcile that was left over must not end an attempt whose result waits in the queue.
-    this.#events = await bus.consume(
+    // Before maintenance, which must not end an attempt whose result waits in the queue.
+    this.#events = await this.#context.bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
-      waitForDatabase(engineEventHandler(this.#tickets, this.#attempts), {
-        logger: this.#deps.logger,
+      waitForDatabase(engineEventHandler(this.#context.tickets, this.#context.attempts), {
+        logger: this.#context.logger,
         stopping: this.#stopping.signal,
       }),
     );
-    this.#contact.start();
-    await this.#jobs.start(
-      createTasks({
-        bus,
-        objects,
-        logger: this.#deps.logger,
-        metrics: this.#metrics,
-        jobs: this.#jobs,
-        videos: this.#videos,
-        tickets: this.#tickets,
-        attempts: this.#attempts,
-        webhookDeliveries: this.#webhookDeliveries,
-        idempotency: this.#idempotency,
-        resealing: this.#resealing,
-      }),
-    );
-    await addJob(this.#db, 'reseal-secrets', {}, { key: 'reseal-secrets' });
-    await this.#purgeJobs.start(createPurgeTasks(this.#videos));
-    this.#deliveryLoop.start();
-    this.#bandwidth.start();
-    this.#reconcileTimer = setInterval(() => this.#reconcileSoon(), this.#config.reconcileSeconds * 1000);
+    this.#context.contact.start();
+    for (const loop of this.#context.loops) loop.start();
+    this.#context.bandwidth.start();
     return { port, internalPort };
   }
 
   /** Migrates the database to the latest schema. Instances that start at the same time do so one after another. */
   async migrate(): Promise<void> {
-    const { logger } = this.#deps;
-    const pool = openPatientPool(this.#config.databaseUrl, logger);
+    const { logger } = this.#context;
+    const pool = openPatientPool(this.#context.config.databaseUrl, logger);
     const db = openDatabase(pool);
     try {
-      await changingSchema(db, async () => {
-        await migrateToLatest(db);
-        await migrateJobs(pool, logger);
-      });
+      await changingSchema(db, () => migrateToLatest(db));
     } finally {
       await db.destroy();
     }
@@ -320,13 +84,17 @@ export class ControlPlane {
 
   /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
-    return bootstrap(this.#db, this.#config.bootstrap);
+    return bootstrap(this.#context.db, this.#context.config.bootstrap);
   }
 
-  /** Stops in order: no new requests, no new messages, no new jobs, then the database. */
+  /** Takes maintenance steps at once, beside their schedule. */
+  maintain(...steps: MaintenanceStep[]): Promise<void> {
+    return this.#context.maintenance.takeNow(steps);
+  }
+
+  /** Stops in order: no new requests, no new messages, no new background work, then the database. */
   async stop(): Promise<void> {
-    clearInterval(this.#reconcileTimer);
-    this.#contact.stop();
+    this.#context.contact.stop();
     this.#stopping.abort();
     await stopInOrder(
       [
@@ -345,25 +113,17 @@ export class ControlPlane {
           limitMs: STOP_LIMITS_MS.internalListener,
           run: () => closeServer(this.#internalServer, 2000),
         },
-        { name: 'webhooks', limitMs: STOP_LIMITS_MS.webhooks, run: () => this.#deliveryLoop.stop() },
         {
-          name: 'jobs',
-          limitMs: STOP_LIMITS_MS.jobs,
+          name: 'background work',
+          limitMs: STOP_LIMITS_MS.background,
           run: async () => {
-            await Promise.all([this.#jobs.stop(), this.#purgeJobs.stop()]);
+            await Promise.all(this.#context.loops.map((loop) => loop.stop()));
           },
         },
-        { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#bandwidth.stop() },
-        { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#db.destroy() },
+        { name: 'bandwidth', limitMs: STOP_LIMITS_MS.bandwidth, run: () => this.#context.bandwidth.stop() },
+        { name: 'database', limitMs: STOP_LIMITS_MS.database, run: () => this.#context.db.destroy() },
       ],
-      this.#deps.logger,
-    );
-  }
-
-  /** At most one reconcile job waits, however many control planes ask for it. */
-  #reconcileSoon(): void {
-    addJob(this.#db, 'reconcile', {}, { key: 'reconcile' }).catch((error) =>
-      this.#deps.logger.warn('reconcile.not_scheduled', { error }),
+      this.#context.logger,
     );
   }
 }

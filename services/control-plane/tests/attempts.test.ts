@@ -73,7 +73,6 @@ describe('claiming', () => {
     expect(command?.data).toEqual({
       videoId,
       workspaceId: plane.workspaceId,
-      sourceKey: expect.stringMatching(`^sources/${plane.workspaceId}/${videoId}/xfr_\\w{26}/original$`),
       sourceBytes: expect.any(Number),
       waitingSince: expect.any(String),
     });
@@ -193,9 +192,7 @@ test('what a deleted video still gets is purged when its engine reports it', asy
   await plane.engine.claim(videoId);
   await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
   const purges = () =>
-    sql`select from graphile_worker.jobs where task_identifier = 'purge-objects' and run_at <= now()`
-      .execute(plane.db)
-      .then(({ rows }) => rows.length);
+    sql`select from object_purges where due_at <= now()`.execute(plane.db).then(({ rows }) => rows.length);
   await until(async () => (await purges()) === 0);
   const late = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
   await plane.objects.put(late, Buffer.from('x'), 'video/mp2t');
@@ -212,7 +209,7 @@ test('the deletion of a video removes the attempt at it', async () => {
 });
 
 describe('engines that fall silent', () => {
-  test('the reconciler ends the attempt and sends the next command', async () => {
+  test('maintenance ends the attempt and the next command is published', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
     await plane.engine.claim(videoId);
@@ -256,7 +253,7 @@ describe('engines that fall silent', () => {
     await commandsFor(videoId, 1);
     await plane.db
       .updateTable('videos')
-      .set({ command_issued_at: new Date(Date.now() - 3_600_000) })
+      .set({ command_published_at: new Date(Date.now() - 3_600_000) })
       .where('id', '=', videoId)
       .execute();
     await commandsFor(videoId, 2);

@@ -7,7 +7,6 @@ import { sql } from 'kysely';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
-import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
 import { Receiver } from './support/receiver.ts';
@@ -359,7 +358,7 @@ describe('a key', () => {
 
     await workspace.changeKeys({ created_at: hours(24) });
     await workspace.post('/videos/upload-ticket', ticket, 'young');
-    await addJob(plane.db, 'prune-idempotency-keys', {});
+    await plane.maintain('prune-idempotency-keys');
     await until(async () => (await workspace.count('idempotency_keys')) === 1);
     expect(replayed(await workspace.post('/videos/upload-ticket', ticket, 'young'))).toBe(true);
   });

@@ -1,7 +1,6 @@
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { addJob } from '../src/db/jobs.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 /** The tests send all heartbeats themselves. */
@@ -17,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => plane.stop());
 
-/** All control planes are down for longer than a lease; then one starts and runs the reconciler. */
-async function longAbsence(): Promise<void> {
+/** All control planes are down for longer than a lease; then one starts and takes its maintenance steps. */
+async function longAbsence(): Promise<{ reconcile(): Promise<void> }> {
   await plane.stopAlone();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
     plane.db,
@@ -26,14 +25,10 @@ async function longAbsence(): Promise<void> {
   await sql`
     update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
     where used_at is null`.execute(plane.db);
-  await plane.startAnother();
+  const another = await plane.startAnother();
+  const reconcile = () => another.maintain('expire-tickets', 'end-silent-attempts');
   await reconcile();
-}
-
-async function reconcile(): Promise<void> {
-  await addJob(plane.db, 'reconcile', {});
-  const waiting = sql`select from graphile_worker.jobs where task_identifier = 'reconcile'`;
-  await until(async () => (await waiting.execute(plane.db)).rows.length === 0);
+  return { reconcile };
 }
 
 const statusOf = async (videoId: string) =>
@@ -75,7 +70,7 @@ test('ends leases that are not renewed within the grace', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.redeem(uploadToken);
 
-  await longAbsence();
+  const { reconcile } = await longAbsence();
 
   expect(await openAttempts()).toBe(1);
   await until(async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { UnprocessableMessageError } from '@framelane/message-bus/message-bus';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { PrometheusText } from '@framelane/service-kit/prometheus-text';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
@@ -199,7 +199,7 @@ describe('videos', () => {
     await sql`update upload_tickets set expires_at = now() where video_id = ${unused}`.execute(plane.db);
     await sql`update attempts set lease_expires_at = now() where video_id = ${silent}`.execute(plane.db);
     await until(async () => {
-      await sql`select graphile_worker.add_job('reconcile', '{}', job_key => 'reconcile')`.execute(plane.db);
+      await plane.maintain('expire-tickets', 'end-silent-attempts');
       return Object.keys(await counted(before)).length === 2;
     });
     expect(await counted(before)).toEqual({
@@ -265,15 +265,15 @@ describe('queues', () => {
     for (const { uploadToken } of [waiting, running]) await plane.engine.upload(uploadToken);
     await plane.engine.claim(running.videoId);
     await sql`
-      update videos set waiting_since = now() - interval '1000 s', command_issued_at = now() - interval '1000 s'
+      update videos set waiting_since = now() - interval '1000 s', command_published_at = now() - interval '1000 s'
       where id = ${waiting.videoId}`.execute(plane.db);
     await sql`update attempts set started_at = now() - interval '50 s' where video_id = ${running.videoId}`.execute(
       plane.db,
     );
-    await sql`select graphile_worker.add_job('reconcile', '{}')`.execute(plane.db);
+    await plane.maintain('reissue-lost-commands');
     await until(async () => {
-      const { command_issued_at } = await videoRow(waiting.videoId);
-      return command_issued_at !== null && Date.now() - command_issued_at.getTime() < 60_000;
+      const { command_published_at } = await videoRow(waiting.videoId);
+      return command_published_at !== null && Date.now() - command_published_at.getTime() < 60_000;
     });
     const { series } = await scrape();
     expect(series.get(`${queue}{state="waiting"}`)).toBe(1);
@@ -286,22 +286,28 @@ describe('queues', () => {
     return plane.db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirstOrThrow();
   }
 
-  test('of jobs, by task', async () => {
+  test('of background work that is due', async () => {
+    const busy = sql`now() + interval '1 hour'`;
     await sql`
-      select graphile_worker.add_job('no-such-task', '{}', run_at => now() - interval '100 s'),
-        graphile_worker.add_job('no-such-task', '{}', run_at => now() + interval '100 s')`.execute(plane.db);
-    await sql`select graphile_worker.add_job('no-such-task', '{}', job_key => 'fails')`.execute(plane.db);
-    await sql`
-      update graphile_worker._private_jobs set attempts = 3, run_at = now() + interval '30 s',
-        created_at = now() - interval '500 s' where key = 'fails'`.execute(plane.db);
+      update maintenance_steps set claimed_until = ${busy},
+        due_at = case name when 'prune-tombstones' then now() - interval '200 s' else ${busy} end`.execute(
+      plane.db,
+    );
+    const [due, scheduled] = [await plane.ticket(), await plane.ticket()];
+    for (const { videoId } of [due, scheduled]) {
+      const seconds = videoId === due.videoId ? 100 : -100;
+      await sql`
+        insert into object_purges (video_id, due_at, claimed_until)
+        values (${videoId}, now() - make_interval(secs => ${seconds}), ${busy})`.execute(plane.db);
+    }
     const { series } = await scrape();
-    for (const [state, seconds] of [
-      ['waiting', 100],
-      ['retrying', 500],
+    for (const [work, count, seconds] of [
+      ['transcode-commands', 0, 0],
+      ['object-purges', 1, 100],
+      ['maintenance', 1, 200],
     ] as const) {
-      const labels = `{task="no-such-task",state="${state}"}`;
-      expect(series.get(`framelane_jobs${labels}`)).toBe(1);
-      expectAge(series.get(`framelane_jobs_oldest_age_seconds${labels}`), seconds);
+      expect(series.get(`framelane_background_work{work="${work}"}`)).toBe(count);
+      expectAge(series.get(`framelane_background_work_oldest_age_seconds{work="${work}"}`), seconds);
     }
   });
 

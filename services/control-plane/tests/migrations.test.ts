@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { type Database, openDatabase, openPool } from '../src/db/database.ts';
 import { changingSchema, migrateToLatest, migrator } from '../src/db/migrations.ts';
 import { createTestDatabase } from './support/database.ts';
@@ -44,6 +45,18 @@ test('schema.sql shows the newest schema (pnpm schema:dump writes it)', async ()
   const dump = await dumpSchema(db);
   if (process.env.WRITE_SCHEMA === 'yes') await writeFile(SCHEMA_FILE, dump);
   expect(dump).toBe(await readFile(SCHEMA_FILE, 'utf8'));
+});
+
+test('the database of an unreleased version is refused with a sentence that says what to do', async () => {
+  const database = await createTestDatabase();
+  const old = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  await sql`create table kysely_migration (name text primary key, timestamp text not null)`.execute(old);
+  await sql`insert into kysely_migration values ('20261121-foundation', '')`.execute(old);
+  await expect(migrateToLatest(old)).rejects.toThrow(
+    'belongs to an unreleased version of Framelane and cannot be migrated. Use an empty database',
+  );
+  await old.destroy();
+  await database.drop();
 });
 
 test('concurrent starts migrate once, one after the other', async () => {

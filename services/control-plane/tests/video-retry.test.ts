@@ -216,7 +216,7 @@ describe('purges', () => {
     letDelete();
 
     await until(async () => (await plane.objects.head(old)) === null);
-    // Every look of both purges, the failure's and the completion's.
+    // Every pass of both purges, the failure's and the completion's.
     await until(async () => (await pendingPurges(videoId)) === 0, { seconds: 30 });
     expect(await plane.objects.head(made)).not.toBeNull();
     const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));
@@ -225,7 +225,7 @@ describe('purges', () => {
 
   async function pendingPurges(videoId: string): Promise<number> {
     const { rows } = await sql<{ count: number }>`
-      select count(*) from graphile_worker._private_jobs where payload::jsonb ->> 'videoId' = ${videoId}
+      select count(*) from object_purges where video_id = ${videoId}
     `.execute(plane.db);
     return rows[0]?.count ?? 0;
   }

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { sql } from 'kysely';
 import { Webhook as Verifier } from 'standardwebhooks';
 import type { Database } from '../src/db/database.ts';
-import { addJob } from '../src/db/jobs.ts';
 import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
@@ -108,7 +107,7 @@ describe('events', () => {
       .set({ expires_at: new Date() })
       .where('video_id', '=', videoId)
       .execute();
-    await addJob(plane.db, 'reconcile', {});
+    await plane.maintain('expire-tickets');
     await until(async () => receiver.received.length === 1);
     expect(JSON.parse(receiver.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
   });
@@ -710,7 +709,7 @@ describe('old events', () => {
     await sql`update webhook_events set created_at = ${age(31).created_at} where id in (${waiting?.eventId}, ${done?.eventId})`.execute(
       plane.db,
     );
-    await addJob(plane.db, 'prune-webhook-events', {});
+    await plane.maintain('prune-webhook-events');
     const left = await until(async () => {
       const deliveries = await webhooks.deliveries(id);
       return deliveries.length === 2 && deliveries;

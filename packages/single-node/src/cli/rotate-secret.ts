@@ -1,12 +1,12 @@
 import { SettingsError } from '@framelane/service-kit/settings';
-import { assertInUse, lockDataDir } from '../data-dir.ts';
+import { assertInitialised, lockDataDir } from '../data-dir.ts';
 import { rotateContentKeySecret } from '../secrets.ts';
 import { readSingleNodeSettings } from '../settings.ts';
 
 /** Creates a new content key secret for the single node in DATA_DIR, which must not be running. */
 async function main(): Promise<void> {
   const { dataDir } = readSingleNodeSettings(process.env);
-  await assertInUse(dataDir);
+  await assertInitialised(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   try {
     await rotateContentKeySecret(dataDir);

@@ -3,46 +3,34 @@ import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures'
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
 import type { MessageData } from '@framelane/contracts/messages';
 import type { SealingKeys } from '@framelane/contracts/sealing';
-import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
-import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
-import type { VideoTransitions } from '../videos/video-transitions.ts';
+import type { FailedAttempt, VideoLifecycle } from '../videos/video-lifecycle.ts';
 import {
-  closeAttempt,
   findBacklog,
-  findLatestClaimed,
+  findOpenAttempt,
   findOpenAttempts,
   findSilentAttempts,
-  findUnclaimed,
-  hasOpenAttempt,
   insertAttempt,
   isAttemptLive,
   renewAttempt,
-  type Unclaimed,
 } from './attempts.store.ts';
-import { type AttemptFailure, afterFailure } from './retry-policy.ts';
-
-/**
- * How long a command can be under way to the queue, or in the hands of an engine that does not reach the control plane.
- * Later it is either in the queue or lost.
- */
-const COMMAND_UNDER_WAY_SECONDS = 15 * 60;
 
 /** Attempts ended in one go by `endSilent`. */
 const BATCH = 100;
 
 type Attempt = { videoId: string; number: number };
-type Failure = { kind: AttemptFailure; outcome: AttemptOutcome; code: FailureCode; message: string };
+type Failure = Omit<FailedAttempt, 'backoffSeconds'>;
 
-/** What became of an attempt and, if it was the last one, of its video. */
+/** How an attempt ended, and the error of its video if that failed with it. */
 type End = { outcome: AttemptOutcome; videoFailed: FailureCode | null };
 
 const ENGINE_LOST: Failure = {
@@ -52,11 +40,10 @@ const ENGINE_LOST: Failure = {
   message: 'The video could not be processed because of a fault on our side.',
 };
 
-/** Hands out attempts and takes in their results; the attempt number fences off late ones. */
+/** Assigns attempts and applies their results. The attempt number fences off late results. */
 export class AttemptsService {
   readonly #db: Database;
-  readonly #bus: MessageBus;
-  readonly #transitions: VideoTransitions;
+  readonly #lifecycle: VideoLifecycle;
   readonly #playback: PlaybackService;
   readonly #usage: UsageService;
   readonly #logger: Logger;
@@ -66,8 +53,7 @@ export class AttemptsService {
 
   constructor(deps: {
     db: Database;
-    bus: MessageBus;
-    transitions: VideoTransitions;
+    lifecycle: VideoLifecycle;
     playback: PlaybackService;
     usage: UsageService;
     logger: Logger;
@@ -76,8 +62,7 @@ export class AttemptsService {
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
   }) {
     this.#db = deps.db;
-    this.#bus = deps.bus;
-    this.#transitions = deps.transitions;
+    this.#lifecycle = deps.lifecycle;
     this.#playback = deps.playback;
     this.#usage = deps.usage;
     this.#logger = deps.logger;
@@ -92,14 +77,14 @@ export class AttemptsService {
    */
   async claim(videoId: string): Promise<ClaimAttemptResponse> {
     const claimed = await this.#db.transaction().execute(async (trx) => {
-      const video = await this.#transitions.lock(trx, videoId);
+      const video = await this.#lifecycle.lock(trx, videoId);
       if (video?.status !== 'processing' || video.size === null || video.source_key === null)
         return undefined;
-      // When its engine has fallen silent the reconciler ends it, and sends the next command.
-      if (await hasOpenAttempt(trx, videoId)) return undefined;
+      // When its engine has fallen silent, maintenance ends it and makes the next command due.
+      if ((await findOpenAttempt(trx, videoId)) !== undefined) return undefined;
       const contentKey = newContentKey();
       const sealed = await this.#settings.contentKeys.seal(contentKey);
-      const attempt = await this.#transitions.assignAttempt(trx, video, sealed);
+      const attempt = await this.#lifecycle.assignAttempt(trx, video, sealed);
       await insertAttempt(trx, { videoId, number: attempt }, this.#settings.leaseSeconds);
       return {
         attempt,
@@ -115,44 +100,26 @@ export class AttemptsService {
     return claimed;
   }
 
-  /** Whether the attempt should go on: it is open and its video still exists. */
+  /** Whether the attempt should go on: it is open and its video is not deleted. */
   async isWanted(attempt: Attempt): Promise<boolean> {
     return isAttemptLive(this.#db, attempt);
   }
 
-  /** A sign of life: renews the lease and raises the video's progress. */
+  /** Renews the lease of an open attempt and raises the progress of its video. */
   async progress({ videoId, attempt, fraction }: MessageData<'transcode.progress'>): Promise<void> {
     const open = await renewAttempt(this.#db, { videoId, number: attempt }, this.#settings.leaseSeconds);
-    if (open) await this.#transitions.progress(this.#db, videoId, fraction);
+    if (open) await this.#lifecycle.progress(videoId, fraction);
   }
 
-  /** Takes in the result of the latest attempt, once; any other changes nothing. */
+  /** Applies the result of the open attempt; any other changes nothing. */
   async complete({ videoId, attempt, manifest }: MessageData<'transcode.completed'>): Promise<void> {
-    const completed = await this.#db.transaction().execute(async (trx) => {
+    const completed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, attempt);
       if (video === undefined) return undefined;
-      const closed = await closeAttempt(trx, { videoId, number: attempt }, { outcome: 'completed' });
-      if (!closed) return undefined;
-      const stored = await this.#playback.store(trx, videoId, manifest);
-      const ready = await this.#transitions.complete(trx, video, {
-        duration: manifest.duration,
-        width: manifest.source.width,
-        height: manifest.source.height,
-        frame_rate: manifest.source.frameRate,
-        source: JSON.stringify({
-          container: manifest.source.container,
-          videoCodec: manifest.source.videoCodec,
-          audioCodec: manifest.source.audioCodec,
-        }),
-        input_issues: JSON.stringify(manifest.inputIssues),
-        variants: stored.variants,
-        target_duration: stored.targetDuration,
-        poster_bytes: manifest.poster?.bytes ?? null,
-        storyboard: manifest.storyboard && JSON.stringify(manifest.storyboard),
-        storage_bytes: (video.size ?? 0) + stored.bytes,
-      });
-      if (ready) await this.#usage.countTranscode(trx, video, manifest.source.duration);
-      return ready ? video : undefined;
+      const renditions = await this.#playback.store(trx, videoId, manifest);
+      if (!(await this.#lifecycle.complete(trx, video, manifest, renditions))) return undefined;
+      await this.#usage.countTranscode(trx, video, manifest.source.duration);
+      return video;
     });
     if (completed === undefined) return;
     this.#metrics.attemptEnded('completed');
@@ -160,7 +127,7 @@ export class AttemptsService {
     if (uploaded_at !== null) this.#metrics.videoReady((Date.now() - uploaded_at.getTime()) / 1000);
   }
 
-  /** Takes in the failure of the latest attempt: another one later, or the end of the video. */
+  /** Applies the failure of the open attempt: another attempt follows later, or the video fails. */
   async failed({
     videoId,
     attempt,
@@ -168,14 +135,14 @@ export class AttemptsService {
     message,
     retryable,
   }: MessageData<'transcode.failed'>): Promise<void> {
-    const end = await this.#db.transaction().execute(async (trx) => {
+    const end = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, attempt);
       if (video === undefined) return undefined;
       const failure: Failure =
         code === ENGINE_STOPPED
           ? { ...ENGINE_LOST, kind: 'handed_back', outcome: 'handed_back' }
           : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
-      return this.#fail(trx, video, attempt, failure);
+      return this.#fail(trx, video, failure);
     });
     this.#count(end);
   }
@@ -191,70 +158,34 @@ export class AttemptsService {
     await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
   }
 
-  /**
-   * Sends lost commands again, and none that only waits: one is lost when an engine has claimed a video that was sent after
-   * it, or when the queue is empty. Safe on several instances.
-   */
-  async reissueLost(): Promise<void> {
-    const unclaimed = await findUnclaimed(this.#db, COMMAND_UNDER_WAY_SECONDS);
-    if (unclaimed.length === 0) return;
-    const latestClaimed = await findLatestClaimed(this.#db);
-    const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
-      isOvertaken(command, latestClaimed) ? 'overtaken' : 'others',
-    );
-    await forEachSettled(overtaken, (command) => this.#reissue(command));
-    if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
-      await forEachSettled(others, (command) => this.#reissue(command));
-    }
-  }
-
-  /** Ends every open attempt and sends every command again. For the moment when no engine runs and no queue holds any. */
+  /** Ends every open attempt. For the moment when no engine runs. */
   async restart(): Promise<void> {
     for (const attempt of await findOpenAttempts(this.#db)) await this.#abandon(attempt);
-    for (const command of await findUnclaimed(this.#db, 0)) await this.#reissue(command);
   }
 
   async #abandon({ videoId, number }: Attempt): Promise<void> {
-    const end = await this.#db.transaction().execute(async (trx) => {
+    const end = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, number);
-      return video && this.#fail(trx, video, number, ENGINE_LOST);
+      return video && this.#fail(trx, video, ENGINE_LOST);
     });
     this.#count(end);
   }
 
-  /** Sends a command again, unless that was done or an engine has claimed the video since it was read. */
-  async #reissue({ videoId, commandIssuedAt }: Unclaimed): Promise<void> {
-    await this.#db.transaction().execute(async (trx) => {
-      const video = await this.#transitions.lock(trx, videoId);
-      if (video?.status !== 'processing' || (await hasOpenAttempt(trx, videoId))) return;
-      if (video.command_issued_at?.getTime() !== commandIssuedAt.getTime()) return;
-      await this.#transitions.reissueTranscode(trx, video);
-      this.#logger.warn('transcode.command_reissued', { videoId });
-    });
-  }
-
-  /** The video, locked, if this attempt's result may still change it. */
+  /** The video, locked, if this is its open attempt. Otherwise the result changes nothing. */
   async #lockForResult(trx: Database, videoId: string, attempt: number): Promise<VideoRow | undefined> {
-    const video = await this.#transitions.lock(trx, videoId);
-    if (video?.status === 'processing' && video.attempt === attempt) return video;
+    const video = await this.#lifecycle.lock(trx, videoId);
+    if (video?.status === 'processing' && (await findOpenAttempt(trx, videoId)) === attempt) return video;
     this.#logger.info('attempt.result_ignored', { videoId, attempt });
-    await this.#transitions.discard(trx, videoId);
+    await this.#lifecycle.discard(trx, videoId);
     return undefined;
   }
 
-  async #fail(trx: Database, video: VideoRow, number: number, failure: Failure): Promise<End | undefined> {
-    const { kind, outcome, code, message } = failure;
-    const closed = await closeAttempt(trx, { videoId: video.id, number }, { outcome, code, message });
-    if (!closed) return undefined;
-    this.#logger.info('attempt.ended', { videoId: video.id, attempt: number, outcome, code });
-    const next = afterFailure(kind, video.failed_attempts, this.#settings.retryBackoffSeconds);
-    if (next === 'give_up') {
-      const failed = await this.#transitions.fail(trx, video, { code, message });
-      return { outcome, videoFailed: failed ? code : null };
-    }
-    if (kind !== 'handed_back') await this.#transitions.countFailedAttempt(trx, video);
-    await this.#transitions.issueTranscode(trx, video, next.retryInSeconds);
-    return { outcome, videoFailed: null };
+  async #fail(trx: Database, video: VideoRow, failure: Failure): Promise<End> {
+    const { outcome, code } = failure;
+    this.#logger.info('attempt.ended', { videoId: video.id, attempt: video.attempt, outcome, code });
+    const backoffSeconds = this.#settings.retryBackoffSeconds;
+    const videoFailed = await this.#lifecycle.failAttempt(trx, video, { ...failure, backoffSeconds });
+    return { outcome, videoFailed: videoFailed ? code : null };
   }
 
   #count(end: End | undefined): void {
@@ -262,10 +193,4 @@ export class AttemptsService {
     this.#metrics.attemptEnded(end.outcome);
     if (end.videoFailed !== null) this.#metrics.videoFailed(end.videoFailed);
   }
-}
-
-/** Whether an engine has claimed a video whose command was issued so much later that this one had to come first. */
-function isOvertaken({ commandIssuedAt }: Unclaimed, latestClaimed: Date | null): boolean {
-  if (latestClaimed === null) return false;
-  return latestClaimed.getTime() - commandIssuedAt.getTime() >= COMMAND_UNDER_WAY_SECONDS * 1000;
 }

@@ -1,17 +1,16 @@
-import { type RawBuilder, sql } from 'kysely';
-import type { Backlog } from '../db/backlog.ts';
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { AttemptOutcome } from '../db/schema.ts';
+import { type Backlog, inSeconds, secondsSince } from '../db/due-rows.ts';
 
-/** Whether an attempt at a video is open, its lease run out or not. */
-export async function hasOpenAttempt(db: Database, videoId: string): Promise<boolean> {
+/** The number of the open attempt at a video, its lease expired or not. */
+export async function findOpenAttempt(db: Database, videoId: string): Promise<number | undefined> {
   const row = await db
     .selectFrom('attempts')
     .select('number')
     .where('video_id', '=', videoId)
     .where('outcome', 'is', null)
     .executeTakeFirst();
-  return row !== undefined;
+  return row?.number;
 }
 
 export async function insertAttempt(
@@ -41,28 +40,7 @@ export async function renewAttempt(
   return result.numUpdatedRows === 1n;
 }
 
-/** Closes an open attempt. Resolves with whether this call did. */
-export async function closeAttempt(
-  db: Database,
-  attempt: { videoId: string; number: number },
-  result: { outcome: AttemptOutcome; code?: string; message?: string },
-): Promise<boolean> {
-  const updated = await db
-    .updateTable('attempts')
-    .set({
-      outcome: result.outcome,
-      finished_at: sql`now()`,
-      failure_code: result.code ?? null,
-      failure_message: result.message ?? null,
-    })
-    .where('video_id', '=', attempt.videoId)
-    .where('number', '=', attempt.number)
-    .where('outcome', 'is', null)
-    .executeTakeFirst();
-  return updated.numUpdatedRows === 1n;
-}
-
-/** Whether the attempt is open and its video alive. */
+/** Whether the attempt is open and its video not deleted. */
 export async function isAttemptLive(
   db: Database,
   attempt: { videoId: string; number: number },
@@ -74,7 +52,7 @@ export async function isAttemptLive(
   return row !== undefined;
 }
 
-/** Open attempts of living videos whose lease ran out. */
+/** Open attempts of living videos whose lease has expired. */
 export async function findSilentAttempts(
   db: Database,
   limit: number,
@@ -82,40 +60,7 @@ export async function findSilentAttempts(
   return openAttempts(db).where('lease_expires_at', '<=', sql<Date>`now()`).limit(limit).execute();
 }
 
-/** A video that waits for an engine, and when its latest command was issued. */
-export type Unclaimed = { videoId: string; commandIssuedAt: Date };
-
-/** Processing videos with no open attempt whose latest command was issued that long ago, in the order of the commands. */
-export async function findUnclaimed(db: Database, seconds: number): Promise<Unclaimed[]> {
-  return db
-    .selectFrom('videos')
-    .select(['id as videoId', (eb) => eb.ref('command_issued_at').$castTo<Date>().as('commandIssuedAt')])
-    .where('status', '=', 'processing')
-    .where('deleted_at', 'is', null)
-    .where('command_issued_at', '<=', inSeconds(-seconds))
-    .where(({ not, exists }) => not(exists(openAttemptOfVideo)))
-    .orderBy('command_issued_at')
-    .execute();
-}
-
-/**
- * When the latest of all videos that an engine has claimed began to wait for it. The queue hands commands out in order:
- * whatever was issued before has been handed out, too.
- */
-export async function findLatestClaimed(db: Database): Promise<Date | null> {
-  const row = await db
-    .selectFrom('videos')
-    .select('waiting_since')
-    .where('waiting_since', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .where(({ eb, or, exists }) => or([eb('status', '<>', 'processing'), exists(openAttemptOfVideo)]))
-    .orderBy('waiting_since', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.waiting_since ?? null;
-}
-
-/** The processing videos, apart by whether an attempt at them is open or they wait for one. */
+/** The processing videos that wait for an engine, and those with an open attempt. */
 export async function findBacklog(db: Database): Promise<{ waiting: Backlog; running: Backlog }> {
   const row = await db
     .selectFrom('videos')
@@ -137,7 +82,7 @@ export async function findBacklog(db: Database): Promise<{ waiting: Backlog; run
   };
 }
 
-/** Every open attempt of a living video, leased or not. */
+/** Every open attempt of a living video, its lease expired or not. */
 export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
   return openAttempts(db).execute();
 }
@@ -149,16 +94,4 @@ function openAttempts(db: Database) {
     .select(['attempts.video_id as videoId', 'attempts.number'])
     .where('outcome', 'is', null)
     .where('videos.deleted_at', 'is', null);
-}
-
-/** The open attempt of the video at hand. */
-const openAttemptOfVideo = sql`(select from attempts where video_id = videos.id and outcome is null)`;
-
-function inSeconds(seconds: number) {
-  return sql<Date>`now() + make_interval(secs => ${seconds})`;
-}
-
-/** Seconds from then to now; 0 when it is in the future, or null. */
-function secondsSince(time: RawBuilder<unknown>) {
-  return sql<number>`greatest(extract(epoch from now() - ${time}), 0)::float8`;
 }

@@ -27,8 +27,6 @@ create table attempts (
   lease_expires_at timestamp(3) with time zone not null,
   outcome text,
   finished_at timestamp(3) with time zone,
-  failure_code text,
-  failure_message text,
   constraint attempts_pkey PRIMARY KEY (video_id, number),
   constraint attempts_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint attempts_number_check CHECK ((number > 0)),
@@ -54,11 +52,23 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 
-create table job_workers (
-  id text not null,
-  seen_at timestamp with time zone not null,
-  constraint job_workers_pkey PRIMARY KEY (id)
+create table maintenance_steps (
+  name text not null,
+  due_at timestamp(3) with time zone not null default now(),
+  claimed_until timestamp(3) with time zone,
+  constraint maintenance_steps_pkey PRIMARY KEY (name)
 );
+
+create table object_purges (
+  video_id text not null,
+  pass integer not null default 1,
+  due_at timestamp(3) with time zone not null default now(),
+  claimed_until timestamp(3) with time zone,
+  constraint object_purges_pkey PRIMARY KEY (video_id),
+  constraint object_purges_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
+  constraint object_purges_pass_check CHECK ((pass > 0))
+);
+CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
 create table renditions (
   video_id text not null,
@@ -119,7 +129,6 @@ create table videos (
   filename text not null,
   size bigint,
   sha256 text,
-  content_type text,
   source jsonb,
   input_issues jsonb not null default '[]'::jsonb,
   duration double precision,
@@ -132,7 +141,9 @@ create table videos (
   progress integer not null default 0,
   attempt integer not null default 0,
   failed_attempts integer not null default 0,
-  command_issued_at timestamp(3) with time zone,
+  command_due_at timestamp(3) with time zone,
+  command_claimed_until timestamp(3) with time zone,
+  command_published_at timestamp(3) with time zone,
   content_key text,
   error_code text,
   error_message text,
@@ -150,9 +161,10 @@ create table videos (
   source_key text,
   poster_bytes integer,
   storyboard jsonb,
-  purged_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),
+  constraint commands_are_for_processing_videos CHECK (((command_due_at IS NULL) OR ((status = 'processing'::text) AND (deleted_at IS NULL)))),
   constraint deleted_has_no_key CHECK (((deleted_at IS NULL) OR (content_key IS NULL))),
   constraint failed_has_a_code CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint failed_has_no_key CHECK (((status <> 'failed'::text) OR (content_key IS NULL))),
@@ -169,10 +181,11 @@ CREATE INDEX videos_by_sealing_key ON public.videos USING btree (split_part(cont
 CREATE INDEX videos_by_title ON public.videos USING gin (title gin_trgm_ops) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_by_wait ON public.videos USING btree (waiting_since DESC) WHERE ((waiting_since IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_by_workspace ON public.videos USING btree (workspace_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
-CREATE INDEX videos_processing ON public.videos USING btree (command_issued_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
+CREATE INDEX videos_processing ON public.videos USING btree (command_published_at) WHERE ((status = 'processing'::text) AND (deleted_at IS NULL));
 CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environment) INCLUDE (storage_bytes) WHERE (deleted_at IS NULL);
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX videos_with_due_command ON public.videos USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
 
 create table webhook_attempts (
   delivery_id text not null,

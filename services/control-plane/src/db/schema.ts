@@ -2,7 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
-import type { ColumnType, Generated, Insertable, InsertObject, JSONColumnType, Selectable } from 'kysely';
+import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
 
 /** The tables as kysely sees them; migrations/ makes them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
@@ -12,6 +12,8 @@ export type Schema = {
   upload_tickets: UploadTicketsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
+  object_purges: ObjectPurgesTable;
+  maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
   webhook_endpoints: WebhookEndpointsTable;
   webhook_events: WebhookEventsTable;
@@ -70,9 +72,8 @@ type VideosTable = {
   /** Bytes and SHA-256 (hex) of the source; null until uploaded. */
   size: number | null;
   sha256: string | null;
-  /** Where the source lies: where the transfer put it that was taken in. */
+  /** The object key of the source, below the prefix of the transfer that stored it. */
   source_key: string | null;
-  content_type: string | null;
   source: JSONColumnType<SourceColumn> | null;
   input_issues: JSONColumnType<InputIssue[], string | undefined>;
   duration: number | null;
@@ -93,9 +94,12 @@ type VideosTable = {
   attempt: Generated<number>;
   /** Attempts that went wrong; handed-back ones do not count. */
   failed_attempts: Generated<number>;
-  /** When the latest transcode command was written to the outbox. */
-  command_issued_at: Date | null;
-  /** When it began to wait for its next attempt: unlike a command, a wait that lasts is not begun anew. */
+  /** When a transcode command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
+  command_due_at: Date | null;
+  command_claimed_until: Date | null;
+  /** When the queue confirmed the latest command. */
+  command_published_at: Date | null;
+  /** When it began to wait for its next attempt. A command that is published again does not change it. */
   waiting_since: Date | null;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
@@ -107,13 +111,10 @@ type VideosTable = {
   ready_at: Date | null;
   /** When a video made with a test key is to be deleted; null for all others. */
   remove_at: Date | null;
-  /** Set on a tombstone: a deleted video, of which only ids, status, and times are kept, for the purge. */
+  /** Set on a tombstone: the row of a deleted video, which holds ids, status and times for the purge. */
   deleted_at: Date | null;
-  /** When the purge of a deleted video ended: its objects are gone. */
-  purged_at: Date | null;
 };
 export type VideoRow = Selectable<VideosTable>;
-export type NewVideo = InsertObject<Schema, 'videos'>;
 
 type UploadTicketsTable = {
   video_id: string;
@@ -140,8 +141,6 @@ type AttemptsTable = {
   /** Null while it runs. */
   outcome: AttemptOutcome | null;
   finished_at: Date | null;
-  failure_code: string | null;
-  failure_message: string | null;
 };
 
 type RenditionsTable = {
@@ -161,6 +160,21 @@ type RenditionsTable = {
   segment_bytes: number[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
+
+type ObjectPurgesTable = {
+  /** The video whose orphaned objects are purged. */
+  video_id: string;
+  /** Which of the passes is next, from 1. */
+  pass: Generated<number>;
+  due_at: Generated<Date>;
+  claimed_until: Date | null;
+};
+
+type MaintenanceStepsTable = {
+  name: string;
+  due_at: Generated<Date>;
+  claimed_until: Date | null;
+};
 
 type UsageDailyTable = {
   workspace_id: string;

@@ -1,10 +1,10 @@
 import { Problem } from '@framelane/service-kit/problem';
 import type { RequestHandler } from 'express';
 
-/** How deep a body may be nested. Nothing described needs more than 3; what nobody asks for is ignored, but read. */
+/** The deepest nesting of a body. The contract needs 3 levels; unknown members may have more. */
 const MAX_DEPTH = 20;
 
-/** Refuses bodies nested so deep that working on them could exhaust the stack. Stands after the parser, whose own does not. */
+/** Refuses bodies whose depth could exhaust the stack of recursive code. The parser itself does not recurse. */
 export const refuseDeepJson: RequestHandler = (req, _res, next) => {
   if (isDeeperThan(MAX_DEPTH, req.body)) {
     throw new Problem(
@@ -15,7 +15,7 @@ export const refuseDeepJson: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** Whether objects and arrays stand in each other more than `limit` deep. Goes level by level, so that depth costs no stack. */
+/** Whether objects and arrays are nested deeper than `limit`. Goes level by level, without recursion. */
 export function isDeeperThan(limit: number, value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {

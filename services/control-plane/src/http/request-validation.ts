@@ -7,7 +7,7 @@ import { patternMessagesOf } from './field-errors.ts';
 import { refuseDeepJson } from './json-depth.ts';
 import { invalidInput } from './problems.ts';
 
-/** Largest JSON body taken. */
+/** The largest accepted JSON body. */
 const BODY_LIMIT = '256kb';
 
 /** A body as handlers get it: absent members that have a default are filled in. */
@@ -17,8 +17,8 @@ export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<
 export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
 
 /**
- * The middleware that reads the JSON body and holds every request (and, in tests, every answer) against the contract. Authentication runs
- * inside, before the input is looked at.
+ * The middleware that parses the JSON body and validates every request (and, in tests, every response) against the contract.
+ * Authentication runs inside, before the input is validated.
  */
 export function requestValidation(
   contract: Contract,
@@ -27,10 +27,10 @@ export function requestValidation(
 ): (RequestHandler | ErrorRequestHandler)[] {
   const patterns = patternMessagesOf(contract);
 
-  // The validator flattens what a security handler throws to a status and a text; the Problem itself waits here.
+  // The validator reduces an error of a security handler to status and text; this keeps the Problem.
   const refusals = new WeakMap<Request, unknown>();
 
-  // A body that cannot be read is an error of the input, which is looked at only after the key.
+  // A body that cannot be parsed is an error of the input, which is reported only after authentication.
   const unreadable = new WeakMap<Request, unknown>();
   const deferBodyError: ErrorRequestHandler = (error, req, _res, next) => {
     unreadable.set(req, error);
@@ -40,7 +40,7 @@ export function requestValidation(
   const apiKey = async (req: Request, permissions: string[]) => {
     try {
       await authenticate(req, permissions);
-      // Now that the client may ask, it may know what is wrong with its body.
+      // An authenticated client may learn what is wrong with its body.
       if (unreadable.has(req)) throw unreadable.get(req);
       return true;
     } catch (error) {
@@ -76,7 +76,7 @@ export function requestValidation(
   ].flat();
 }
 
-/** The answer to a request without a key. */
+/** The response to a request without a key. */
 export function missingApiKey(): Problem {
   return new Problem('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },

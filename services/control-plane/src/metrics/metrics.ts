@@ -8,17 +8,20 @@ export type HlsKind = 'playlist' | 'segment' | 'key' | 'image';
 const ATTEMPT_OUTCOMES: readonly AttemptOutcome[] = ['completed', 'failed', 'lease_expired', 'handed_back'];
 const DELIVERY_OUTCOMES: readonly DeliveryStatus[] = ['succeeded', 'retrying', 'failed'];
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing'];
-const RECONCILE_STEPS = [
-  'free-abandoned-jobs',
-  'hasten-retries',
+const MAINTENANCE_STEPS = [
   'expire-tickets',
   'remove-outdated-videos',
   'end-silent-attempts',
   'reissue-lost-commands',
+  'abort-stale-uploads',
+  'prune-idempotency-keys',
+  'reseal-secrets',
+  'prune-webhook-events',
+  'prune-tombstones',
 ] as const;
 
-/** A step of the reconciler; the others run even if it fails. */
-export type ReconcileStep = (typeof RECONCILE_STEPS)[number];
+/** A periodic step of maintenance. */
+export type MaintenanceStep = (typeof MAINTENANCE_STEPS)[number];
 
 const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 
@@ -68,9 +71,9 @@ export class Metrics {
     labelNames: ['reason'],
     registers: this.#registers,
   });
-  readonly #reconcileFailures = new Counter({
-    name: 'framelane_reconcile_failures_total',
-    help: 'Steps of the reconciler that failed',
+  readonly #maintenanceFailures = new Counter({
+    name: 'framelane_maintenance_failures_total',
+    help: 'Maintenance steps that failed',
     labelNames: ['step'],
     registers: this.#registers,
   });
@@ -93,7 +96,7 @@ export class Metrics {
     for (const outcome of ATTEMPT_OUTCOMES) this.#attempts.inc({ outcome }, 0);
     for (const outcome of DELIVERY_OUTCOMES) this.#webhookAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
-    for (const step of RECONCILE_STEPS) this.#reconcileFailures.inc({ step }, 0);
+    for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
     for (const kind of HLS_KINDS) {
       this.#hlsResponses.inc({ kind }, 0);
       this.#hlsBytes.inc({ kind }, 0);
@@ -126,8 +129,8 @@ export class Metrics {
     this.#webhooksDisabled.inc({ reason });
   }
 
-  reconcileStepFailed(step: ReconcileStep): void {
-    this.#reconcileFailures.inc({ step });
+  maintenanceFailed(step: MaintenanceStep): void {
+    this.#maintenanceFailures.inc({ step });
   }
 
   hlsSent(kind: HlsKind, bytes: number): void {

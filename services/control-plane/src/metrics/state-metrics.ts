@@ -5,20 +5,21 @@ import pTimeout from 'p-timeout';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { Backlog } from '../db/backlog.ts';
-import type { Database } from '../db/database.ts';
-import { findJobBacklog } from '../jobs/job-backlog.ts';
+import type { TranscodeCommands } from '../attempts/commands.service.ts';
+import type { Maintenance } from '../background/maintenance.ts';
+import type { Backlog } from '../db/due-rows.ts';
 import type { ResealingService } from '../sealed-values/resealing.service.ts';
+import type { ObjectPurges } from '../videos/object-purges.service.ts';
 import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
 
 /** Time limit for reading the database or the broker; Prometheus gives up after ten seconds. */
 const TIMEOUT_MS = 3000;
 
 type Sources = {
-  db: Database;
   pool: pg.Pool;
   bus: MessageBus;
   attempts: AttemptsService;
+  background: readonly (TranscodeCommands | ObjectPurges | Maintenance)[];
   webhookDeliveries: WebhookDeliveriesService;
   resealing: ResealingService;
   logger: Logger;
@@ -32,7 +33,7 @@ export class StateMetrics {
   readonly #sources: Sources;
   readonly #databaseUp: Gauge;
   readonly #videos: BacklogGauges<'state'>;
-  readonly #jobs: BacklogGauges<'task' | 'state'>;
+  readonly #background: BacklogGauges<'work'>;
   readonly #deliveries: BacklogGauges<'state'>;
   readonly #toReseal: Gauge<'kind'>;
   readonly #deadLetters: Gauge<'queue'>;
@@ -51,10 +52,10 @@ export class StateMetrics {
       help: 'Videos that wait for an engine, or are being transcoded',
       labelNames: ['state'],
     });
-    this.#jobs = new BacklogGauges(registry, {
-      name: 'framelane_jobs',
-      help: 'Background jobs that are due, running, waiting for a retry, or failed for good',
-      labelNames: ['task', 'state'],
+    this.#background = new BacklogGauges(registry, {
+      name: 'framelane_background_work',
+      help: 'Background work that is due and not done',
+      labelNames: ['work'],
     });
     this.#deliveries = new BacklogGauges(registry, {
       name: 'framelane_webhook_deliveries_open',
@@ -95,11 +96,12 @@ export class StateMetrics {
   }
 
   async #readDatabase(): Promise<void> {
-    const { db, attempts, webhookDeliveries, resealing } = this.#sources;
+    const { attempts, background, webhookDeliveries, resealing } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
     const deliveries = await webhookDeliveries.backlog();
-    const jobs = await findJobBacklog(db);
+    const due: [string, Backlog][] = [];
+    for (const work of background) due.push([work.name, await work.backlog()]);
     const toReseal = await resealing.pending();
     this.#resetDatabase();
     this.#databaseUp.set(1);
@@ -109,14 +111,14 @@ export class StateMetrics {
     this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
     this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
     this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
-    for (const { task, state, ...backlog } of jobs) this.#jobs.set({ task, state }, backlog);
+    for (const [work, backlog] of due) this.#background.set({ work }, backlog);
   }
 
   #resetDatabase(): void {
     this.#databaseUp.set(0);
     this.#videos.reset();
     this.#deliveries.reset();
-    this.#jobs.reset();
+    this.#background.reset();
     this.#toReseal.reset();
   }
 

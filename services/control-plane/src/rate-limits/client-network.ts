@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import ipaddr from 'ipaddr.js';
 
-/** What tells where a request comes from. */
-type Asker = Pick<Request, 'ip'> & { socket: Pick<Request['socket'], 'remoteAddress'> };
+/** The addresses of a request. */
+type Addresses = Pick<Request, 'ip'> & { socket: Pick<Request['socket'], 'remoteAddress'> };
 
 /**
- * Whom a request is held against: the IPv4 address of the client, or the /64 network of its IPv6 address, of which a single
- * subscriber has all addresses (RFC 6177 §2). Behind a proxy that is trusted, it is the client the proxy names.
+ * The network whose limits a request counts against: the IPv4 address of the client, or the /64 network of its IPv6
+ * address, which belongs to one subscriber (RFC 6177 §2). A trusted proxy names the client.
  */
-export function clientNetwork({ ip, socket }: Asker): string {
+export function clientNetwork({ ip, socket }: Addresses): string {
   const text = [ip, socket.remoteAddress].find((address) => address !== undefined && ipaddr.isValid(address));
   if (text === undefined) return 'unknown';
   const address = ipaddr.process(text);

@@ -1,43 +1,41 @@
 import { hash } from 'node:crypto';
 import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
-import { rateLimited, WINDOW_SECONDS } from './rate-limited.ts';
-import { WindowCounter } from './window-counter.ts';
+import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Networks counted at once by one control plane, and good and refused keys remembered. */
+/** Networks that one control plane counts, and valid and refused keys that it remembers. */
 const NETWORKS = 50_000;
 const GOOD_KEYS = 50_000;
 const REFUSED_KEYS = 50_000;
 
-/** For how long a good key is remembered, in milliseconds. */
+/** How long a valid key is remembered, in milliseconds. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
 /**
- * How many different keys a network may send a minute that are refused, by one control plane. What is more is refused
- * without being looked up: guessing 256 bits leads nowhere, but each guess would cost the database a query. A refused key
- * is looked up and counted once a minute, however often it comes: clients that still send a revoked key do not shut out
- * its successor. Those who share the address of somebody who guesses are not shut out either: a key that was good in the
- * last hour is looked up all the same.
+ * Limits the different invalid keys that one network may send per minute to one control plane. Beyond the limit, keys are
+ * refused without a lookup: guessing 256 bits is hopeless, but each guess would cost a query. An invalid key is looked up
+ * and counted once a minute, so clients that still send a revoked key do not lock out its successor. Keys that were valid
+ * in the last hour are always looked up, so a guesser does not lock out others in its network.
  */
 export class FailureLimit {
   readonly #perMinute: number;
   readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
-  /** Hashes of secrets. They open nothing; they only say which secrets are worth a look. */
+  /** Hashes of keys. They grant nothing; they only decide whether a key is looked up. */
   readonly #good = new LRUCache<string, true>({ max: GOOD_KEYS, ttl: GOOD_FOR_MS });
-  /** The same for refused ones, with what they were refused for. */
+  /** The same for invalid keys, with the reason. */
   readonly #refused = new LRUCache<string, Pick<Problem, 'code' | 'message' | 'options'>>({
     max: REFUSED_KEYS,
     ttl: WINDOW_SECONDS * 1000,
   });
 
-  /** Zero is no limit. */
+  /** Zero means no limit. */
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
   }
 
   /**
-   * Verifies a secret that came from a network, and counts when that throws a 401, which holds for a minute. Throws 429
-   * `rate_limited` instead when too many have failed.
+   * Verifies a key from a network. Counts when verification throws a 401, and throws the same for a minute. Throws 429
+   * `rate_limited` beyond the limit.
    */
   async guard<T>(network: string, secret: string, verify: () => Promise<T>): Promise<T> {
     if (this.#perMinute === 0) return verify();

@@ -1,23 +1,22 @@
 import type { Request } from 'express';
-import { rateLimited, WINDOW_SECONDS } from './rate-limited.ts';
-import { WindowCounter } from './window-counter.ts';
+import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Keys counted at once by one control plane. */
+/** Keys that one control plane counts. */
 const KEYS = 100_000;
 
-/** How many requests a key may make a minute, by one control plane. */
+/** Limits the requests of one key per minute to one control plane. */
 export class RequestLimit {
   readonly #perMinute: number;
   readonly #requests = new WindowCounter({ seconds: WINDOW_SECONDS, names: KEYS });
 
-  /** Zero is no limit. */
+  /** Zero means no limit. */
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
   }
 
   /**
-   * Counts a request of a key and puts on its answer what is left (draft-ietf-httpapi-ratelimit-headers-10 §3, §4). Throws 429
-   * `rate_limited` when there was nothing left.
+   * Counts a request of a key and sets the RateLimit headers of the response (draft-ietf-httpapi-ratelimit-headers-10 §3,
+   * §4). Throws 429 `rate_limited` beyond the limit.
    */
   count(keyId: string, { res }: Request): void {
     if (this.#perMinute === 0) return;

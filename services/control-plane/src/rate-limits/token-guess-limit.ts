@@ -1,24 +1,23 @@
 import { Problem } from '@framelane/service-kit/problem';
-import { rateLimited, WINDOW_SECONDS } from './rate-limited.ts';
-import { WindowCounter } from './window-counter.ts';
+import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Networks counted at once by one control plane. */
+/** Networks that one control plane counts. */
 const NETWORKS = 50_000;
 
 /**
- * How many unknown upload tokens a network may send a minute, to one control plane. Each token is looked up, so that a good
- * one works whatever others behind the same address send.
+ * Limits the unknown upload tokens that one network may send per minute to one control plane. Every token is looked up, so
+ * a valid one works whatever others in the same network send.
  */
 export class TokenGuessLimit {
   readonly #perMinute: number;
   readonly #guesses = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
 
-  /** Zero is no limit. */
+  /** Zero means no limit. */
   constructor(perMinute: number) {
     this.#perMinute = perMinute;
   }
 
-  /** Redeems a token from a network. Throws 429 `rate_limited` in place of an `upload_token_invalid` too many. */
+  /** Redeems a token from a network. Beyond the limit, throws 429 `rate_limited` instead of `upload_token_invalid`. */
   async guard<T>(network: string, redeem: () => Promise<T>): Promise<T> {
     try {
       return await redeem();

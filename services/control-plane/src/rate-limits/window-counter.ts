@@ -1,27 +1,34 @@
+import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
 
-/** What was counted for one name, and when counting begins anew. */
+/** The length of all windows. */
+export const WINDOW_SECONDS = 60;
+
+/** The count of one name, and the rest of its window. */
 export type Window = { count: number; secondsLeft: number };
 
 /**
- * Counts by name, in windows that begin with the first count of a name and end after some seconds. It remembers no more
- * names than it is told to, so its memory does not grow with those who call; the one not heard of for longest goes first.
+ * Counts by name, in windows that begin with the first count of a name. Its memory is bounded: beyond `names` names it
+ * drops the least recently used one.
+ *
+ * Not express-rate-limit: that counts every request in a middleware. Here the count depends on what verification found:
+ * the id of the key, a refused key that was not refused before, an unknown upload token.
  */
 export class WindowCounter {
   readonly #windows: LRUCache<string, { count: number }>;
 
-  /** `clock` gives milliseconds and never goes back. */
+  /** `clock` returns monotonic milliseconds. */
   constructor({ seconds, names }: { seconds: number; names: number }, clock = () => performance.now()) {
     this.#windows = new LRUCache({
       max: names,
       ttl: seconds * 1000,
-      // Zero asks the clock each time.
+      // Read the clock on every access.
       ttlResolution: 0,
       perf: { now: clock },
     });
   }
 
-  /** Counts one more. */
+  /** Adds one. */
   add(name: string): Window {
     let window = this.#windows.get(name);
     if (window === undefined) {
@@ -32,14 +39,21 @@ export class WindowCounter {
     return { count: window.count, secondsLeft: this.#secondsLeft(name) };
   }
 
-  /** What has been counted so far. */
+  /** The count so far. */
   get(name: string): Window {
     const count = this.#windows.get(name)?.count ?? 0;
     return { count, secondsLeft: this.#secondsLeft(name) };
   }
 
-  /** Whole seconds, at least one: after them the window is over. */
+  /** Whole seconds until the window ends, at least one. */
   #secondsLeft(name: string): number {
     return Math.max(1, Math.ceil(this.#windows.getRemainingTTL(name) / 1000));
   }
+}
+
+/** The response beyond a limit. */
+export function rateLimited(detail: string, secondsLeft: number): Problem {
+  return new Problem('rate_limited', `${detail} Retry in ${secondsLeft} s.`, {
+    headers: { 'Retry-After': String(secondsLeft) },
+  });
 }

@@ -9,14 +9,13 @@ import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { VideoTransitions } from '../videos/video-transitions.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
   type FoundTicket,
   findExpiredTickets,
   findTicketByHash,
   holdsLease,
-  inSeconds,
   insertTicket,
   isSpentBy,
   isTicketExpired,
@@ -65,7 +64,7 @@ type Transfer = { videoId: string; transferId: string };
 export class UploadTicketsService {
   readonly #db: Database;
   readonly #videos: VideosService;
-  readonly #transitions: VideoTransitions;
+  readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #contact: EngineContact;
@@ -76,7 +75,7 @@ export class UploadTicketsService {
   constructor(deps: {
     db: Database;
     videos: VideosService;
-    transitions: VideoTransitions;
+    lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
     contact: EngineContact;
@@ -87,7 +86,7 @@ export class UploadTicketsService {
   }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
-    this.#transitions = deps.transitions;
+    this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
     this.#contact = deps.contact;
@@ -105,16 +104,15 @@ export class UploadTicketsService {
     return async (trx) => {
       await this.#videos.create(trx, {
         id: videoId,
-        workspace_id: request.workspaceId,
+        workspaceId: request.workspaceId,
         environment: request.environment,
-        status: 'uploading',
         filename: request.filename,
         title: request.title ?? request.filename.replace(/\.[^.]*$/, ''),
-        metadata: JSON.stringify(request.metadata ?? {}),
+        metadata: request.metadata ?? {},
         tags: request.tags ?? [],
         passthrough: request.passthrough ?? null,
-        playback_policy: request.playbackPolicy ?? 'public',
-        remove_at: keptSeconds === Infinity ? null : inSeconds(keptSeconds),
+        playbackPolicy: request.playbackPolicy ?? 'public',
+        removeInSeconds: keptSeconds === Infinity ? null : keptSeconds,
       });
       const expiresAt = await insertTicket(trx, {
         videoId,
@@ -190,16 +188,16 @@ export class UploadTicketsService {
    * result. What a refused transfer stored is purged.
    */
   async complete(upload: MessageData<'upload.completed'>): Promise<Completion> {
-    const outcome = await this.#db.transaction().execute(async (trx) => {
-      const video = await this.#transitions.lock(trx, upload.videoId);
+    const outcome = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#lifecycle.lock(trx, upload.videoId);
       if (video?.status === 'uploading' && (await spendTicket(trx, upload))) {
-        if (!(await this.#transitions.beginProcessing(trx, video, upload))) {
+        if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
         return 'registered';
       }
       if (video !== undefined && (await isSpentBy(trx, upload))) return 'repeated';
-      await this.#transitions.discard(trx, upload.videoId);
+      await this.#lifecycle.discard(trx, upload.videoId);
       return video?.error_code === 'upload_expired' ? 'expired' : 'cancelled';
     });
     if (outcome === 'registered') this.#metrics.uploadCompleted();
@@ -209,14 +207,14 @@ export class UploadTicketsService {
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
-    const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'are_over' : 'may_live';
+    const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
     await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
-      const failed = await this.#db.transaction().execute(async (trx) => {
-        const video = await this.#transitions.lock(trx, videoId);
+      const failed = await this.#lifecycle.transaction(async (trx) => {
+        const video = await this.#lifecycle.lock(trx, videoId);
         // A transfer may have reported since.
         const isExpired = video?.status === 'uploading' && (await isTicketExpired(trx, transfers, videoId));
         if (!isExpired) return false;
-        return this.#transitions.fail(trx, video, {
+        return this.#lifecycle.fail(trx, video, {
           code: 'upload_expired',
           message: 'No file arrived before the upload ticket expired.',
         });

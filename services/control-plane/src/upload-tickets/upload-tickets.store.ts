@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { inSeconds } from '../db/due-rows.ts';
 import type { UploadTicketRow } from '../db/schema.ts';
 
-/** What is said of transfers whose lease ran out. */
-export type ExpiredTransfers = 'are_over' | 'may_live';
+/** Whether transfers with an expired lease count as ended: their engines may have been unable to renew it. */
+export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
 export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at'> & {
@@ -44,7 +45,7 @@ export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise
     .executeTakeFirst();
 }
 
-/** Gives an unused ticket that has not expired another token. Resolves with whether there was one. */
+/** Replaces the token of an unused ticket that has not expired. Resolves with false when there is no such ticket. */
 export async function replaceToken(
   db: Database,
   { workspaceId, videoId }: { workspaceId: string; videoId: string },
@@ -66,8 +67,8 @@ export async function replaceToken(
 }
 
 /**
- * The uploads that a workspace has under way. Until the end of the transaction no other one counts those of this workspace, so
- * that what is leased upon the result is never too much.
+ * The transfers of a workspace. Locks the workspace until the transaction ends, so that concurrent leases cannot exceed the
+ * limit together.
  */
 export async function uploadsUnderWay(
   trx: Database,
@@ -96,8 +97,8 @@ export async function uploadsUnderWay(
 }
 
 /**
- * Leases a free, living, unused ticket to a transfer. One statement: of ten transfers at once, one gets it. Resolves
- * with whether this one did.
+ * Leases an unused ticket that has not expired and has no other transfer. One statement, so that one of several concurrent
+ * transfers gets it. Resolves with whether this one did.
  */
 export async function leaseTicket(
   db: Database,
@@ -119,7 +120,7 @@ export async function leaseTicket(
   return result.numUpdatedRows === 1n;
 }
 
-/** Renews the lease of a transfer that is still the ticket's own. */
+/** Renews the lease of the transfer that holds the ticket. */
 export async function renewLease(
   db: Database,
   transfer: { videoId: string; transferId: string },
@@ -134,7 +135,7 @@ export async function renewLease(
     .execute();
 }
 
-/** Frees the ticket of a broken transfer. */
+/** Ends the lease of a transfer that failed. */
 export async function releaseTicket(
   db: Database,
   transfer: { videoId: string; transferId: string },
@@ -148,7 +149,7 @@ export async function releaseTicket(
     .execute();
 }
 
-/** Spends the ticket for a completed transfer. False when it is spent already or another transfer has it. */
+/** Spends the ticket for a completed transfer. Resolves with false when it is spent or another transfer holds it. */
 export async function spendTicket(
   db: Database,
   transfer: { videoId: string; transferId: string },
@@ -197,8 +198,8 @@ export async function holdsLease(
 }
 
 /**
- * Living videos whose ticket ran out unused, with no transfer under way. Whether a transfer is under way whose lease ran out,
- * too, is for the caller to say.
+ * Living videos whose ticket has expired unused and has no transfer. `transfers` says whether a transfer with an expired lease
+ * counts.
  */
 export async function findExpiredTickets(
   db: Database,
@@ -209,7 +210,7 @@ export async function findExpiredTickets(
   return rows.map((row) => row.video_id);
 }
 
-/** Whether the ticket of a video has run out like that. */
+/** Whether the ticket of this video has expired like that. */
 export async function isTicketExpired(
   db: Database,
   transfers: ExpiredTransfers,
@@ -220,19 +221,14 @@ export async function isTicketExpired(
 }
 
 function expiredTickets(db: Database, transfers: ExpiredTransfers) {
-  const isOver = transfers === 'are_over' ? sql<boolean>`lease_expires_at <= now()` : sql<boolean>`false`;
+  const hasEnded = transfers === 'ended' ? sql<boolean>`lease_expires_at <= now()` : sql<boolean>`false`;
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
     .select('video_id')
     .where('used_at', 'is', null)
     .where('upload_tickets.expires_at', '<=', sql<Date>`now()`)
-    .where((eb) => eb.or([eb('transfer_id', 'is', null), isOver]))
+    .where((eb) => eb.or([eb('transfer_id', 'is', null), hasEnded]))
     .where('videos.status', '=', 'uploading')
     .where('videos.deleted_at', 'is', null);
-}
-
-/** A time by the clock of the database. */
-export function inSeconds(seconds: number) {
-  return sql<Date>`now() + make_interval(secs => ${seconds})`;
 }

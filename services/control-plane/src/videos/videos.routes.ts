@@ -60,6 +60,7 @@ export function videoRoutes(
     retryVideo: idempotent<VideoRecord>({
       prepare: async (req) => videos.retry(apiKeyOf(req).workspace_id, String(req.params.id)),
       response: (video) => ({ status: 202, body: video }),
+      committed: () => videos.retryCommitted(),
     }),
   };
 }

@@ -1,67 +1,45 @@
-import { sourcePrefix } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
-import type { Logger } from '@framelane/service-kit/logger';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
-import { addJob } from '../db/jobs.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
-import type { NewVideo, VideoRow } from '../db/schema.ts';
-import type { WebhookEventsService } from '../webhooks/events.service.ts';
-import { prefixesToPurge, prefixOfLostTransfer, takesUploads } from './leftovers.ts';
-import { patchedColumns, type VideoPatch } from './video-patch.ts';
+import type { VideoRow } from '../db/schema.ts';
+import type { VideoLifecycle } from './video-lifecycle.ts';
+import type { VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
-import type { VideoTransitions } from './video-transitions.ts';
 import {
   deleteTombstones,
-  findUnpurged,
   findVideo,
-  findVideoOrTombstone,
   findVideosToRemove,
   insertVideo,
   listVideos,
   lockVideo,
-  recordPurge,
-  turnIntoTombstone,
-  updateVideo,
+  type NewVideo,
+  patchVideo,
   type VideoFilter,
 } from './videos.store.ts';
 
-/** How often a purge looks for objects, the first time included: late ones come from engines that were cut off. */
-const PURGE_LOOKS = 3;
-
-/** Videos deleted in one go by `removeOutdated`. */
+/** Videos deleted in one run of `removeOutdated`. */
 const REMOVAL_BATCH = 100;
 
-/** How long the tombstone of a deleted video is kept, for reports of engines that come late. */
+/** How long tombstones are stored, for late reports of engines. */
 const TOMBSTONE_DAYS = 30;
 
-/** Tombstones removed or purged again in one go by `pruneTombstones`. */
+/** Tombstones deleted in one statement by `pruneTombstones`. */
 const TOMBSTONE_BATCH = 1000;
 
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
-  readonly #transitions: VideoTransitions;
-  readonly #events: WebhookEventsService;
-  readonly #logger: Logger;
-  readonly #settings: { baseUrl: string; stragglerSeconds: number };
+  readonly #lifecycle: VideoLifecycle;
+  readonly #baseUrl: string;
 
-  constructor(deps: {
-    db: Database;
-    objects: ObjectStore;
-    transitions: VideoTransitions;
-    events: WebhookEventsService;
-    logger: Logger;
-    settings: { baseUrl: string; stragglerSeconds: number };
-  }) {
+  constructor(deps: { db: Database; objects: ObjectStore; lifecycle: VideoLifecycle; baseUrl: string }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
-    this.#transitions = deps.transitions;
-    this.#events = deps.events;
-    this.#logger = deps.logger;
-    this.#settings = deps.settings;
+    this.#lifecycle = deps.lifecycle;
+    this.#baseUrl = deps.baseUrl;
   }
 
   /** Creates a video that waits for its upload, in the caller's transaction. */
@@ -69,7 +47,7 @@ export class VideosService {
     return insertVideo(trx, video);
   }
 
-  /** The record of one video. Throws 404 `video_not_found`, also for another workspace's. */
+  /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */
   async get(workspaceId: string, videoId: string): Promise<VideoRecord> {
     return this.#record(this.#db, workspaceId, videoId);
   }
@@ -81,21 +59,20 @@ export class VideosService {
     page: { order: 'asc' | 'desc'; after: Position | undefined; limit: number },
   ): Promise<Page<VideoRecord>> {
     const rows = await listVideos(this.#db, workspaceId, filter, { ...page, limit: page.limit + 1 });
-    return toPage(rows, page.limit, (row) => toVideoRecord(row, this.#settings.baseUrl));
+    return toPage(rows, page.limit, (row) => toVideoRecord(row, this.#baseUrl));
   }
 
-  /** Changes what the owner may choose; of two changes at once, each sees the other's. Throws 404 `video_not_found`. */
+  /** Changes what the owner may choose. Concurrent changes are made one after the other. Throws 404 `video_not_found`. */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
     return this.#db.transaction().execute(async (trx) => {
-      const columns = patchedColumns(await lockOwn(trx, workspaceId, videoId), patch);
-      if (Object.keys(columns).length > 0) await updateVideo(trx, videoId, columns);
+      await patchVideo(trx, await lockOwn(trx, workspaceId, videoId), patch);
       return this.#record(trx, workspaceId, videoId);
     });
   }
 
   /**
-   * Has a failed video transcoded again from the source that was kept. Throws 404 `video_not_found`, 409
-   * `video_not_failed` or `source_not_available`, and 503 while the storage is away.
+   * Has a failed video transcoded again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
+   * `source_not_available`, and 503 while the storage is unavailable.
    */
   async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
     const failed = await findVideo(this.#db, workspaceId, videoId);
@@ -109,99 +86,50 @@ export class VideosService {
     }
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
-      if (!(await this.#transitions.retry(trx, video))) throw notFailed(video.status);
+      if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
     };
   }
 
+  /** Begins the retry at once, after its transaction was committed. */
+  retryCommitted(): void {
+    this.#lifecycle.committed();
+  }
+
   /**
-   * Deletes a video in any status: gone for every reader when this resolves, its key and everything its owner wrote erased
-   * in the same transaction; its objects follow by a job. Throws 404 `video_not_found`.
+   * Deletes a video in any status. The transaction erases its key and everything that its owner wrote; its objects are purged
+   * afterwards. Throws 404 `video_not_found`.
    */
   async delete(workspaceId: string, videoId: string): Promise<void> {
-    if (!(await this.#remove(workspaceId, videoId))) throw videoNotFound(videoId);
+    if (!(await this.#delete(workspaceId, videoId))) throw videoNotFound(videoId);
   }
 
-  /** Deletes the videos made with test keys whose time is over. Safe to run on several instances. */
+  /** Deletes the videos of test keys that are due for removal. Safe on several instances. */
   async removeOutdated(): Promise<void> {
     const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
-    await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#remove(workspaceId, videoId));
+    await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#delete(workspaceId, videoId));
   }
 
-  /** Removes the objects no row speaks of any more, and looks again later. Safe to repeat. */
-  async purge({
-    videoId,
-    workspaceId,
-    look,
-  }: {
-    videoId: string;
-    workspaceId: string;
-    look: number;
-  }): Promise<void> {
-    const row = await findVideoOrTombstone(this.#db, videoId);
-    for (const prefix of prefixesToPurge(workspaceId, videoId, row)) await this.#objects.deletePrefix(prefix);
-    if (!takesUploads(row)) await this.#objects.abortUploads?.(sourcePrefix(workspaceId, videoId));
-    if (row?.deleted_at === null && row.source_key !== null) {
-      await this.#purgeLostTransfers(workspaceId, videoId, row.source_key);
-    }
-    if (look >= PURGE_LOOKS) {
-      await recordPurge(this.#db, videoId);
-      return;
-    }
-    await addJob(
-      this.#db,
-      'purge-objects',
-      { videoId, workspaceId, look: look + 1 },
-      { delaySeconds: this.#settings.stragglerSeconds * look },
-    );
-  }
-
-  /** Removes old tombstones, and purges again what could not be purged. Safe to run on several instances. */
+  /** Deletes old tombstones, once their objects are purged. Safe on several instances. */
   async pruneTombstones(): Promise<void> {
     let removed: number;
     do removed = await deleteTombstones(this.#db, TOMBSTONE_DAYS, TOMBSTONE_BATCH);
     while (removed === TOMBSTONE_BATCH);
-    for (let after = '', count = TOMBSTONE_BATCH; count === TOMBSTONE_BATCH; ) {
-      const unpurged = await findUnpurged(this.#db, TOMBSTONE_DAYS, { after, limit: TOMBSTONE_BATCH });
-      for (const video of unpurged) {
-        await addJob(this.#db, 'purge-objects', { ...video, look: 1 }, { key: `purge:${video.videoId}` });
-      }
-      after = unpurged.at(-1)?.videoId ?? after;
-      count = unpurged.length;
-    }
   }
 
-  async #remove(workspaceId: string, videoId: string): Promise<boolean> {
-    const removed = await this.#db.transaction().execute(async (trx) => {
+  #delete(workspaceId: string, videoId: string): Promise<boolean> {
+    return this.#lifecycle.transaction(async (trx) => {
       const video = await lockVideo(trx, videoId);
       if (video?.workspace_id !== workspaceId) return false;
-      const deletedAt = await turnIntoTombstone(trx, videoId);
-      await addJob(trx, 'purge-objects', { videoId, workspaceId, look: 1 });
-      await this.#events.record(trx, 'video.deleted', workspaceId, {
-        id: videoId,
-        title: video.title,
-        status: 'deleted',
-        deletedAt: deletedAt.toISOString(),
-      });
+      await this.#lifecycle.delete(trx, video);
       return true;
     });
-    if (removed) this.#logger.info('video.deleted', { videoId });
-    return removed;
   }
 
   async #record(db: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
     const row = await findVideo(db, workspaceId, videoId);
     if (row === undefined) throw videoNotFound(videoId);
-    return toVideoRecord(row, this.#settings.baseUrl);
-  }
-
-  /** Once a source was taken in, whatever another transfer stored is of no use to anybody. */
-  async #purgeLostTransfers(workspaceId: string, videoId: string, source: string): Promise<void> {
-    const all = sourcePrefix(workspaceId, videoId);
-    for await (const { key } of this.#objects.list(all)) {
-      const lost = prefixOfLostTransfer(all, key, source);
-      if (lost !== null) await this.#objects.deletePrefix(lost);
-    }
+    return toVideoRecord(row, this.#baseUrl);
   }
 
   async #isStored(key: string): Promise<boolean> {

@@ -1,11 +1,21 @@
 import type { FailureCode } from '@framelane/contracts/failures';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { VideoRendition } from '@framelane/contracts/renditions';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { inSeconds } from '../db/due-rows.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
-import type { Environment, NewVideo, Schema, VideoRow, VideoStatus } from '../db/schema.ts';
+import type {
+  AttemptOutcome,
+  Environment,
+  PlaybackPolicy,
+  Schema,
+  VideoRow,
+  VideoStatus,
+} from '../db/schema.ts';
+import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithTicket } from './video-record.ts';
-import { MOVES, type MoveName } from './video-status.ts';
 
 const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
@@ -18,8 +28,25 @@ export type VideoFilter = {
   titleContains: string | undefined;
 };
 
+/** A video that waits for its upload; it is removed after `removeInSeconds`, unless that is null. */
+export type NewVideo = Pick<
+  VideoRow,
+  'id' | 'environment' | 'filename' | 'title' | 'metadata' | 'tags' | 'passthrough'
+> & { workspaceId: string; playbackPolicy: PlaybackPolicy; removeInSeconds: number | null };
+
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  await db.insertInto('videos').values(video).execute();
+  const { workspaceId, playbackPolicy, removeInSeconds, metadata, ...columns } = video;
+  await db
+    .insertInto('videos')
+    .values({
+      ...columns,
+      workspace_id: workspaceId,
+      status: 'uploading',
+      metadata: JSON.stringify(metadata),
+      playback_policy: playbackPolicy,
+      remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
+    })
+    .execute();
 }
 
 /** A living video of this workspace. */
@@ -47,7 +74,7 @@ export async function findVideoOrTombstone(db: Database, videoId: string): Promi
   return db.selectFrom('videos').selectAll().where('id', '=', videoId).executeTakeFirst();
 }
 
-/** A living video, its row locked until the transaction ends. Every transition begins here, so none can deadlock. */
+/** A living video, its row locked until the transaction ends. Every move begins here, so moves cannot deadlock. */
 export async function lockVideo(db: Database, videoId: string): Promise<VideoRow | undefined> {
   return db
     .selectFrom('videos')
@@ -58,7 +85,7 @@ export async function lockVideo(db: Database, videoId: string): Promise<VideoRow
     .executeTakeFirst();
 }
 
-/** The living videos of a workspace that the filter lets through. */
+/** The living videos of a workspace that match the filter. */
 export async function listVideos(
   db: Database,
   workspaceId: string,
@@ -113,40 +140,73 @@ function kindsOf(filter: VideoFilter) {
   )`;
 }
 
-/** A guarded move: changes the row only from a status the move may begin in. Resolves with whether it did. */
-export async function moveVideo(
-  db: Database,
-  videoId: string,
-  move: MoveName,
-  values: UpdateObject<Schema, 'videos'>,
-): Promise<boolean> {
-  const { from, to } = MOVES[move];
-  const result = await db
-    .updateTable('videos')
-    .set({ ...values, status: to, updated_at: sql`now()` })
-    .where('id', '=', videoId)
-    .where('deleted_at', 'is', null)
-    .where('status', 'in', from)
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+/** A file that an upload has stored. */
+export type StoredFile = { sourceKey: string; bytes: number; sha256: string };
+
+/** Moves a video to `processing` with its file. */
+export async function storeFile(trx: Database, videoId: string, file: StoredFile): Promise<void> {
+  await setStatus(trx, videoId, 'processing', {
+    size: file.bytes,
+    sha256: file.sha256,
+    source_key: file.sourceKey,
+    storage_bytes: file.bytes,
+    uploaded_at: sql`now()`,
+  });
+}
+
+/** What the master playlist and the accounting need to know of the stored renditions. */
+export type StoredRenditions = { variants: VideoRendition[]; targetDuration: number; bytes: number };
+
+/** Moves a video to `ready` with what an attempt found and made. */
+export async function storeResult(
+  trx: Database,
+  video: VideoRow,
+  { source, duration, inputIssues, poster, storyboard }: Manifest,
+  renditions: StoredRenditions,
+): Promise<void> {
+  const { container, videoCodec, audioCodec } = source;
+  await setStatus(trx, video.id, 'ready', {
+    duration,
+    width: source.width,
+    height: source.height,
+    frame_rate: source.frameRate,
+    source: JSON.stringify({ container, videoCodec, audioCodec }),
+    input_issues: JSON.stringify(inputIssues),
+    variants: renditions.variants,
+    target_duration: renditions.targetDuration,
+    poster_bytes: poster?.bytes ?? null,
+    storyboard: storyboard && JSON.stringify(storyboard),
+    storage_bytes: (video.size ?? 0) + renditions.bytes,
+    progress: 100,
+    ready_at: sql`now()`,
+  });
 }
 
 /** Moves a video to `failed` and erases its content key. */
-export async function moveToFailed(
-  db: Database,
+export async function storeFailure(
+  trx: Database,
   videoId: string,
   error: { code: FailureCode; message: string },
-): Promise<boolean> {
-  return moveVideo(db, videoId, 'fail', {
+): Promise<void> {
+  await setStatus(trx, videoId, 'failed', {
     error_code: error.code,
     error_message: error.message,
     content_key: null,
   });
 }
 
-/** Moves a failed video back to `processing` as if no attempt had gone wrong; the attempts keep their numbers. */
-export async function moveToRetry(db: Database, videoId: string): Promise<boolean> {
-  return moveVideo(db, videoId, 'retry', {
+/** Has a processing video wait for another attempt. */
+export async function storeFailedAttempts(
+  trx: Database,
+  videoId: string,
+  failedAttempts: number,
+): Promise<void> {
+  await setStatus(trx, videoId, 'processing', { failed_attempts: failedAttempts });
+}
+
+/** Moves a failed video to `processing` without its failed attempts; the attempts keep their numbers. */
+export async function resetFailure(trx: Database, videoId: string): Promise<void> {
+  await setStatus(trx, videoId, 'processing', {
     error_code: null,
     error_message: null,
     failed_attempts: 0,
@@ -154,29 +214,63 @@ export async function moveToRetry(db: Database, videoId: string): Promise<boolea
   });
 }
 
-/** Changes columns of a video without moving it. */
-export async function updateVideo(
-  db: Database,
+/** A command that is due belongs to the status before. */
+async function setStatus(
+  trx: Database,
   videoId: string,
+  status: VideoStatus,
   values: UpdateObject<Schema, 'videos'>,
 ): Promise<void> {
-  await db
+  await trx
     .updateTable('videos')
-    .set({ ...values, updated_at: sql`now()` })
+    .set({ ...values, status, command_due_at: null, command_claimed_until: null, updated_at: sql`now()` })
     .where('id', '=', videoId)
     .execute();
 }
 
-/** Begins the wait for an engine, after the delay. Resolves with that time, which is the database's. */
-export async function beginWaiting(db: Database, videoId: string, delaySeconds: number): Promise<Date> {
-  const due = sql<Date>`now() + make_interval(secs => ${delaySeconds})`;
-  const row = await db
+/** Makes a transcode command due after the delay; the wait for an engine begins then. */
+export async function makeCommandDue(trx: Database, videoId: string, delaySeconds: number): Promise<void> {
+  const due = inSeconds(delaySeconds);
+  await trx
     .updateTable('videos')
-    .set({ command_issued_at: due, waiting_since: due, updated_at: sql`now()` })
+    .set({ command_due_at: due, waiting_since: due })
     .where('id', '=', videoId)
-    .returning('waiting_since')
-    .executeTakeFirstOrThrow();
-  return row.waiting_since as Date;
+    .execute();
+}
+
+/** Stores the number of a new attempt and its sealed content key. Its command, if still due, has been followed. */
+export async function storeAttempt(
+  trx: Database,
+  videoId: string,
+  attempt: number,
+  sealedContentKey: string,
+): Promise<void> {
+  await setStatus(trx, videoId, 'processing', { attempt, content_key: sealedContentKey });
+}
+
+/** Closes the open attempt of a video, if there is one. */
+export async function closeOpenAttempt(
+  trx: Database,
+  videoId: string,
+  outcome: AttemptOutcome,
+): Promise<void> {
+  await trx
+    .updateTable('attempts')
+    .set({ outcome, finished_at: sql`now()` })
+    .where('video_id', '=', videoId)
+    .where('outcome', 'is', null)
+    .execute();
+}
+
+/** Changes what the owner may choose. Throws 400 `validation_failed` when the metadata would become too large. */
+export async function patchVideo(trx: Database, video: VideoRow, patch: VideoPatch): Promise<void> {
+  const columns = patchedColumns(video, patch);
+  if (Object.keys(columns).length === 0) return;
+  await trx
+    .updateTable('videos')
+    .set({ ...columns, updated_at: sql`now()` })
+    .where('id', '=', video.id)
+    .execute();
 }
 
 /** Raises the progress; it never falls. Resolves with whether it rose. */
@@ -192,7 +286,7 @@ export async function raiseProgress(db: Database, videoId: string, percent: numb
   return result.numUpdatedRows === 1n;
 }
 
-/** Living videos whose time is over. */
+/** Living videos that are due for removal, those due for longest first. */
 export async function findVideosToRemove(
   db: Database,
   limit: number,
@@ -208,20 +302,18 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: its tickets, attempts and renditions go, and so does everything its
- * owner wrote or sent. What is kept serves the purge. Resolves with the time of the deletion.
+ * Turns a living video, locked, into a tombstone: deletes its ticket, attempts and renditions, and blanks everything that
+ * its owner wrote or sent. The other columns serve the purge.
  */
-export async function turnIntoTombstone(db: Database, videoId: string): Promise<Date> {
+export async function turnIntoTombstone(db: Database, videoId: string): Promise<void> {
   for (const table of ['renditions', 'attempts', 'upload_tickets'] as const) {
     await db.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
-  const { deleted_at } = await db
+  await db
     .updateTable('videos')
     .set({ ...BLANK, deleted_at: sql`now()`, updated_at: sql`now()` })
     .where('id', '=', videoId)
-    .returning((eb) => eb.ref('deleted_at').$castTo<Date>().as('deleted_at'))
-    .executeTakeFirstOrThrow();
-  return deleted_at;
+    .execute();
 }
 
 /** Every column that holds something of the owner or of the file. */
@@ -233,7 +325,6 @@ const BLANK = {
   passthrough: null,
   size: null,
   sha256: null,
-  content_type: null,
   source: null,
   input_issues: '[]',
   duration: null,
@@ -246,49 +337,33 @@ const BLANK = {
   storyboard: null,
   storage_bytes: 0,
   content_key: null,
+  command_due_at: null,
+  command_claimed_until: null,
   error_message: null,
 } as const satisfies UpdateObject<Schema, 'videos'>;
 
-/** Records that the objects of a deleted video are gone. */
-export async function recordPurge(db: Database, videoId: string): Promise<void> {
-  await db
-    .updateTable('videos')
-    .set({ purged_at: sql`now()` })
-    .where('id', '=', videoId)
-    .where('deleted_at', 'is not', null)
-    .execute();
-}
-
-/** Removes up to `limit` tombstones of that age whose objects are gone. Resolves with their number. */
+/** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
 export async function deleteTombstones(db: Database, olderThanDays: number, limit: number): Promise<number> {
   const result = await db
     .deleteFrom('videos')
-    .where('id', 'in', tombstones(db, olderThanDays).where('purged_at', 'is not', null).limit(limit))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('videos as old')
+        .select('old.id')
+        .where('old.deleted_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('object_purges')
+                .select('video_id')
+                .whereRef('object_purges.video_id', '=', 'old.id'),
+            ),
+          ),
+        )
+        .limit(limit),
+    )
     .executeTakeFirst();
   return Number(result.numDeletedRows);
-}
-
-/** Up to `limit` tombstones of that age whose purge has not ended, after the one with that id. */
-export async function findUnpurged(
-  db: Database,
-  olderThanDays: number,
-  { after, limit }: { after: string; limit: number },
-): Promise<{ videoId: string; workspaceId: string }[]> {
-  const rows = await tombstones(db, olderThanDays)
-    .select('workspace_id')
-    .where('purged_at', 'is', null)
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id, workspace_id }) => ({ videoId: id, workspaceId: workspace_id }));
-}
-
-function tombstones(db: Database, olderThanDays: number) {
-  return db
-    .selectFrom('videos')
-    .select('id')
-    .where('deleted_at', '<', sql<Date>`now() - make_interval(days => ${olderThanDays})`);
 }
 
 /** When the ticket of the video at hand expires. */

@@ -1,7 +1,8 @@
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import type { Logger } from '@framelane/service-kit/logger';
-import type { Backlog } from '../db/backlog.ts';
+import type { DueWork } from '../background/due-loop.ts';
 import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import {
   type ClaimedDelivery,
@@ -29,7 +30,11 @@ const CLAIM_MARGIN_SECONDS = 15;
 const RETENTION_DAYS = 30;
 
 /** Claims due deliveries, attempts them and records the outcomes (ADR 21). */
-export class WebhookDeliveriesService {
+export class WebhookDeliveriesService implements DueWork<ClaimedDelivery> {
+  readonly name = 'webhook-deliveries';
+  readonly pollMs = 250;
+  // Attempts do little but wait for endpoints.
+  readonly concurrency = 200;
   readonly #db: Database;
   readonly #sender: DeliverySender;
   readonly #logger: Logger;
@@ -71,7 +76,7 @@ export class WebhookDeliveriesService {
    * Attempts a claimed delivery, or gives it up when its endpoint is disabled. Never rejects: a delivery that cannot be
    * signed or recorded is attempted again when its claim has expired.
    */
-  async attempt(delivery: ClaimedDelivery): Promise<void> {
+  async perform(delivery: ClaimedDelivery): Promise<void> {
     try {
       if (!delivery.enabled) {
         await this.#inTurn(delivery.endpoint_id, () => this.#giveUp(delivery));

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Backlog } from '../db/backlog.ts';
 import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds, isDue as isRowDue, secondsSince } from '../db/due-rows.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import type {
   DeliveryFailure,
@@ -173,7 +173,7 @@ export async function findBacklog(db: Database): Promise<{ due: Backlog; schedul
     .select([
       sql<number>`count(*) filter (where next_attempt_at <= now())`.as('due'),
       sql<number>`count(*) filter (where next_attempt_at > now())`.as('scheduled'),
-      sql<number>`greatest(extract(epoch from now() - min(next_attempt_at)), 0)::float8`.as('dueSeconds'),
+      secondsSince(sql`min(next_attempt_at)`).as('dueSeconds'),
     ])
     .where('next_attempt_at', 'is not', null)
     .executeTakeFirstOrThrow();
@@ -378,11 +378,7 @@ export async function deleteOldEvents(db: Database, olderThanDays: number): Prom
 }
 
 /** Due, and unclaimed or with an expired claim. */
-const isDue = sql`next_attempt_at <= now() and (claimed_until is null or claimed_until <= now())`;
-
-function inSeconds(seconds: number) {
-  return sql<Date>`now() + make_interval(secs => ${seconds})`;
-}
+const isDue = isRowDue('next_attempt_at', 'claimed_until');
 
 function deliveries(db: Database) {
   return db

@@ -7,8 +7,10 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type ControlPlaneConfig, readControlPlaneConfig } from '../../src/config.ts';
-import { ControlPlane, type ControlPlaneDeps } from '../../src/control-plane.ts';
+import type { ControlPlaneDeps } from '../../src/context.ts';
+import { ControlPlane } from '../../src/control-plane.ts';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
+import type { MaintenanceStep } from '../../src/metrics/metrics.ts';
 import { createTestDatabase } from './database.ts';
 import { HandPlayedEngine } from './engine.ts';
 
@@ -33,7 +35,9 @@ export type TestControlPlane = {
   /** Starts another one on the same database. */
   startAnother(
     changes?: Partial<ControlPlaneConfig>,
-  ): Promise<{ url: string; internalUrl: string; stop(): Promise<void> }>;
+  ): Promise<Pick<TestControlPlane, 'url' | 'maintain' | 'stop'> & { internalUrl: string }>;
+  /** Takes maintenance steps at once. */
+  maintain(...steps: MaintenanceStep[]): Promise<void>;
   /** Stops only the control plane. */
   stopAlone(): Promise<void>;
   /** Requests a ticket and resolves with the response. */
@@ -120,9 +124,11 @@ export async function startControlPlane(
       return {
         url: `http://127.0.0.1:${its.port}`,
         internalUrl: `http://127.0.0.1:${its.internalPort}`,
+        maintain: (...steps) => another.maintain(...steps),
         stop: () => another.stop(),
       };
     },
+    maintain: (...steps) => controlPlane.maintain(...steps),
     stopAlone: async () => {
       running.splice(running.indexOf(controlPlane), 1);
       await controlPlane.stop();

@@ -31,7 +31,7 @@ async function intakeWith(disk: { free: boolean }) {
 
 function command(videoId: string): MessageOf<'transcode'> {
   return createMessage('transcode', {
-    ...{ videoId, workspaceId: 'ws', sourceKey: 'sources/s' },
+    ...{ videoId, workspaceId: 'ws' },
     ...{ sourceBytes: 1, waitingSince: new Date().toISOString() },
   });
 }

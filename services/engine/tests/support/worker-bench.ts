@@ -155,7 +155,7 @@ export class WorkerBench {
   async command(videoId: string): Promise<void> {
     const sourceBytes = this.commandedBytes ?? this.#bytes.get(videoId) ?? 1;
     const waitingSince = this.waitingSince.toISOString();
-    const data = { videoId, workspaceId: WORKSPACE, sourceKey: sourceOf(videoId), sourceBytes, waitingSince };
+    const data = { videoId, workspaceId: WORKSPACE, sourceBytes, waitingSince };
     await this.#bus.publish(createMessage('transcode', data));
   }
 

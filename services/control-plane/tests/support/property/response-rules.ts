@@ -3,7 +3,7 @@ import type { RequestPlan } from './request-plans.ts';
 
 /** What a response must never contain: stack traces, paths of the code, messages of the database. */
 const INTERNALS =
-  /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|graphile|pg_/;
+  /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|pg_/;
 
 /** Errors that every path can respond with, and their codes; the last two are for any body. */
 const GENERAL: Record<number, string> = {

@@ -1,4 +1,4 @@
-/** Metrics in the text format of Prometheus, parsed strictly. For tests. */
+/** Metrics in the text format of Prometheus, parsed strictly. */
 export class PrometheusText {
   /** The value of each series. The key is the name with the labels exactly as written. */
   readonly series = new Map<string, number>();

@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { prefixesToPurge, prefixOfLostTransfer, takesUploads } from './leftovers.ts';
+import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
 
 const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
-const uploaded_at = new Date();
-const living = { deleted_at: null, uploaded_at };
+const living = { id: 'v', workspace_id: 'w', deleted_at: null, uploaded_at: new Date() };
 
 describe('prefixesToPurge', () => {
   test.each([
-    ['unknown', undefined, EVERYTHING],
     ['deleted', { ...living, status: 'ready', attempt: 2, deleted_at: new Date() }, EVERYTHING],
     ['failed without an upload', { ...living, status: 'failed', attempt: 0, uploaded_at: null }, EVERYTHING],
     ['failed', { ...living, status: 'failed', attempt: 2 }, ['hls/w/v/a1/', 'hls/w/v/a2/']],
@@ -15,20 +13,19 @@ describe('prefixesToPurge', () => {
     ['processing, unclaimed', { ...living, status: 'processing', attempt: 0 }, []],
     ['processing', { ...living, status: 'processing', attempt: 3 }, ['hls/w/v/a1/', 'hls/w/v/a2/']],
     ['ready', { ...living, status: 'ready', attempt: 2 }, ['hls/w/v/a1/']],
-  ] as const)('%s', (_, row, prefixes) => {
-    expect(prefixesToPurge('w', 'v', row)).toEqual(prefixes);
+  ] as const)('%s', (_, video, prefixes) => {
+    expect(prefixesToPurge(video)).toEqual(prefixes);
   });
 });
 
-describe('takesUploads', () => {
+describe('acceptsUploads', () => {
   test.each([
-    ['unknown', undefined, false],
     ['uploading', { deleted_at: null, status: 'uploading' }, true],
     ['uploading, deleted', { deleted_at: new Date(), status: 'uploading' }, false],
     ['processing', { deleted_at: null, status: 'processing' }, false],
     ['failed', { deleted_at: null, status: 'failed' }, false],
-  ] as const)('%s', (_, row, expected) => {
-    expect(takesUploads(row)).toBe(expected);
+  ] as const)('%s', (_, video, expected) => {
+    expect(acceptsUploads(video)).toBe(expected);
   });
 });
 

@@ -1,0 +1,96 @@
+import { createMessage } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { DueWork } from '../background/due-loop.ts';
+import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
+import {
+  claimDueCommands,
+  type DueCommand,
+  findLatestClaimed,
+  findOverdueCommands,
+  findUnclaimed,
+  makeAllDue,
+  makeDueAgain,
+  recordPublished,
+  type UnclaimedCommand,
+} from './commands.store.ts';
+
+/** Longer than the message bus waits for a confirm. */
+const CLAIM_SECONDS = 30;
+
+/**
+ * How long a published command can be on its way to the queue, or with an engine that does not reach the control plane.
+ * Afterwards it is either in the queue or lost.
+ */
+const COMMAND_IN_TRANSIT_SECONDS = 15 * 60;
+
+/** The outbox of transcode commands: publishes those that are due, and makes lost ones due again (ADR 24). */
+export class TranscodeCommands implements DueWork<DueCommand> {
+  readonly name = 'transcode-commands';
+  readonly pollMs = 1000;
+  readonly concurrency = 10;
+  readonly #db: Database;
+  readonly #bus: MessageBus;
+  readonly #logger: Logger;
+
+  constructor(deps: { db: Database; bus: MessageBus; logger: Logger }) {
+    this.#db = deps.db;
+    this.#bus = deps.bus;
+    this.#logger = deps.logger;
+  }
+
+  claim(limit: number): Promise<DueCommand[]> {
+    return claimDueCommands(this.#db, limit, CLAIM_SECONDS);
+  }
+
+  /** Publishes a command. Without a confirm the command stays due and is published again: engines ignore the second one. */
+  async perform(command: DueCommand): Promise<void> {
+    const { videoId, workspaceId, sourceBytes, waitingSince } = command;
+    const data = { videoId, workspaceId, sourceBytes, waitingSince: waitingSince.toISOString() };
+    await this.#bus.publish(createMessage('transcode', data));
+    await recordPublished(this.#db, command);
+  }
+
+  /**
+   * Publishes lost commands again, and none that only waits in the queue. A command is lost when an engine has claimed a
+   * video that was sent after it, or when the queue is empty. Safe on several instances.
+   */
+  async reissueLost(): Promise<void> {
+    const unclaimed = await findUnclaimed(this.#db, COMMAND_IN_TRANSIT_SECONDS);
+    if (unclaimed.length === 0) return;
+    const latestClaimed = await findLatestClaimed(this.#db);
+    const { overtaken = [], others = [] } = Object.groupBy(unclaimed, (command) =>
+      isOvertaken(command, latestClaimed) ? 'overtaken' : 'others',
+    );
+    await this.#reissue(overtaken);
+    if (others.length > 0 && (await this.#bus.countWaiting('engine.commands')) === 0) {
+      await this.#reissue(others);
+    }
+  }
+
+  /** Publishes the commands of all videos that wait for an engine. For the moment when no queue holds any. */
+  restart(): Promise<void> {
+    return makeAllDue(this.#db);
+  }
+
+  /** The commands that are due and not published. */
+  backlog(): Promise<Backlog> {
+    return findOverdueCommands(this.#db);
+  }
+
+  async #reissue(commands: UnclaimedCommand[]): Promise<void> {
+    await forEachSettled(commands, async (command) => {
+      if (await makeDueAgain(this.#db, command)) {
+        this.#logger.warn('transcode.command_reissued', { videoId: command.videoId });
+      }
+    });
+  }
+}
+
+/** Whether an engine has claimed a video that was sent so much later that this command had to be delivered before. */
+function isOvertaken({ publishedAt }: UnclaimedCommand, latestClaimed: Date | null): boolean {
+  if (latestClaimed === null) return false;
+  return latestClaimed.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;
+}

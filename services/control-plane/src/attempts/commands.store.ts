@@ -1,0 +1,114 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+
+/** A transcode command that is due. `dueAt` identifies the command: a later one of the video is due at another time. */
+export type DueCommand = {
+  videoId: string;
+  workspaceId: string;
+  sourceBytes: number;
+  waitingSince: Date;
+  dueAt: Date;
+};
+
+/** A published command that no engine has claimed. */
+export type UnclaimedCommand = { videoId: string; publishedAt: Date };
+
+/** Claims up to `limit` commands that are due, in the order of their due times. */
+export async function claimDueCommands(
+  db: Database,
+  limit: number,
+  leaseSeconds: number,
+): Promise<DueCommand[]> {
+  const { rows } = await sql<DueCommand>`
+    with due as (
+      select id from videos where ${isDue('command_due_at', 'command_claimed_until')}
+      order by command_due_at limit ${limit}
+      for update skip locked
+    )
+    update videos video set command_claimed_until = ${inSeconds(leaseSeconds)}
+    from due where video.id = due.id
+    returning video.id as "videoId", workspace_id as "workspaceId", size as "sourceBytes",
+      waiting_since as "waitingSince", command_due_at as "dueAt"`.execute(db);
+  return rows;
+}
+
+/** Records that the queue has a command, unless a later one is due by now. */
+export async function recordPublished(db: Database, command: DueCommand): Promise<void> {
+  await db
+    .updateTable('videos')
+    .set({ command_due_at: null, command_claimed_until: null, command_published_at: sql`now()` })
+    .where('id', '=', command.videoId)
+    .where('command_due_at', '=', command.dueAt)
+    .execute();
+}
+
+/** The commands that were published at least that long ago and not claimed since, in the order of their publication. */
+export async function findUnclaimed(db: Database, seconds: number): Promise<UnclaimedCommand[]> {
+  return db
+    .selectFrom('videos')
+    .select(['id as videoId', (eb) => eb.ref('command_published_at').$castTo<Date>().as('publishedAt')])
+    .where(isWaiting)
+    .where('command_due_at', 'is', null)
+    .where('command_published_at', '<=', inSeconds(-seconds))
+    .orderBy('command_published_at')
+    .execute();
+}
+
+/**
+ * Makes a published command due again. Resolves with false when an engine has claimed the video since, or a command
+ * was published.
+ */
+export async function makeDueAgain(db: Database, command: UnclaimedCommand): Promise<boolean> {
+  const result = await db
+    .updateTable('videos')
+    .set({ command_due_at: sql`now()` })
+    .where('id', '=', command.videoId)
+    .where(isWaiting)
+    .where('command_due_at', 'is', null)
+    .where('command_published_at', '=', command.publishedAt)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Makes the command of every video due that waits for an engine now, whether it was published or claimed. */
+export async function makeAllDue(db: Database): Promise<void> {
+  await db
+    .updateTable('videos')
+    .set({ command_due_at: sql`now()`, command_claimed_until: null })
+    .where(isWaiting)
+    .where('waiting_since', '<=', sql<Date>`now()`)
+    .execute();
+}
+
+/**
+ * When the latest of all videos that an engine has claimed began to wait for it. The queue delivers commands in order, so
+ * it has delivered every command that was published before.
+ */
+export async function findLatestClaimed(db: Database): Promise<Date | null> {
+  const row = await db
+    .selectFrom('videos')
+    .select('waiting_since')
+    .where('waiting_since', 'is not', null)
+    .where('deleted_at', 'is', null)
+    .where(({ eb, or, exists }) => or([eb('status', '<>', 'processing'), exists(openAttempt)]))
+    .orderBy('waiting_since', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.waiting_since ?? null;
+}
+
+/** The commands that are due and not published. */
+export async function findOverdueCommands(db: Database): Promise<Backlog> {
+  return db
+    .selectFrom('videos')
+    .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(command_due_at)`).as('oldestSeconds')])
+    .where('command_due_at', '<=', sql<Date>`now()`)
+    .executeTakeFirstOrThrow();
+}
+
+/** The open attempt of the video at hand. */
+const openAttempt = sql`(select from attempts where video_id = videos.id and outcome is null)`;
+
+/** Whether the video at hand waits for an engine. */
+const isWaiting = sql<boolean>`status = 'processing' and deleted_at is null and not exists ${openAttempt}`;

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@framelane/service-kit/logger';
+
+/** Pause after a claim that failed, as while the database is unavailable. */
+const FAILED_CLAIM_MS = 1000;
+
+/** Interval in which claims on work in progress are renewed. */
+const RENEW_MS = 10_000;
+
+/** How long a renewed claim lasts: the work of a process that was killed is due again after that time. */
+export const RENEWED_CLAIM_SECONDS = 30;
+
+/** One kind of work on due rows. */
+export type DueWork<T> = {
+  /** Names the work in the log. */
+  name: string;
+  /** How soon a row that has become due is found by a loop that nobody wakes. */
+  pollMs: number;
+  /** Items in work at once in one control plane. */
+  concurrency: number;
+  /** Claims up to `limit` due rows, each for long enough to be worked on. An expired claim makes its row due again. */
+  claim(limit: number): Promise<T[]>;
+  /** Does the work and records it. When it rejects, the row is due again once its claim has expired. */
+  perform(item: T): Promise<void>;
+  /** Renews the claim on work that can take longer than it lasts. */
+  renew?(item: T): Promise<void>;
+  /** Interrupts the work in progress, so that a stop need not wait for it. */
+  interrupt?(): void;
+};
+
+/** Claims due rows and works on them, many at once, until it is stopped. Safe on several instances. */
+export class DueLoop<T> {
+  readonly #work: DueWork<T>;
+  readonly #logger: Logger;
+  readonly #inProgress = new Set<Promise<void>>();
+  /** Ends the pause before the next claim. */
+  #wake = new AbortController();
+  #stopping = false;
+  #running: Promise<void> | undefined;
+
+  constructor(work: DueWork<T>, { logger }: { logger: Logger }) {
+    this.#work = work;
+    this.#logger = logger;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Claims at once: a row has become due, or a slot is free. */
+  wake(): void {
+    this.#wake.abort();
+  }
+
+  /** Claims nothing more, interrupts what can be interrupted, and resolves when the rest has ended. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.wake();
+    this.#work.interrupt?.();
+    await this.#running;
+    await Promise.all(this.#inProgress);
+  }
+
+  async #run(): Promise<void> {
+    let failing = false;
+    while (!this.#stopping) {
+      this.#wake = new AbortController();
+      try {
+        await this.#claim();
+        failing = false;
+      } catch (error) {
+        // One warning is enough for an outage.
+        this.#logger.log(failing ? 'debug' : 'warn', 'background.claim_failed', {
+          work: this.#work.name,
+          error,
+        });
+        failing = true;
+      }
+      const pauseMs = failing ? FAILED_CLAIM_MS : this.#work.pollMs;
+      await delay(pauseMs, undefined, { signal: this.#wake.signal }).catch(() => {});
+    }
+  }
+
+  async #claim(): Promise<void> {
+    const free = this.#work.concurrency - this.#inProgress.size;
+    if (free <= 0) return;
+    for (const item of await this.#work.claim(free)) this.#begin(item);
+  }
+
+  #begin(item: T): void {
+    const work = this.#perform(item).finally(() => {
+      this.#inProgress.delete(work);
+      this.wake();
+    });
+    this.#inProgress.add(work);
+  }
+
+  /** A claim that cannot be renewed expires, which costs the same work done twice. */
+  #renew(item: T): void {
+    this.#work.renew?.(item).catch((error) => {
+      this.#logger.debug('background.claim_not_renewed', { work: this.#work.name, error });
+    });
+  }
+
+  async #perform(item: T): Promise<void> {
+    const renewal = setInterval(() => this.#renew(item), RENEW_MS);
+    try {
+      await this.#work.perform(item);
+    } catch (error) {
+      this.#logger.warn('background.work_failed', { work: this.#work.name, error });
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { transferOf } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { TranscodeCommands } from '../attempts/commands.service.ts';
+import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
+import type { ResealingService } from '../sealed-values/resealing.service.ts';
+import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+import type { VideosService } from '../videos/videos.service.ts';
+import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
+import type { MaintenanceSteps } from './maintenance.ts';
+
+/** How old an unfinished upload to the object store is before it counts as stale, unless its transfer goes on. */
+const STALE_UPLOAD_MS = 48 * 3600 * 1000;
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+/** The steps of maintenance. Those that find lost work are due every `reconcileSeconds`. */
+export function maintenanceSteps(deps: {
+  objects: ObjectStore;
+  videos: VideosService;
+  tickets: UploadTicketsService;
+  attempts: AttemptsService;
+  commands: TranscodeCommands;
+  webhookDeliveries: WebhookDeliveriesService;
+  idempotency: IdempotencyService;
+  resealing: ResealingService;
+  reconcileSeconds: number;
+}): MaintenanceSteps {
+  const { objects, videos, tickets, attempts, commands, webhookDeliveries, idempotency, resealing } = deps;
+  const often = deps.reconcileSeconds;
+  return {
+    'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
+    'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
+    'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },
+    'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
+    'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },
+    'prune-idempotency-keys': { everySeconds: HOUR, run: () => idempotency.prune() },
+    'reseal-secrets': { everySeconds: HOUR, run: () => resealing.reseal() },
+    'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
+    'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },
+  };
+}
+
+/** Aborts stale multipart uploads; a slow transfer that still holds its ticket goes on, however old it is. */
+export async function abortStaleUploads(
+  objects: Pick<ObjectStore, 'abortStaleUploads'>,
+  tickets: Pick<UploadTicketsService, 'isWanted'>,
+): Promise<void> {
+  await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
+    const transfer = transferOf(key);
+    return transfer !== null && tickets.isWanted(transfer);
+  });
+}

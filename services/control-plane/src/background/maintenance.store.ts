@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+
+/** A step whose turn it is. `dueAt` identifies the turn. */
+export type ClaimedStep = { name: string; dueAt: Date };
+
+/** Adds the steps that the database does not know yet. They are due at once. */
+export async function insertSteps(db: Database, names: readonly string[]): Promise<void> {
+  await db
+    .insertInto('maintenance_steps')
+    .values(names.map((name) => ({ name })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Claims those of the named steps that are due. */
+export async function claimDueSteps(
+  db: Database,
+  names: readonly string[],
+  leaseSeconds: number,
+): Promise<ClaimedStep[]> {
+  const { rows } = await sql<ClaimedStep>`
+    with due as (
+      select name from maintenance_steps
+      where name = any(${names}) and ${isDue('due_at', 'claimed_until')}
+      for update skip locked
+    )
+    update maintenance_steps step set claimed_until = ${inSeconds(leaseSeconds)}
+    from due where step.name = due.name
+    returning step.name, due_at as "dueAt"`.execute(db);
+  return rows;
+}
+
+/** Schedules the next turn of a step, unless that was done meanwhile. */
+export async function scheduleStep(
+  db: Database,
+  { name, dueAt }: ClaimedStep,
+  seconds: number,
+): Promise<void> {
+  await db
+    .updateTable('maintenance_steps')
+    .set({ due_at: inSeconds(seconds), claimed_until: null })
+    .where('name', '=', name)
+    .where('due_at', '=', dueAt)
+    .execute();
+}
+
+/** Has the claim on a step last for so long from now. */
+export async function renewStepClaim(
+  db: Database,
+  { name, dueAt }: ClaimedStep,
+  seconds: number,
+): Promise<void> {
+  await db
+    .updateTable('maintenance_steps')
+    .set({ claimed_until: inSeconds(seconds) })
+    .where('name', '=', name)
+    .where('due_at', '=', dueAt)
+    .execute();
+}
+
+/** Makes a step due now. */
+export async function makeStepDue(db: Database, name: string): Promise<void> {
+  await db
+    .updateTable('maintenance_steps')
+    .set({ due_at: sql<Date>`least(due_at, now())` })
+    .where('name', '=', name)
+    .execute();
+}
+
+/** Ends every claim. */
+export async function releaseClaims(db: Database): Promise<void> {
+  await db
+    .updateTable('maintenance_steps')
+    .set({ claimed_until: null })
+    .where('claimed_until', 'is not', null)
+    .execute();
+}
+
+/** The steps that are due and not done. */
+export async function findOverdueSteps(db: Database, names: readonly string[]): Promise<Backlog> {
+  return db
+    .selectFrom('maintenance_steps')
+    .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(due_at)`).as('oldestSeconds')])
+    .where('name', 'in', names)
+    .where('due_at', '<=', sql<Date>`now()`)
+    .executeTakeFirstOrThrow();
+}

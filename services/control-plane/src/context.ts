@@ -1,0 +1,202 @@
+import { SealingKeys } from '@framelane/contracts/sealing';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { ReadinessChecks } from '@framelane/service-kit/health';
+import type { Logger } from '@framelane/service-kit/logger';
+import { countRequests } from '@framelane/service-kit/metrics';
+import { sql } from 'kysely';
+import { ApiKeysService } from './api-keys/api-keys.service.ts';
+import { AttemptsService } from './attempts/attempts.service.ts';
+import { TranscodeCommands } from './attempts/commands.service.ts';
+import { authentication } from './auth/authentication.ts';
+import { DueLoop } from './background/due-loop.ts';
+import { Maintenance } from './background/maintenance.ts';
+import { maintenanceSteps } from './background/maintenance-steps.ts';
+import type { ControlPlaneConfig } from './config.ts';
+import { openDatabase, openPool } from './db/database.ts';
+import { EngineContact } from './engine-events/engine-contact.ts';
+import { routeOf } from './http/route-of.ts';
+import { IdempotencyService } from './idempotency/idempotency.service.ts';
+import { idempotent } from './idempotency/idempotent.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { StateMetrics } from './metrics/state-metrics.ts';
+import { PlaybackService } from './playback/playback.service.ts';
+import { PlaybackAccessService } from './playback/playback-access.service.ts';
+import { FailureLimit } from './rate-limits/failure-limit.ts';
+import { RequestLimit } from './rate-limits/request-limit.ts';
+import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
+import { ResealingService } from './sealed-values/resealing.service.ts';
+import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import { BandwidthMeter } from './usage/bandwidth-meter.ts';
+import { UsageService } from './usage/usage.service.ts';
+import { ObjectPurges } from './videos/object-purges.service.ts';
+import { VideoLifecycle } from './videos/video-lifecycle.ts';
+import { VideosService } from './videos/videos.service.ts';
+import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
+import { DeliverySender } from './webhooks/delivery-sender.ts';
+import { EndpointGuard } from './webhooks/endpoint-guard.ts';
+import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
+import { WebhookEventsService } from './webhooks/events.service.ts';
+import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
+
+/** What the host provides; tests override the optional ones. */
+export type ControlPlaneDeps = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  logger: Logger;
+  /** More readiness checks of the host. */
+  checks?: ReadinessChecks;
+  /** Resolves the host names of webhook endpoints; by default it asks the name servers. */
+  resolveHost?: ResolveHost;
+};
+
+/** Everything the control plane consists of. */
+export type Context = ReturnType<typeof createContext>;
+
+/** Builds everything from the configuration; nothing runs or connects yet. */
+export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
+  const { bus, objects, logger } = deps;
+  const baseUrl = `${config.publicUrl}/v1`;
+  const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
+  const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
+  const webhookKeys = contentKeys.derive('webhook secrets');
+  const pool = openPool(config.databaseUrl, logger);
+  const db = openDatabase(pool);
+  const metrics = new Metrics();
+  const checks = {
+    database: async () => void (await sql`select 1`.execute(db)),
+    queue: () => bus.check(),
+    storage: () => objects.check(),
+    ...deps.checks,
+  };
+  const contact = new EngineContact({
+    check: () => Promise.all([checks.database(), checks.queue()]),
+    shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
+  });
+
+  const events = new WebhookEventsService(config.webhooks);
+  const commands = new TranscodeCommands({ db, bus, logger });
+  const purges = new ObjectPurges({ db, objects, stragglerSeconds: config.stragglerSeconds });
+  const commandLoop = new DueLoop(commands, { logger });
+  const purgeLoop = new DueLoop(purges, { logger });
+  const onCommit = () => {
+    commandLoop.wake();
+    purgeLoop.wake();
+  };
+  const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
+  const videos = new VideosService({ db, objects, lifecycle, baseUrl });
+  const tickets = new UploadTicketsService({
+    db,
+    videos,
+    lifecycle,
+    logger,
+    metrics,
+    contact,
+    limits: config.uploads,
+    workspaceLimits: config.workspaceUploads,
+    testVideoHours: config.testVideoHours,
+  });
+  const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
+  const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
+  const usage = new UsageService({ db });
+  const bandwidth = new BandwidthMeter({
+    db,
+    logger,
+    metrics,
+    flushSeconds: config.usageFlushSeconds,
+  });
+  const attempts = new AttemptsService({
+    db,
+    lifecycle,
+    playback,
+    usage,
+    logger,
+    metrics,
+    contact,
+    settings: { ...config.attempts, contentKeys },
+  });
+
+  const guard = new EndpointGuard({
+    allowedRanges: config.webhooks.allowedRanges,
+    resolveHost: deps.resolveHost ?? resolveHost,
+  });
+  const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });
+  const webhookDeliveries = new WebhookDeliveriesService({
+    db,
+    sender: new DeliverySender({ guard, timeoutSeconds: config.webhooks.timeoutSeconds }),
+    logger,
+    metrics,
+    sealingKeys: webhookKeys,
+    settings: config.webhooks,
+  });
+
+  const idempotency = new IdempotencyService({ db, logger });
+  const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
+  const once = idempotent(db, idempotency);
+  const maintenance = new Maintenance({
+    db,
+    logger,
+    metrics,
+    steps: maintenanceSteps({
+      objects,
+      videos,
+      tickets,
+      attempts,
+      commands,
+      webhookDeliveries,
+      idempotency,
+      resealing,
+      reconcileSeconds: config.reconcileSeconds,
+    }),
+  });
+  const stateMetrics = new StateMetrics(metrics.registry, {
+    pool,
+    bus,
+    attempts,
+    background: [commands, purges, maintenance],
+    webhookDeliveries,
+    resealing,
+    logger,
+  });
+
+  const keys = new ApiKeysService({ db, logger });
+  const authenticate = authentication(keys, {
+    requests: new RequestLimit(config.rateLimits.requestsPerMinute),
+    failures: new FailureLimit(config.rateLimits.failuresPerMinute),
+  });
+
+  return {
+    config,
+    bus,
+    logger,
+    addresses,
+    db,
+    checks,
+    contact,
+    commands,
+    purges,
+    maintenance,
+    videos,
+    tickets,
+    playback,
+    playbackAccess,
+    usage,
+    bandwidth,
+    attempts,
+    webhooks,
+    idempotent: once,
+    stateMetrics,
+    keys,
+    authenticate,
+    metrics,
+    /** The loops of the background work. */
+    loops: [
+      commandLoop,
+      purgeLoop,
+      new DueLoop(webhookDeliveries, { logger }),
+      new DueLoop(maintenance, { logger }),
+    ],
+    countRequests: countRequests(metrics.registry, routeOf),
+    tokenGuesses: new TokenGuessLimit(config.rateLimits.failuresPerMinute),
+  };
+}

@@ -1,0 +1,81 @@
+import { sourcePrefix } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { type DueWork, RENEWED_CLAIM_SECONDS } from '../background/due-loop.ts';
+import type { Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
+import {
+  claimDuePurges,
+  type DuePurge,
+  endPurge,
+  findOverduePurges,
+  releasePurges,
+  renewPurgeClaim,
+  scheduleNextPass,
+} from './object-purges.store.ts';
+import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
+import { findVideoOrTombstone } from './videos.store.ts';
+
+/** Passes of a purge. The later ones find objects that engines which were cut off have stored late. */
+const PASSES = 3;
+
+/** Purges orphaned objects: those that the row of their video no longer refers to. */
+export class ObjectPurges implements DueWork<DuePurge> {
+  readonly name = 'object-purges';
+  readonly pollMs = 1000;
+  // A storage that does not respond occupies these slots alone.
+  readonly concurrency = 4;
+  readonly #db: Database;
+  readonly #objects: ObjectStore;
+  readonly #stragglerSeconds: number;
+
+  /** The second pass begins after `stragglerSeconds`, the third after twice that time. */
+  constructor(deps: { db: Database; objects: ObjectStore; stragglerSeconds: number }) {
+    this.#db = deps.db;
+    this.#objects = deps.objects;
+    this.#stragglerSeconds = deps.stragglerSeconds;
+  }
+
+  claim(limit: number): Promise<DuePurge[]> {
+    return claimDuePurges(this.#db, limit, RENEWED_CLAIM_SECONDS);
+  }
+
+  renew(purge: DuePurge): Promise<void> {
+    return renewPurgeClaim(this.#db, purge, RENEWED_CLAIM_SECONDS);
+  }
+
+  /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, for as long as it takes. */
+  async perform(purge: DuePurge): Promise<void> {
+    await this.#purge(purge.videoId);
+    if (purge.pass >= PASSES) await endPurge(this.#db, purge);
+    else await scheduleNextPass(this.#db, purge, this.#stragglerSeconds * purge.pass);
+  }
+
+  /** Ends the claims of processes that died. Only while no control plane runs. */
+  releaseClaims(): Promise<void> {
+    return releasePurges(this.#db);
+  }
+
+  /** The purges that are due and not done. */
+  backlog(): Promise<Backlog> {
+    return findOverduePurges(this.#db);
+  }
+
+  async #purge(videoId: string): Promise<void> {
+    const video = await findVideoOrTombstone(this.#db, videoId);
+    if (video === undefined) return;
+    for (const prefix of prefixesToPurge(video)) await this.#objects.deletePrefix(prefix);
+    const sources = sourcePrefix(video.workspace_id, videoId);
+    if (!acceptsUploads(video)) await this.#objects.abortUploads?.(sources);
+    if (video.deleted_at === null && video.source_key !== null) {
+      await this.#purgeLostTransfers(sources, video.source_key);
+    }
+  }
+
+  /** Once a source is registered, nothing refers to what other transfers stored. */
+  async #purgeLostTransfers(sources: string, source: string): Promise<void> {
+    for await (const { key } of this.#objects.list(sources)) {
+      const lost = prefixOfLostTransfer(sources, key, source);
+      if (lost !== null) await this.#objects.deletePrefix(lost);
+    }
+  }
+}

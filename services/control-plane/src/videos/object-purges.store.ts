@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
+
+/** A purge whose turn it is. `dueAt` identifies the turn: a purge requested meanwhile is due at another time. */
+export type DuePurge = { videoId: string; pass: number; dueAt: Date };
+
+/** Makes the first pass of a purge due now. It replaces the passes that an earlier request has left. */
+export async function requestPurge(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .insertInto('object_purges')
+    .values({ video_id: videoId })
+    .onConflict((conflict) =>
+      conflict.column('video_id').doUpdateSet({ pass: 1, due_at: sql<Date>`now()`, claimed_until: null }),
+    )
+    .execute();
+}
+
+/** Claims up to `limit` purges that are due, those due for longest first. */
+export async function claimDuePurges(db: Database, limit: number, leaseSeconds: number): Promise<DuePurge[]> {
+  const { rows } = await sql<DuePurge>`
+    with due as (
+      select video_id from object_purges where ${isDue('due_at', 'claimed_until')}
+      order by due_at limit ${limit}
+      for update skip locked
+    )
+    update object_purges purge set claimed_until = ${inSeconds(leaseSeconds)}
+    from due where purge.video_id = due.video_id
+    returning purge.video_id as "videoId", pass, due_at as "dueAt"`.execute(db);
+  return rows;
+}
+
+/** Schedules the next pass, unless the purge was requested anew. */
+export async function scheduleNextPass(db: Database, purge: DuePurge, seconds: number): Promise<void> {
+  await db
+    .updateTable('object_purges')
+    .set({ pass: purge.pass + 1, due_at: inSeconds(seconds), claimed_until: null })
+    .where('video_id', '=', purge.videoId)
+    .where('due_at', '=', purge.dueAt)
+    .execute();
+}
+
+/** Ends a purge after its last pass, unless it was requested anew. */
+export async function endPurge(db: Database, purge: DuePurge): Promise<void> {
+  await db
+    .deleteFrom('object_purges')
+    .where('video_id', '=', purge.videoId)
+    .where('due_at', '=', purge.dueAt)
+    .execute();
+}
+
+/** Has the claim on a purge last for so long from now. */
+export async function renewPurgeClaim(db: Database, purge: DuePurge, seconds: number): Promise<void> {
+  await db
+    .updateTable('object_purges')
+    .set({ claimed_until: inSeconds(seconds) })
+    .where('video_id', '=', purge.videoId)
+    .where('due_at', '=', purge.dueAt)
+    .execute();
+}
+
+/** Ends every claim. */
+export async function releasePurges(db: Database): Promise<void> {
+  await db
+    .updateTable('object_purges')
+    .set({ claimed_until: null })
+    .where('claimed_until', 'is not', null)
+    .execute();
+}
+
+/** The purges that are due and not done. */
+export async function findOverduePurges(db: Database): Promise<Backlog> {
+  return db
+    .selectFrom('object_purges')
+    .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(due_at)`).as('oldestSeconds')])
+    .where('due_at', '<=', sql<Date>`now()`)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,34 @@
+import { attemptPrefix, hlsPrefix, sourcePrefix } from '@framelane/object-store/object-keys';
+import type { VideoRow } from '../db/schema.ts';
+
+/**
+ * The prefixes below which every object of a video is orphaned. The row may change during the purge, so only what can never be
+ * used again counts: everything of a video that is deleted or failed without an upload, and otherwise the objects of ended
+ * attempts. A later attempt has a higher number, also after a retry.
+ */
+export function prefixesToPurge(
+  video: Pick<VideoRow, 'id' | 'workspace_id' | 'status' | 'deleted_at' | 'attempt' | 'uploaded_at'>,
+): string[] {
+  const { id, workspace_id: workspaceId, status, attempt } = video;
+  if (video.deleted_at !== null || (status === 'failed' && video.uploaded_at === null)) {
+    return [sourcePrefix(workspaceId, id), hlsPrefix(workspaceId, id)];
+  }
+  const lastEnded = status === 'failed' ? attempt : attempt - 1;
+  return Array.from({ length: Math.max(0, lastEnded) }, (_, index) =>
+    attemptPrefix(workspaceId, id, index + 1),
+  );
+}
+
+/** Whether a transfer may still register a file for the video. */
+export function acceptsUploads(video: Pick<VideoRow, 'status' | 'deleted_at'>): boolean {
+  return video.status === 'uploading' && video.deleted_at === null;
+}
+
+/**
+ * The prefix of the transfer that stored `key` below `sources`, the prefix of a video's sources. Null when that transfer
+ * stored the registered file `source`, and when the object belongs to no transfer.
+ */
+export function prefixOfLostTransfer(sources: string, key: string, source: string): string | null {
+  const prefix = key.slice(0, key.lastIndexOf('/') + 1);
+  return prefix === sources || source.startsWith(prefix) ? null : prefix;
+}

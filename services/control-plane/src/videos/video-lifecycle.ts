@@ -1,0 +1,233 @@
+import type { FailureCode } from '@framelane/contracts/failures';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { MessageData } from '@framelane/contracts/messages';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { Database } from '../db/database.ts';
+import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
+import type { WebhookEventsService } from '../webhooks/events.service.ts';
+import { requestPurge } from './object-purges.store.ts';
+import {
+  type AttemptFailure,
+  type Effect,
+  type MoveName,
+  moveAfterFailure,
+  moveFrom,
+} from './video-moves.ts';
+import { toVideoRecord } from './video-record.ts';
+import {
+  closeOpenAttempt,
+  findVideo,
+  findVideoOrTombstone,
+  lockVideo,
+  makeCommandDue,
+  raiseProgress,
+  resetFailure,
+  type StoredRenditions,
+  storeAttempt,
+  storeFailedAttempts,
+  storeFailure,
+  storeFile,
+  storeResult,
+  turnIntoTombstone,
+} from './videos.store.ts';
+
+/**
+ * Performs every move of a video, deletion included: the status, the end of the open attempt, and the effects (a due
+ * command, a due purge, a webhook event), all in the caller's transaction. Other domains move videos through it alone.
+ */
+export class VideoLifecycle {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #events: WebhookEventsService;
+  readonly #baseUrl: string;
+  readonly #onCommit: () => void;
+
+  /** `onCommit` is called after each transaction that may have made rows due. `baseUrl` ends in `/v1`. */
+  constructor(deps: {
+    db: Database;
+    logger: Logger;
+    events: WebhookEventsService;
+    baseUrl: string;
+    onCommit: () => void;
+  }) {
+    this.#db = deps.db;
+    this.#logger = deps.logger;
+    this.#events = deps.events;
+    this.#baseUrl = deps.baseUrl;
+    this.#onCommit = deps.onCommit;
+  }
+
+  /** Runs `work` in a transaction. What it makes due begins as soon as it is committed. */
+  async transaction<T>(work: (trx: Database) => Promise<T>): Promise<T> {
+    const result = await this.#db.transaction().execute(work);
+    this.committed();
+    return result;
+  }
+
+  /** Begins at once what a transaction of the caller has made due. Without the call it begins within a second. */
+  committed(): void {
+    this.#onCommit();
+  }
+
+  /** The living video, locked until the transaction ends. Every move takes a video that is locked. */
+  lock(trx: Database, videoId: string): Promise<VideoRow | undefined> {
+    return lockVideo(trx, videoId);
+  }
+
+  /** uploading → processing, with the file that a transfer has stored. */
+  async beginProcessing(
+    trx: Database,
+    video: VideoRow,
+    upload: Pick<MessageData<'upload.completed'>, 'transferId' | 'bytes' | 'sha256'>,
+  ): Promise<boolean> {
+    const { transferId, bytes, sha256 } = upload;
+    const file = { sourceKey: sourceKey(video.workspace_id, video.id, transferId), bytes, sha256 };
+    const moved = await this.#move(trx, video, 'beginProcessing', () => storeFile(trx, video.id, file));
+    if (moved) this.#logger.info('video.uploaded', { videoId: video.id, title: video.title, bytes });
+    return moved;
+  }
+
+  /** Gives a processing video its next attempt number, and the key that this attempt encrypts with. */
+  async assignAttempt(trx: Database, video: VideoRow, sealedContentKey: string): Promise<number> {
+    const attempt = video.attempt + 1;
+    await storeAttempt(trx, video.id, attempt, sealedContentKey);
+    return attempt;
+  }
+
+  /** Raises the progress of a processing video. `fraction` is 0..1; readers see 0..99 until the video is ready. */
+  async progress(videoId: string, fraction: number): Promise<void> {
+    const percent = Math.floor(fraction * 99);
+    const raised = await raiseProgress(this.#db, videoId, percent);
+    if (raised) this.#logger.info('video.progress', { videoId, percent });
+  }
+
+  /** processing → ready. Closes the open attempt as completed; what earlier attempts stored is purged. */
+  async complete(
+    trx: Database,
+    video: VideoRow,
+    manifest: Manifest,
+    renditions: StoredRenditions,
+  ): Promise<boolean> {
+    const moved = await this.#move(trx, video, 'complete', async () => {
+      await closeOpenAttempt(trx, video.id, 'completed');
+      await storeResult(trx, video, manifest, renditions);
+    });
+    if (!moved) return false;
+    const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
+    this.#logger.info('video.ready', {
+      videoId: video.id,
+      workspaceId: video.workspace_id,
+      title: video.title,
+      attempt: video.attempt,
+      seconds,
+    });
+    return true;
+  }
+
+  /**
+   * Closes the open attempt of a processing video, and has another one made after a delay or fails the video. Resolves with
+   * whether it failed the video.
+   */
+  async failAttempt(trx: Database, video: VideoRow, failure: FailedAttempt): Promise<boolean> {
+    await closeOpenAttempt(trx, video.id, failure.outcome);
+    const next = moveAfterFailure(failure.kind, video.failed_attempts, failure.backoffSeconds);
+    if (next.move === 'fail') return this.fail(trx, video, failure);
+    await this.#move(
+      trx,
+      video,
+      'tryAgain',
+      () => storeFailedAttempts(trx, video.id, next.failedAttempts),
+      next.delaySeconds,
+    );
+    return false;
+  }
+
+  /** uploading or processing → failed. Erases the key; everything stored so far, except the source, is purged. */
+  async fail(
+    trx: Database,
+    video: VideoRow,
+    { code, message }: { code: FailureCode; message: string },
+  ): Promise<boolean> {
+    const moved = await this.#move(trx, video, 'fail', () => storeFailure(trx, video.id, { code, message }));
+    if (moved) {
+      this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason: message });
+    }
+    return moved;
+  }
+
+  /** failed → processing, for a video whose source is stored. */
+  async retry(trx: Database, video: VideoRow): Promise<boolean> {
+    const moved = await this.#move(trx, video, 'retry', () => resetFailure(trx, video.id));
+    if (moved) {
+      this.#logger.info('video.retried', { videoId: video.id, title: video.title, after: video.error_code });
+    }
+    return moved;
+  }
+
+  /** Any status → tombstone. Erases the key and everything that the owner wrote; all objects are purged. */
+  async delete(trx: Database, video: VideoRow): Promise<void> {
+    await this.#move(trx, video, 'delete', () => turnIntoTombstone(trx, video.id));
+    this.#logger.info('video.deleted', { videoId: video.id });
+  }
+
+  /**
+   * Purges what an engine has stored and the video no longer refers to. The report of the engine may come after the purge of
+   * a deleted video. A report about a video without a row changes nothing: tombstones outlast every upload and attempt.
+   */
+  async discard(trx: Database, videoId: string): Promise<void> {
+    const video = await findVideoOrTombstone(trx, videoId);
+    if (video !== undefined) await requestPurge(trx, videoId);
+  }
+
+  /** Writes the move and its effects. Resolves with false when the video is in a status that the move does not begin in. */
+  async #move(
+    trx: Database,
+    video: VideoRow,
+    name: MoveName,
+    write: () => Promise<void>,
+    delaySeconds = 0,
+  ): Promise<boolean> {
+    const move = moveFrom(video.status, name);
+    if (move === undefined) return false;
+    await write();
+    for (const effect of move.effects) await this.#apply(trx, video, effect, delaySeconds);
+    return true;
+  }
+
+  async #apply(trx: Database, video: VideoRow, effect: Effect, delaySeconds: number): Promise<void> {
+    switch (effect) {
+      case 'command':
+        return makeCommandDue(trx, video.id, delaySeconds);
+      case 'purge':
+        return requestPurge(trx, video.id);
+      case 'video.deleted':
+        return this.#recordDeletion(trx, video);
+      default: {
+        const row = await findVideo(trx, video.workspace_id, video.id);
+        if (row === undefined) return;
+        await this.#events.record(trx, effect, video.workspace_id, toVideoRecord(row, this.#baseUrl));
+      }
+    }
+  }
+
+  async #recordDeletion(trx: Database, { id, workspace_id, title }: VideoRow): Promise<void> {
+    const tombstone = await findVideoOrTombstone(trx, id);
+    if (!tombstone?.deleted_at) throw new Error(`Video ${id} was not deleted`);
+    await this.#events.record(trx, 'video.deleted', workspace_id, {
+      id,
+      title,
+      status: 'deleted',
+      deletedAt: tombstone.deleted_at.toISOString(),
+    });
+  }
+}
+
+/** How an attempt failed, and the delay before the next one if it is the first that did. */
+export type FailedAttempt = {
+  kind: AttemptFailure;
+  outcome: AttemptOutcome;
+  code: FailureCode;
+  message: string;
+  backoffSeconds: number;
+};

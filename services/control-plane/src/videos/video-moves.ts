@@ -1,0 +1,61 @@
+import type { VideoStatus } from '../db/schema.ts';
+
+/** What follows from a move, in its transaction. */
+export type Effect =
+  /** An engine is sent a transcode command. */
+  | 'command'
+  /** The objects that the new status has no use for are purged. */
+  | 'purge'
+  /** The endpoints of the workspace get the event. */
+  | 'video.ready'
+  | 'video.failed'
+  | 'video.deleted';
+
+/** From which statuses a move leads where, and what follows. The tombstone of a deleted video keeps its last status. */
+type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effects: readonly Effect[] };
+
+/**
+ * Every move a video can make. Anything else changes no row. Only `retry` leads out of `failed`, so a late report of an
+ * engine cannot; nothing leads out of a tombstone.
+ */
+export const MOVES = {
+  beginProcessing: { from: ['uploading'], to: 'processing', effects: ['command'] },
+  tryAgain: { from: ['processing'], to: 'processing', effects: ['command'] },
+  complete: { from: ['processing'], to: 'ready', effects: ['purge', 'video.ready'] },
+  fail: { from: ['uploading', 'processing'], to: 'failed', effects: ['purge', 'video.failed'] },
+  retry: { from: ['failed'], to: 'processing', effects: ['command'] },
+  delete: {
+    from: ['uploading', 'processing', 'ready', 'failed'],
+    to: 'tombstone',
+    effects: ['purge', 'video.deleted'],
+  },
+} as const satisfies Record<string, Move>;
+
+export type MoveName = keyof typeof MOVES;
+
+/** The move, or undefined when it does not begin in this status. */
+export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined {
+  const move: Move = MOVES[name];
+  return move.from.includes(status) ? move : undefined;
+}
+
+/** Failed attempts after which a video fails for good. */
+const MAX_FAILED_ATTEMPTS = 3;
+
+/** Why an attempt failed: handed back by an engine that stops, or a fault that another attempt may or cannot avoid. */
+export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
+
+/**
+ * Which move follows a failed attempt. A transient failure is retried with doubling delays until the attempts are used up; an
+ * attempt that was handed back does not count.
+ */
+export function moveAfterFailure(
+  failure: AttemptFailure,
+  failedBefore: number,
+  backoffSeconds: number,
+): { move: 'fail' } | { move: 'tryAgain'; delaySeconds: number; failedAttempts: number } {
+  if (failure === 'handed_back') return { move: 'tryAgain', delaySeconds: 0, failedAttempts: failedBefore };
+  const failedAttempts = failedBefore + 1;
+  if (failure === 'permanent' || failedAttempts >= MAX_FAILED_ATTEMPTS) return { move: 'fail' };
+  return { move: 'tryAgain', delaySeconds: backoffSeconds * 2 ** failedBefore, failedAttempts };
+}

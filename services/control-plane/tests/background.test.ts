@@ -1,0 +1,282 @@
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
+import { until } from '@framelane/test-kit/until';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type RawBuilder, sql } from 'kysely';
+import request from 'supertest';
+import { claimDueSteps } from '../src/background/maintenance.store.ts';
+import type { MaintenanceStep } from '../src/metrics/metrics.ts';
+import { claimDuePurges, endPurge, requestPurge } from '../src/videos/object-purges.store.ts';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+/** The steps that find lost work. */
+const STEPS: MaintenanceStep[] = [
+  'expire-tickets',
+  'remove-outdated-videos',
+  'end-silent-attempts',
+  'reissue-lost-commands',
+];
+
+let plane: TestControlPlane;
+beforeEach(async () => {
+  plane = await startControlPlane();
+});
+afterEach(() => plane.stop());
+
+/** A video whose first attempt failed, with an object of that attempt. Its purge is scheduled for later. */
+async function orphanedObject(): Promise<{ videoId: string; isPurged: () => Promise<boolean> }> {
+  const { videoId, uploadToken } = await plane.ticket();
+  await plane.engine.upload(uploadToken);
+  const { attempt } = await plane.engine.claim(videoId);
+  await plane.engine.report('transcode.failed', {
+    ...{ videoId, attempt, code: 'not_a_video', message: 'No video.', retryable: false },
+  });
+  await until(async () => (await purgeOf(videoId))?.pass === 2);
+  const key = `hls/${plane.workspaceId}/${videoId}/a1/360p/0.ts`;
+  await plane.objects.put(key, Buffer.from('x'), 'video/mp2t');
+  return { videoId, isPurged: async () => (await plane.objects.head(key)) === null };
+}
+
+function purgeOf(videoId: string) {
+  return plane.db.selectFrom('object_purges').selectAll().where('video_id', '=', videoId).executeTakeFirst();
+}
+
+/** Changes the purge of a video. */
+async function setPurge(videoId: string, values: { due_at?: Date; claimed_until?: Date }): Promise<void> {
+  await plane.db.updateTable('object_purges').set(values).where('video_id', '=', videoId).execute();
+}
+
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
+
+describe('purges', () => {
+  test('are due only if their transaction commits', async () => {
+    const { videoId } = await plane.ticket();
+    const rolledBack = plane.db.transaction().execute(async (trx) => {
+      await requestPurge(trx, videoId);
+      throw new Error('no');
+    });
+    await expect(rolledBack).rejects.toThrow('no');
+    expect(await purgeOf(videoId)).toBeUndefined();
+  });
+
+  test('go on after every connection to the database was lost', async () => {
+    const { videoId, isPurged } = await orphanedObject();
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'framelane-control-plane'
+        and pid <> pg_backend_pid()`.execute(plane.db);
+    await until(() =>
+      setPurge(videoId, { due_at: secondsAgo(1) }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(isPurged);
+    expect((await fetch(`${plane.url}/readyz`)).status).toBe(200);
+  });
+
+  test('hold up nothing else while the storage does not respond', async () => {
+    const silence = Promise.withResolvers<void>();
+    const videoIds: string[] = [];
+    for (let n = 0; n < 8; n++) videoIds.push((await plane.ticket()).videoId);
+    const deleting = jest.spyOn(plane.objects, 'deletePrefix').mockReturnValue(silence.promise);
+    for (const id of videoIds) await request(plane.url).delete(`/v1/videos/${id}`).set(plane.credentials);
+    await until(() => deleting.mock.calls.length >= 4);
+
+    await plane.db
+      .updateTable('maintenance_steps')
+      .set({ due_at: secondsAgo(1) })
+      .execute();
+    const overdue = plane.db
+      .selectFrom('maintenance_steps')
+      .select('name')
+      .where('due_at', '<=', sql<Date>`now()`);
+    await until(async () => (await overdue.execute()).length === 0);
+    const { videoId, uploadToken } = await plane.ticket();
+    await plane.engine.upload(uploadToken);
+    await until(async () => (await plane.bus.countWaiting('engine.commands')) === 1);
+
+    expect(deleting).toHaveBeenCalledTimes(4);
+    expect(await purgeOf(videoId)).toBeUndefined();
+    silence.resolve();
+    await until(async () => (await Promise.all(videoIds.map(purgeOf))).every((purge) => purge?.pass === 2));
+  });
+
+  test('that fail are retried soon, for as long as it takes', async () => {
+    const { videoId, isPurged } = await orphanedObject();
+    const deleting = jest.spyOn(plane.objects, 'deletePrefix').mockRejectedValue(new Error('unavailable'));
+    const due_at = secondsAgo(7200);
+    await setPurge(videoId, { due_at });
+    await until(() => deleting.mock.calls.length > 0);
+    const failed = await until(async () => {
+      const purge = await purgeOf(videoId);
+      const pause = ((purge?.claimed_until?.getTime() ?? 0) - Date.now()) / 1000;
+      return pause > 0 && pause <= 30 && purge;
+    });
+    // It stays overdue.
+    expect(failed).toMatchObject({ pass: 2, due_at });
+
+    deleting.mockRestore();
+    await setPurge(videoId, { claimed_until: secondsAgo(1) });
+    await until(isPurged);
+  });
+
+  test('of a process that died are made once its claim has expired, and not before', async () => {
+    const [died, busy] = [await orphanedObject(), await orphanedObject()];
+    await setPurge(busy.videoId, { due_at: secondsAgo(1), claimed_until: secondsAgo(-600) });
+    await setPurge(died.videoId, { due_at: secondsAgo(1), claimed_until: secondsAgo(1) });
+    await until(died.isPurged);
+    expect(await busy.isPurged()).toBe(false);
+  });
+
+  test('of a process that died are made at once by a control plane that starts alone, those for later are not', async () => {
+    const [died, later] = [await orphanedObject(), await orphanedObject()];
+    await setPurge(died.videoId, { due_at: secondsAgo(1), claimed_until: secondsAgo(-600) });
+    await plane.startAnotherAlone();
+    await until(died.isPurged);
+    expect(await later.isPurged()).toBe(false);
+  });
+
+  test('that are requested again during a pass begin anew', async () => {
+    const { videoId } = await orphanedObject();
+    const [purge] = await plane.db.transaction().execute(async (trx) => {
+      await trx
+        .updateTable('object_purges')
+        .set({ due_at: secondsAgo(1) })
+        .where('video_id', '=', videoId)
+        .execute();
+      return claimDuePurges(trx, 1, 600);
+    });
+    if (purge === undefined) throw new Error('The purge was not due');
+    await requestPurge(plane.db, videoId);
+    await endPurge(plane.db, purge);
+    await until(async () => (await purgeOf(videoId))?.pass === 2);
+  });
+});
+
+describe('maintenance', () => {
+  const step = (name: MaintenanceStep) =>
+    plane.db.selectFrom('maintenance_steps').selectAll().where('name', '=', name).executeTakeFirstOrThrow();
+
+  test('of several control planes takes a step once', async () => {
+    await plane.startAnother();
+    await until(async () => (await step('prune-idempotency-keys')).claimed_until === null);
+    const before = await step('prune-idempotency-keys');
+    await plane.db
+      .updateTable('maintenance_steps')
+      .set({ due_at: secondsAgo(60) })
+      .where('name', '=', 'prune-idempotency-keys')
+      .execute();
+    const claims = await Promise.all(
+      [1, 2, 3].map(() => claimDueSteps(plane.db, ['prune-idempotency-keys'], 60)),
+    );
+    expect(claims.flat().length).toBeLessThanOrEqual(1);
+    expect(before.due_at.getTime()).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('the steps that find lost work', () => {
+  const deletedVideos = async () => {
+    const deleted = plane.db.selectFrom('videos').select('id').where('deleted_at', 'is not', null);
+    return (await deleted.execute()).map(({ id }) => id);
+  };
+  /** Videos that are due for removal, the first one first. */
+  const outdatedVideos = async (count: number) => {
+    const ids: string[] = [];
+    for (let n = count; n > 0; n--) {
+      const { videoId } = await plane.ticket();
+      const remove_at = new Date(Date.now() - n * 60_000);
+      await plane.db.updateTable('videos').set({ remove_at }).where('id', '=', videoId).execute();
+      ids.push(videoId);
+    }
+    return ids;
+  };
+
+  /** Has the database refuse updates of certain videos. */
+  const refuseUpdates = async (condition: RawBuilder<unknown>) => {
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
+      plane.db,
+    );
+    await sql`
+      create trigger refuse before update on videos
+      for each row when (${condition}) execute function refuse()`.execute(plane.db);
+  };
+
+  test('are all taken, also when one fails, which is counted', async () => {
+    const outdated = await outdatedVideos(1);
+    const expired = await plane.ticket();
+    const expires_at = sql<Date>`now()`;
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at })
+      .where('video_id', '=', expired.videoId)
+      .execute();
+    await refuseUpdates(sql`new.status = 'failed'`);
+
+    await plane.maintain(...STEPS);
+
+    expect(await deletedVideos()).toEqual(outdated);
+    const metrics = await fetch(`${plane.engine.internalUrl}/metrics`);
+    const { series } = PrometheusText.parse(await metrics.text());
+    expect(series.get('framelane_maintenance_failures_total{step="expire-tickets"}')).toBeGreaterThan(0);
+    expect(series.get('framelane_maintenance_failures_total{step="remove-outdated-videos"}')).toBe(0);
+  });
+
+  test('go on with the other videos when one fails', async () => {
+    const [refused, ...others] = await outdatedVideos(3);
+    await refuseUpdates(sql`old.id = ${sql.lit(refused)}`);
+
+    await plane.maintain(...STEPS);
+
+    expect((await deletedVideos()).toSorted()).toEqual(others.toSorted());
+  });
+});
+
+describe('transcode commands', () => {
+  const waiting = () => plane.bus.countWaiting('engine.commands');
+
+  /** Videos whose commands wait in the queue, sent so many minutes ago. */
+  async function queued(minutesAgo: number[]): Promise<string[]> {
+    const ids: string[] = [];
+    for (const minutes of minutesAgo) {
+      const { videoId, uploadToken } = await plane.ticket();
+      await plane.engine.upload(uploadToken);
+      const sent = new Date(Date.now() - minutes * 60_000);
+      ids.push(videoId);
+      await until(async () => (await waiting()) === ids.length);
+      await plane.db
+        .updateTable('videos')
+        .set({ command_published_at: sent, waiting_since: sent })
+        .where('id', '=', videoId)
+        .execute();
+    }
+    return ids;
+  }
+
+  test('that wait in a long queue are not sent again', async () => {
+    await queued([90, 60, 30]);
+    for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
+    expect(await waiting()).toBe(3);
+  });
+
+  test('are sent again when later ones have been claimed, though the queue is not empty', async () => {
+    const [lost = '', , claimed = ''] = await queued([60, 45, 35]);
+    await plane.engine.claim(claimed);
+    const publishing = jest.spyOn(plane.bus, 'publish');
+    for (let n = 0; n < 3; n++) await plane.maintain(...STEPS);
+    await until(async () => (await waiting()) === 4);
+    expect(publishing.mock.calls.map(([message]) => message.data.videoId)).toEqual([lost]);
+  });
+
+  test('are all sent again by a control plane that starts alone, however many there are', async () => {
+    const [videoId] = await queued([1]);
+    await sql`
+      insert into videos (id, workspace_id, environment, status, title, filename, size, sha256, source_key,
+        uploaded_at, command_published_at, waiting_since)
+      select 'vid_' || n, workspace_id, environment, status, title, filename, size, sha256, source_key,
+        uploaded_at, command_published_at, waiting_since
+      from videos, generate_series(1, 249) as n where id = ${videoId}`.execute(plane.db);
+    await plane.startAnotherAlone();
+    await until(async () => (await waiting()) === 251);
+  });
+});
