@@ -1,4 +1,4 @@
-/** Unit tests stand beside their file; tests that boot PostgreSQL or run ffmpeg stand in a workspace's tests/. */
+/** Unit tests stand beside their file. Tests that start PostgreSQL or ffmpeg stand in the tests/ of their workspace. */
 const shared = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
@@ -12,7 +12,7 @@ const shared = {
 
 export default {
   maxWorkers: 2,
-  // Tests wait for conditions, on machines that are busy at times; a hang is all this is to find.
+  // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 60_000,
   projects: [
     {
@@ -28,13 +28,13 @@ export default {
       globalTeardown: '<rootDir>/infra/testing/postgres-teardown.js',
     },
     {
-      // Starts clusters of processes and breaks them: see packages/faults.
+      // Starts clusters of processes and injects faults: see packages/faults.
       ...shared,
       displayName: 'faults',
       testMatch: ['<rootDir>/packages/faults/tests/**/*.faults.ts'],
     },
     {
-      // Runs against the node that infra/testing/acceptance-check.js starts, and finds it in FRAMELANE_*.
+      // Tests the node that infra/testing/acceptance-check.js starts; its addresses are in FRAMELANE_*.
       ...shared,
       displayName: 'acceptance',
       testMatch: ['<rootDir>/packages/acceptance/tests/**/*.test.ts'],

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeClip } from '../../packages/acceptance/src/clips.ts';
+import { makeMp4 } from '../../packages/acceptance/src/clips.ts';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { runProgram } from '../../packages/test-kit/src/run-program.ts';
 import { until } from '../../packages/test-kit/src/until.ts';
@@ -105,8 +105,8 @@ async function runChecks(stack, target, folder, signal) {
       throw new Error(`Connected users: ${users.join('; ')}`);
   });
   const [small, long] = await Promise.all([
-    makeClip(folder, { name: 'small', ...SMALL }),
-    makeClip(folder, { name: 'long', ...LONG }),
+    makeMp4(folder, { name: 'small', ...SMALL }),
+    makeMp4(folder, { name: 'long', ...LONG }),
   ]);
 
   const videos = await step(`${CLIPS} videos uploaded at the same time become ready`, async () => {

@@ -9,10 +9,10 @@ import { runJest } from './jest-check.js';
 const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
 
 /**
- * Runs the black-box suite against a single node started for it, then stops the node. That the stop is clean counts
- * as a test of its own. The node's log is shown when something failed.
+ * Runs the black-box suite against a single node that it starts and stops. The clean stop counts as one more test.
+ * Prints the node's log after a failure.
  */
-export async function runAcceptance() {
+export async function runAcceptance(jestArguments = []) {
   const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));
   const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
   try {
@@ -20,13 +20,17 @@ export async function runAcceptance() {
       BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
       BOOTSTRAP_API_KEY: apiKey,
     });
-    const { passed, failed } = await runJest('acceptance', {
-      FRAMELANE_BASE_URL: node.baseUrl,
-      FRAMELANE_ENGINE_URL: node.engineUrl,
-      FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
-      FRAMELANE_API_KEY: apiKey,
-      FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
-    });
+    const { passed, failed } = await runJest(
+      'acceptance',
+      {
+        FRAMELANE_BASE_URL: node.baseUrl,
+        FRAMELANE_ENGINE_URL: node.engineUrl,
+        FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
+        FRAMELANE_API_KEY: apiKey,
+        FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
+      },
+      jestArguments,
+    );
     const complaint = await complaintAboutStop(node);
     if (complaint !== undefined) console.error(complaint);
     if (failed > 0 || complaint !== undefined) console.error(`\nThe node's log:\n${node.output}`);
@@ -36,11 +40,10 @@ export async function runAcceptance() {
   }
 }
 
-/** Stops the node. Says what is wrong with how it stopped, if anything. */
+/** Stops the node and resolves with what went wrong, or undefined. */
 async function complaintAboutStop(node) {
   const { code, signal } = await node.stop();
-  if (code !== 0)
-    return `The single node ended with ${signal ?? `exit code ${code}`} when it was asked to stop.`;
+  if (code !== 0) return `The single node stopped with ${signal ?? `exit code ${code}`} after SIGTERM.`;
   const left = await processesUsing(node.dataDir);
   if (left.length > 0)
     return `The single node left processes behind:\n${left.map(({ command }) => command).join('\n')}`;

@@ -1,4 +1,4 @@
-/** The middle one; of an even count, the mean of the two. NaN of none. */
+/** The median; NaN for no numbers. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
@@ -6,7 +6,7 @@ export function median(numbers: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** A line of a table: what is measured, and its figures. */
+/** A line of a table: a name and its figures. */
 export function line([name = '', ...figures]: readonly string[]): string {
   return name.padEnd(28) + figures.map((figure) => figure.padStart(11)).join('');
 }

@@ -6,7 +6,7 @@ import stopPostgres from './postgres-teardown.js';
 /** Runs a benchmark, `node infra/testing/benchmark.js <file> [options]`, with the PostgreSQL that tests have in TEST_DATABASE_URL. */
 const [, , file] = process.argv;
 if (file === undefined) throw new Error('Name the file of the benchmark');
-// It finds its options as if it had been run itself.
+// The benchmark reads its options from argv.
 process.argv.splice(1, 1);
 await startPostgres();
 try {

@@ -10,9 +10,7 @@ function command(program, ...args) {
     (await runStep(program, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/**
- * Everything `npm test` checks, in order. Each `run` resolves with how much passed and failed, and prints why.
- */
+/** All checks of `npm test`, in order. Each `run` prints failures and resolves with how many tests passed and failed. */
 export const CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
   {
@@ -37,12 +35,32 @@ export const CHECKS = [
     title: 'Integration tests (PostgreSQL, ffmpeg)',
     run: () => withS3Server((env) => runJest('integration', env)),
   },
-  { name: 'acceptance', title: 'Acceptance tests against a started single node', run: runAcceptance },
+  { name: 'acceptance', title: 'Acceptance tests against a started single node', run: () => runAcceptance() },
   {
     name: 'faults',
     title: 'Fault suite against clusters of processes',
-    // One cluster at a time: they need the processors. What a failed test left open does not keep the run from ending.
-    run: () => runJest('faults', {}, ['--runInBand', '--forceExit']),
+    // A failed test may leave sockets open, which would keep the run from ending.
+    run: () => runJest('faults', {}, ['--forceExit']),
   },
   { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
+];
+
+const WITHOUT_SERVICES = CHECKS.slice(
+  0,
+  CHECKS.findIndex(({ name }) => name === 'integration'),
+);
+
+/** The checks of `npm test -- --quick`. */
+export const QUICK_CHECKS = [
+  ...WITHOUT_SERVICES,
+  {
+    name: 'integration',
+    title: 'Integration tests of the control plane (PostgreSQL)',
+    run: () => runJest('integration', {}, ['--testPathPatterns', 'services/control-plane/tests']),
+  },
+  {
+    name: 'acceptance',
+    title: 'One upload to a playing stream, against a started single node',
+    run: () => runAcceptance(['--testPathPatterns', 'happy-path']),
+  },
 ];

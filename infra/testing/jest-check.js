@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runStep } from '../bootstrap/run.js';
 
-/** Jest runs ES modules only with this; that it is experimental needs no telling. */
+/** Jest runs ES modules only with this flag. */
 const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
 
 /**
- * Runs one of the projects of jest.config.js and counts its tests. What went wrong outside a test counts as a failed
- * one: a file that cannot run, a project without tests, a jest that ends badly.
+ * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
+ * cannot run, a project without tests, a crash of jest.
  */
 export async function runJest(project, env = {}, args = []) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));

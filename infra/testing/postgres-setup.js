@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../packages/single-node/src/postgres/embedded-postgres.ts';
 
 /**
- * Jest's globalSetup of the integration tests: one PostgreSQL for all of them, unless TEST_DATABASE_URL already names
- * one. The tests find its database `postgres`, as its superuser, in TEST_DATABASE_URL and make databases of their own.
+ * Jest's globalSetup of the integration tests. Starts one PostgreSQL for all of them, unless TEST_DATABASE_URL names
+ * one. Tests connect as the superuser of TEST_DATABASE_URL and create their own databases.
  */
 export default async function startPostgres() {
   if (process.env.TEST_DATABASE_URL) return;

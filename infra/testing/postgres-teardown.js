@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 
-/** Jest's globalTeardown: ends what postgres-setup.js started, and only that. */
+/** Jest's globalTeardown: stops the PostgreSQL that postgres-setup.js started. */
 export default async function stopPostgres() {
   if (!globalThis.testPostgres) return;
   const { postgres, directory } = globalThis.testPostgres;

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { runStep } from '../bootstrap/run.js';
 import { report } from '../bootstrap/terminal.js';
 
-/** Where ports that programs ask for by number are safe from those that the system gives out. */
+/** Below the ephemeral ports of the system. */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 30_000;
 const PORTS_EACH = 5;
 
-/** Another program may sit on the ports that were picked. */
+/** Another program may use the chosen ports. */
 const STARTS = 3;
 
 /**
- * Runs tests with an S3 server and says which one: that of S3_TEST_ENDPOINT and its companions; else one that the
- * program S3_TEST_TOOL starts for them; else the fake that they bring along. `test` gets variables for its environment.
+ * Runs tests with an S3 server: the one of S3_TEST_ENDPOINT, else one that the program S3_TEST_TOOL starts, else a fake.
+ * `test` receives environment variables.
  *
- * The program understands `install`, `start`, which prints lines such as `S3_ENDPOINT=http://…`, and `stop`. It keeps
- * what it needs in S3_TEST_DIR and may use five ports from S3_TEST_PORT on.
+ * The commands of the program are `install`, `start`, which prints lines such as `S3_ENDPOINT=http://…`, and `stop`. It
+ * keeps its files in S3_TEST_DIR and may use five ports from S3_TEST_PORT on.
  */
 export async function withS3Server(test) {
   const { S3_TEST_ENDPOINT: given, S3_TEST_TOOL: tool } = process.env;
@@ -27,7 +27,7 @@ export async function withS3Server(test) {
     return test({});
   }
   if (!tool) {
-    report('S3 tests use a fake server. Set S3_TEST_ENDPOINT to have them use a real one.');
+    report('S3 tests use a fake server. Set S3_TEST_ENDPOINT to use a real one.');
     return test({});
   }
   const directory = mkdtempSync(join(tmpdir(), 'framelane-s3-'));
@@ -37,7 +37,7 @@ export async function withS3Server(test) {
     spawnSync(tool, ['stop'], { env, stdio: 'ignore' });
     rmSync(directory, { recursive: true, force: true });
   };
-  // A run that is stopped from outside exits without coming back here.
+  // A stop signal ends this process without running the finally block.
   process.on('exit', stop);
   try {
     const started = await start(tool, env, join(directory, 'started'));

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A program that notes what it is told, and then does what the test says. */
+/** A program that logs its command and then runs the lines of the test. */
 async function tool({ install = '', start = 'echo S3_ENDPOINT=http://s3.test; echo S3_REGION=here' } = {}) {
   const path = join(folder, 'tool');
   const script = `#!/bin/sh
@@ -24,7 +24,7 @@ async function tool({ install = '', start = 'echo S3_ENDPOINT=http://s3.test; ec
 
 const log = async () => (await readFile(join(folder, 'log'), 'utf8')).split('\n').filter(Boolean);
 
-/** Runs `withS3Server(test)` in a process of its own, which prints what `test` prints. */
+/** Runs `withS3Server(test)` in another process. */
 function runWith(env, test) {
   const script = `
     import { withS3Server } from '${join(import.meta.dirname, 's3-server.js')}';
@@ -47,7 +47,7 @@ async function finish(child) {
 
 const SHOW = `async (env) => console.log(JSON.stringify(env))`;
 
-test('a server that is started leads the tests to it and is stopped after them', async () => {
+test('starts a server for the tests and stops it after them', async () => {
   const { out, err, code } = await finish(runWith({ S3_TEST_TOOL: await tool() }, SHOW));
   expect(JSON.parse(out)).toEqual({ S3_TEST_ENDPOINT: 'http://s3.test', S3_TEST_REGION: 'here' });
   expect(err).toContain('the server at http://s3.test, started for them');
@@ -55,13 +55,13 @@ test('a server that is started leads the tests to it and is stopped after them',
   expect(code).toBe(0);
 });
 
-test('it is stopped when the tests throw', async () => {
+test('stops the server when the tests throw', async () => {
   const child = runWith({ S3_TEST_TOOL: await tool() }, `async () => { throw new Error('no') }`);
   expect((await finish(child)).code).toBe(1);
   expect(await log()).toEqual(['install', 'start', 'stop']);
 });
 
-test('it is stopped when the run is stopped while it starts', async () => {
+test('stops the server when the run is stopped during its start', async () => {
   const child = runWith({ S3_TEST_TOOL: await tool({ start: 'echo started >&2; exec sleep 60' }) }, SHOW);
   child.stderr.once('data', () => child.kill('SIGTERM'));
   expect((await finish(child)).code).toBe(143);
@@ -71,14 +71,14 @@ test('it is stopped when the run is stopped while it starts', async () => {
 test.each([
   ['installed', { install: 'exit 1' }, ['install', 'stop']],
   ['started', { start: 'exit 1' }, ['install', 'start', 'start', 'start', 'stop']],
-])('one that cannot be %s leaves the tests to their fake', async (_, what, calls) => {
+])('uses the fake server when the other cannot be %s', async (_, what, calls) => {
   const { out, err } = await finish(runWith({ S3_TEST_TOOL: await tool(what) }, SHOW));
   expect(JSON.parse(out)).toEqual({});
   expect(err).toContain('could not be started');
   expect(await log()).toEqual(calls);
 });
 
-test('a server that is named is used, and none is started', async () => {
+test('uses the server of S3_TEST_ENDPOINT and starts none', async () => {
   const env = { S3_TEST_ENDPOINT: 'http://s3.mine', S3_TEST_TOOL: await tool() };
   const { out, err } = await finish(runWith(env, SHOW));
   expect(JSON.parse(out)).toEqual({});

@@ -8,21 +8,21 @@ import { ROOT } from '../bootstrap/project.js';
 
 const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
 
-/** The variables a service reads, as they stand in the sources. */
+/** The variables that the sources of a service read. */
 export function variablesOf(service) {
   const sources = [`services/${service}/src/config.ts`, 'packages/service-kit/src/connection-settings.ts'];
   const text = sources.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
   return new Set([...text.matchAll(/\b([A-Z][A-Z0-9_]+): \w+\s*[.(]/g)].map(([, name]) => name));
 }
 
-/** Reads an environment as the service does when it starts. Throws what would keep it from starting. */
+/** Reads an environment like the service at its start. Throws the same errors. */
 export function readAll(service, env) {
   readAmqpUrl(env);
   readS3Settings(env);
   return READERS[service](env);
 }
 
-/** How long the ordered stop of a service may take, in seconds. */
+/** Time limit of a graceful stop, in seconds. */
 export function stopSeconds(service) {
   const main = readFileSync(join(ROOT, `services/${service}/src/main.ts`), 'utf8');
   const limits = [...main.matchAll(/limitMs: (\w+)/g)].map(([, limit]) =>
@@ -32,7 +32,7 @@ export function stopSeconds(service) {
   return limits.reduce((sum, limit) => sum + limit, 0) / 1000;
 }
 
-/** The variables that an image of ours sets, and the ports it names, by the target in the Dockerfile. */
+/** Variables, ports and volumes of an image, by its target in the Dockerfile. */
 export function imageOf(target) {
   const text = readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
   const stage = text.split(/^FROM /m).find((lines) => new RegExp(`^\\S+ AS ${target}\\n`).test(lines));

@@ -10,7 +10,7 @@ type Operation = {
   operationId: string;
   summary: string;
   responses: Record<string, Reference & { content?: Content }>;
-  /** One line for curl for each example of a request; not with webhooks. */
+  /** One curl line for each request example; webhooks have none. */
   'x-codeSamples'?: { label: string; source: string }[];
 };
 type Method = (typeof METHODS)[number];
@@ -22,11 +22,11 @@ type Document = {
   webhooks: Record<string, PathItem>;
 };
 
-/** Name under which the document is known to the validator, so that its references resolve. */
+/** The document's name in the validator, for its references. */
 const DOCUMENT = 'https://openapi.invalid/';
 const METHODS = ['get', 'post', 'delete', 'put', 'patch'] as const;
 
-/** The OpenAPI description a Framelane serves, and the judge of what it answers. */
+/** The OpenAPI description that a Framelane serves; validates responses against it. */
 export class ApiDescription {
   readonly document: Document;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -42,24 +42,24 @@ export class ApiDescription {
     this.#ajv.addSchema(document, DOCUMENT);
   }
 
-  /** Where an operation is served, e.g. `https://engine.example/upload`. */
+  /** The URL of an operation, such as `https://engine.example/upload`. */
   addressOf(operationId: string): string {
     const { path } = this.#find(operationId);
     const [server] = this.document.paths[path]?.servers ?? this.document.servers;
     return `${server?.url}${path}`;
   }
 
-  /** Every operation, with the curl lines that show it. */
+  /** All operations with their curl lines. */
   get operations(): Operation[] {
     return operationsIn(this.document.paths);
   }
 
-  /** Every event that is sent. */
+  /** All webhook events. */
   get events(): Operation[] {
     return operationsIn(this.document.webhooks);
   }
 
-  /** Which examples of the document are not as the schema they illustrate; empty when all are. */
+  /** Examples that do not match their schema. */
   complaintsAboutExamples(): string[] {
     return examplesIn(this.document).flatMap(({ schema, value, at }) => {
       const validate = this.#ajv.getSchema(DOCUMENT + schema);
@@ -68,7 +68,7 @@ export class ApiDescription {
     });
   }
 
-  /** What in an answer is not as described; empty when all is. Reads the body of the answer. */
+  /** Differences between a response and its description. Reads the response body. */
   async complaints(operationId: string, answer: Response): Promise<string[]> {
     const { pointer, operation } = this.#find(operationId);
     const described = operation.responses[String(answer.status)];
@@ -85,7 +85,7 @@ export class ApiDescription {
     return validate(JSON.parse(body)) ? [] : [`${this.#ajv.errorsText(validate.errors)} in ${body}`];
   }
 
-  /** A response with where it stands, which is elsewhere when it is but a reference. */
+  /** A described response and its JSON pointer, after following a reference. */
   #resolve(response: Reference & { content?: Content }, place: string): { place: string; content?: Content } {
     const { $ref } = response;
     if ($ref === undefined) return { place, ...response };

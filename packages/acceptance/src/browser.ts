@@ -4,13 +4,13 @@ import { type Browser, launch } from 'puppeteer-core';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Where a Chromium is installed; undefined when there is none. */
+/** Path of an installed Chromium, or undefined. */
 export function findBrowser(): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
   return PROGRAMS.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
 }
 
-/** Starts it without a window. Its own sandbox does not work for root, as in most containers. */
+/** Starts a headless browser. Chromium's sandbox does not work for root, as in most containers. */
 export async function startBrowser(executablePath: string): Promise<Browser> {
   const root = process.getuid?.() === 0;
   return launch({

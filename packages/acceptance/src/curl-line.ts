@@ -2,12 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 
-/** Statuses whose answers have no body. */
+/** Statuses of responses without a body. */
 const BODILESS = [204, 304];
 
 /**
- * Runs shell lines with one call of curl, as they are, and resolves with the answer; what curl wrote to a file is not part of
- * it. `env` is what the lines expect in variables, `directory` where they find files.
+ * Runs shell lines that call curl once and resolves with the response, without what curl wrote to a file. The lines
+ * run in `directory` with the variables of `env`.
  */
 export async function runCurlLine(
   lines: string,

@@ -1,15 +1,12 @@
 import { escaped, valueAt } from './json-pointer.ts';
 
-/** An example in an OpenAPI document, and where the schema stands that it illustrates. Places are JSON pointers. */
+/** An example in an OpenAPI document and its schema, as JSON pointers. */
 export type DescribedExample = { at: string; schema: string; value: unknown };
 
-/** What holds values that only look like a part of the document. */
+/** Keys whose values are data, not parts of the document. */
 const VALUES = ['example', 'examples', 'default', 'const', 'enum'];
 
-/**
- * All examples of a document: those of bodies, parameters and headers illustrate the `schema` beside them, those inside of
- * a schema illustrate that schema.
- */
+/** All examples of a document. Examples of bodies, parameters and headers belong to the `schema` beside them. */
 export function examplesIn(document: object): DescribedExample[] {
   return examplesBelow(document, document, '#');
 }
@@ -24,7 +21,7 @@ function examplesBelow(document: object, node: unknown, at: string): DescribedEx
   return [...ownExamples(document, node, at).map((own) => ({ ...own, schema })), ...deeper];
 }
 
-/** A property may be called "example", too. */
+/** A property may have the name "example". */
 function isNameOfProperty(at: string): boolean {
   return at.endsWith('/properties');
 }

@@ -13,7 +13,7 @@ const streamList = z.object({
   ),
 });
 
-/** What a stream says of itself. */
+/** Properties of a stream. */
 export type StreamFacts = {
   type: string;
   codec: string;
@@ -22,7 +22,7 @@ export type StreamFacts = {
   channels: number | null;
 };
 
-/** The streams of a file, or of the presentation at a URL. */
+/** The streams of a file or URL. */
 export async function streamsOf(source: string): Promise<StreamFacts[]> {
   const { streams } = streamList.parse(await ffprobe('-show_streams', source));
   return streams.map((stream) => ({

@@ -14,13 +14,13 @@ import { upload } from '@framelane/client/node';
 import { holdToRules } from './hls-rules.ts';
 import type { Target } from './target.ts';
 
-/** A minute is plenty for clips of a few seconds, also where others are transcoded at the same time. */
+/** Enough for clips of a few seconds, also on a busy machine. */
 const TRANSCODE_LIMIT_MS = 60_000;
 
-/** Uses a Framelane as a customer's server does, and remembers the videos it made. */
+/** Uses Framelane like a customer's server, and records the videos it creates. */
 export class FramelaneClient {
   readonly target: Target;
-  /** What customers use. */
+  /** The published client. */
   readonly api: Api;
   readonly #made = new Set<string>();
 
@@ -29,7 +29,7 @@ export class FramelaneClient {
     this.api = createClient(target);
   }
 
-  /** The headers that authenticate a call. */
+  /** Headers that authenticate a request. */
   get credentials(): Record<string, string> {
     return {
       Authorization: `Bearer ${this.target.apiKey}`,
@@ -37,7 +37,7 @@ export class FramelaneClient {
     };
   }
 
-  /** A call to the control plane as it goes over the wire; a body is sent as JSON. */
+  /** Sends a request to the control plane, with a JSON body. */
   async call(method: string, path: string, body?: unknown): Promise<Response> {
     const hasBody = body !== undefined;
     return fetch(`${this.target.baseUrl}${path}`, {
@@ -53,12 +53,12 @@ export class FramelaneClient {
     return ticket;
   }
 
-  /** Remembers a video that was made in another way. */
+  /** Records a video that was created in another way. */
   adopt(videoId: string): void {
     this.#made.add(videoId);
   }
 
-  /** Sends a file to the engine as any program does. Bytes of a blob that is a file on disk are read as they are sent. */
+  /** Uploads a file to the engine. A blob that is a file on disk is streamed. */
   async upload(
     { uploadUrl, uploadToken }: Pick<UploadTicket, 'uploadUrl' | 'uploadToken'>,
     file: Blob,
@@ -73,7 +73,7 @@ export class FramelaneClient {
     return unwrap(this.api.GET('/videos/{id}', { params: { path: { id } } }));
   }
 
-  /** Waits until a video that was uploaded is ready or has failed. */
+  /** Waits until an uploaded video is ready or failed. */
   async settled(id: string): Promise<Video> {
     return this.ready(id).catch((error: unknown) => {
       if (error instanceof VideoFailedError) return error.video;
@@ -81,14 +81,14 @@ export class FramelaneClient {
     });
   }
 
-  /** Waits until a video that was uploaded can be played. Throws when it fails instead, or breaks a rule of HLS. */
+  /** Waits until an uploaded video is ready. Throws when it fails or breaks a rule of HLS. */
   async ready(id: string): Promise<ReadyVideo> {
     const video = await this.api.waitUntilReady(id, { signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS) });
     await holdToRules(video, this.target);
     return video;
   }
 
-  /** Takes a file the whole way. Resolves with the record of the ready video. */
+  /** Uploads a file and resolves with the ready video. */
   async publish(path: string): Promise<ReadyVideo> {
     const ticket = await this.requestTicket({ filename: basename(path) });
     await upload(path, ticket);
@@ -99,7 +99,7 @@ export class FramelaneClient {
     return this.call('DELETE', `/videos/${id}`);
   }
 
-  /** Deletes the videos this client made, and no others. */
+  /** Deletes the videos that this client created. */
   async deleteAll(): Promise<void> {
     for (const id of this.#made) {
       await unwrap(this.api.DELETE('/videos/{id}', { params: { path: { id } } })).catch((error: unknown) => {

@@ -13,7 +13,7 @@ const HEAD = [
 ].join('\r\n');
 const TAIL = `\r\n--${BOUNDARY}--\r\n`;
 
-/** An upload that stands still on the way, with its connection open. */
+/** An upload that pauses with its connection open. */
 export class HeldUpload {
   readonly #request: ClientRequest;
 
@@ -21,7 +21,7 @@ export class HeldUpload {
     this.#request = request;
   }
 
-  /** Announces the whole file, waits for the engine's go-ahead, and sends the first part of the bytes. */
+  /** Sends the head for the whole file, waits for 100 Continue, and sends the first part of the bytes. */
   static async begin(
     { uploadUrl, uploadToken }: UploadTicket,
     file: Buffer,
@@ -48,9 +48,9 @@ export class HeldUpload {
     return new HeldUpload(upload);
   }
 
-  /** Ends the connection from one moment to the next. */
+  /** Closes the connection at once. */
   cut(): void {
-    // That the answer never comes is meant.
+    // The missing response is intended.
     this.#request.on('error', () => {});
     this.#request.destroy();
   }

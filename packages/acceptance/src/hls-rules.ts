@@ -4,10 +4,7 @@ import type { Presentation } from '@framelane/hls-conformance/presentation';
 import { storedObjects } from './stored-objects.ts';
 import type { Target } from './target.ts';
 
-/**
- * Plays a ready video by nothing but its address, and holds all of it to the rules of HLS and to what Framelane promises
- * on top. Throws with every complaint when one is broken.
- */
+/** Checks the stream of a ready video against the rules of HLS and of Framelane. Throws with all violations. */
 export async function holdToRules(
   video: ReadyVideo,
   { objectsDir }: Pick<Target, 'objectsDir'>,
@@ -23,7 +20,7 @@ export async function holdToRules(
   return { report, presentation };
 }
 
-/** `720p/0.ts` of a key. */
+/** The end of a key, such as `720p/0.ts`. */
 function segmentName(key: string): string {
   return key.split('/').slice(-2).join('/');
 }

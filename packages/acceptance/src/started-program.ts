@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { until } from '@framelane/test-kit/until';
 
-/** A program of Node's that runs until it is stopped. */
+/** A Node program that runs until it is stopped. */
 export class StartedProgram {
   readonly #process: ChildProcess;
   #output = '';
 
-  /** Runs a file of `directory` there, with `env` added to our environment. */
+  /** Runs a file in its directory. `env` extends the environment of this process. */
   constructor(directory: string, file: string, env: Readonly<Record<string, string>>) {
     this.#process = spawn(process.execPath, [file], {
       cwd: directory,
@@ -21,7 +21,7 @@ export class StartedProgram {
     this.#process.stderr?.on('data', keep);
   }
 
-  /** Waits until it has printed something of this form. Fails with all it printed instead. */
+  /** Waits until the output matches. Throws with the output after a time limit. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     return until(async () => pattern.exec(this.#output)).catch((error) => {
       throw new Error(this.#output, { cause: error });

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** The keys of all objects stored for a video, sorted. `objectsDir` is where the file store keeps them. */
+/** The sorted keys of all objects of a video. `objectsDir` is the directory of the file store. */
 export async function storedObjects(objectsDir: string, videoId: string): Promise<string[]> {
   const files = await filesBelow(objectsDir);
   return files
@@ -11,9 +11,9 @@ export async function storedObjects(objectsDir: string, videoId: string): Promis
     .sort();
 }
 
-/** Directories may go while they are looked through: others are deleting. */
+/** Directories may be deleted meanwhile. */
 async function filesBelow(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(noneIfGone);
+  const entries = await readdir(directory, { withFileTypes: true }).catch(noneIfMissing);
   const nested = await Promise.all(
     entries.map((entry) => {
       const place = join(directory, entry.name);
@@ -23,7 +23,7 @@ async function filesBelow(directory: string): Promise<string[]> {
   return nested.flat();
 }
 
-function noneIfGone(error: NodeJS.ErrnoException): Dirent[] {
+function noneIfMissing(error: NodeJS.ErrnoException): Dirent[] {
   if (error.code === 'ENOENT') return [];
   throw error;
 }

@@ -15,7 +15,7 @@ export type Target = {
   engineUrl: string;
   workspaceId: string;
   apiKey: string;
-  /** Where its stored objects can be looked at; null when they are elsewhere. */
+  /** The directory of the file store; null when it is not accessible. */
   objectsDir: string | null;
 };
 
@@ -24,7 +24,7 @@ export function readTarget(env: NodeJS.ProcessEnv): Target {
   const result = settings.safeParse(env);
   if (!result.success) {
     const lines = result.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`);
-    throw new Error(`The Framelane to test is not named by the environment.\n${lines.join('\n')}`);
+    throw new Error(`The environment does not name the Framelane to test.\n${lines.join('\n')}`);
   }
   const values = result.data;
   return {

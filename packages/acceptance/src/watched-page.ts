@@ -1,18 +1,18 @@
 import type { Browser, Page, Viewport } from 'puppeteer-core';
 
-/** Browsers take their time on busy machines. */
+/** Browsers are slow on busy machines. */
 const LIMIT_MS = 60_000;
 
-/** A page in a browser, and everything about it that a visitor would not see. */
+/** A page in a browser, with its requests and errors. */
 export type WatchedPage = {
   page: Page;
-  /** Where it asked for something, without what is in the page itself (`data:`). */
+  /** Requested URLs, without `data:` URLs. */
   requested: string[];
-  /** What went wrong: errors and warnings of the console, uncaught errors, refused or failed requests. */
+  /** Errors and warnings of the console, uncaught errors, refused and failed requests. */
   complaints: string[];
 };
 
-/** Opens an address in a window of this size and resolves once nothing more is loaded. */
+/** Opens a URL in a window of this size. Resolves once the network is idle. */
 export async function openWatched(browser: Browser, url: string, viewport: Viewport): Promise<WatchedPage> {
   const page = await browser.newPage();
   const requested: string[] = [];
@@ -24,7 +24,7 @@ export async function openWatched(browser: Browser, url: string, viewport: Viewp
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.url()} answered ${response.status()}`);
   });
-  // What a Content-Security-Policy refuses ends up in the console, too.
+  // The console also reports violations of the Content-Security-Policy.
   page.on('console', (message) => {
     if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.deleteAll());
 
-describe('whoever calls', () => {
+describe('a request', () => {
   const operations = [
     ['getWhoami', 'GET', () => '/auth/whoami'],
     ['createUploadTicket', 'POST', () => '/videos/upload-ticket'],
@@ -53,7 +53,7 @@ describe('whoever calls', () => {
     expect(answer.headers.get('www-authenticate') !== null).toBe(status === 401);
   });
 
-  test('with key and workspace is told who it is, never the key', async () => {
+  test('with key and workspace gets its identity, never the key', async () => {
     const answer = await client.call('GET', '/auth/whoami');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const text = await answer.clone().text();
@@ -66,8 +66,8 @@ describe('whoever calls', () => {
   });
 });
 
-describe('a video that waits for its file', () => {
-  test('has a ticket for the engine and a record that says so', async () => {
+describe('a video without a file', () => {
+  test('has a ticket for the engine and the status uploading', async () => {
     expect(ticket.uploadUrl).toBe(`${target.engineUrl}/upload`);
     expect(ticket.uploadToken).toMatch(/^ut_/);
     const answer = await client.call('GET', `/videos/${ticket.videoId}`);
@@ -84,7 +84,7 @@ describe('a video that waits for its file', () => {
     expect(await api.complaints('getVideo', answer)).toEqual([]);
   });
 
-  test('is in the list, by its state and its day', async () => {
+  test('is in the list, filtered by status and day', async () => {
     const { createdAt } = await client.video(ticket.videoId);
     const nextMoment = new Date(Date.parse(createdAt) + 1).toISOString();
     const listed = async (filter: string) => {
@@ -100,7 +100,7 @@ describe('a video that waits for its file', () => {
   });
 });
 
-describe('a request that cannot be served', () => {
+describe('an invalid request', () => {
   test.each([
     ['an unknown video', 'getVideo', 'GET', `/videos/${UNKNOWN_VIDEO}`, undefined, 404, 'video_not_found'],
     [
@@ -121,7 +121,7 @@ describe('a request that cannot be served', () => {
 });
 
 describe('the API description', () => {
-  test('names the addresses of this installation, the engine included', () => {
+  test('names the URLs of this installation, including the engine', () => {
     expect(api.document.openapi).toMatch(/^3\.1\./);
     expect(api.addressOf('createUploadTicket')).toBe(`${target.baseUrl}/videos/upload-ticket`);
     expect(api.addressOf('uploadFile')).toBe(ticket.uploadUrl);
@@ -140,7 +140,7 @@ describe('health', () => {
   });
 });
 
-/** An answer as RFC 9457 has it and as the operation describes it. */
+/** Expects a problem (RFC 9457) that matches the description of the operation. */
 async function expectProblem(
   answer: Response,
   { operationId, status, code }: { operationId: string; status: number; code: string },

@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Browser, Page } from 'puppeteer-core';
 import { installPackedClient } from '../../client/tests/support/packed-client.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
@@ -23,14 +23,14 @@ const CLIENT = join(import.meta.dirname, '..', '..', 'client');
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-/** What the examples read their settings from. */
+/** Environment variables of the examples. */
 const settings = {
   FRAMELANE_BASE_URL: target.baseUrl,
   FRAMELANE_API_KEY: target.apiKey,
   FRAMELANE_WORKSPACE_ID: target.workspaceId,
 };
 
-/** Outside of the workspace, with the client as it is published. */
+/** Outside of the workspace, with the packed client. */
 let directory: string;
 let clip: string;
 let examples: string[];
@@ -41,8 +41,8 @@ beforeAll(async () => {
   await cp(join(CLIENT, 'examples', 'upload-page'), directory, { recursive: true });
   const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-  // Noise, so that the file is some megabytes.
-  clip = await makeClip(directory, {
+  // Noise makes the file some megabytes large.
+  clip = await makeMp4(directory, {
     name: 'holiday',
     width: 640,
     height: 360,
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 describe('the README', () => {
-  test('takes a file to its stream', async () => {
+  test('uploads a file and plays its stream', async () => {
     await writeFile(join(directory, 'upload.mjs'), examples[0] ?? '');
     const lines = await run('upload.mjs', clip);
     const hls = lines.at(-1) ?? '';
@@ -68,7 +68,7 @@ describe('the README', () => {
     expect((await fetch(hls)).status).toBe(200);
   });
 
-  test('makes calls, reads a list and names an error', async () => {
+  test('sends requests, reads a list and shows an error', async () => {
     await writeFile(join(directory, 'calls.mjs'), examples[1] ?? '');
     const { id, title } = await client.publish(clip);
     const lines = await run('calls.mjs');
@@ -108,7 +108,7 @@ describe('the README', () => {
     }
   });
 
-  /** Runs a program as somebody in that directory would. Resolves with the lines it printed. */
+  /** Runs a program in that directory and resolves with its lines of output. */
   async function run(...args: string[]): Promise<string[]> {
     const program = [join(directory, args[0] ?? ''), ...args.slice(1)];
     const { stdout } = await runProgram(process.execPath, program, {
@@ -128,7 +128,7 @@ inABrowser('a web page', () => {
   let server: StartedProgram;
   let browser: Browser;
   let page: Page;
-  /** Every ticket the page got. */
+  /** All tickets that the page got. */
   let tickets: UploadTicket[];
 
   beforeAll(async () => {
@@ -158,7 +158,7 @@ inABrowser('a web page', () => {
   });
   afterEach(() => page.close());
 
-  /** Chooses the clip for upload, over a line that takes so many bytes a second. */
+  /** Selects the clip for upload, with this many bytes per second. */
   async function choose(bytesPerSecond: number): Promise<void> {
     await page.emulateNetworkConditions({
       offline: false,
@@ -177,7 +177,7 @@ inABrowser('a web page', () => {
     });
   }
 
-  test('sends a file straight to the engine and shows how far it is', async () => {
+  test('uploads a file directly to the engine and shows the progress', async () => {
     await choose(2_000_000);
     expect(await output()).toMatch(/^vid_\w+ has arrived$/);
     const seen = (await page.evaluate('seen')) as number[];
@@ -189,14 +189,14 @@ inABrowser('a web page', () => {
     expect(source?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  test('breaks an upload off; the ticket stays good', async () => {
+  test('aborts an upload; the ticket stays valid', async () => {
     await choose(100_000);
     await until(async () => await page.evaluate('seen.length'));
     await page.click('button');
     expect(await output()).toBe('Nothing came of it: AbortError');
     const [ticket] = tickets;
     if (ticket === undefined) throw new Error('The page got no ticket');
-    // The engine learns of the cut when it does; until then the token is taken.
+    // The token is leased until the engine notices the disconnect.
     const receipt = await until(() =>
       upload(clip, ticket).catch((error) => {
         if (error.code !== 'upload_in_progress') throw error;
@@ -206,7 +206,7 @@ inABrowser('a web page', () => {
     expect(receipt.videoId).toBe(ticket.videoId);
   });
 
-  /** Uploads so many bytes from within the page. Resolves with what is thrown. */
+  /** Uploads this many bytes from the page. Resolves with the error. */
   async function refusal(uploadUrl: string, bytes: number): Promise<unknown> {
     return page.evaluate(`(async () => {
       const { upload, FramelaneError } = await import('@framelane/client/browser');
@@ -216,7 +216,7 @@ inABrowser('a web page', () => {
     })()`);
   }
 
-  test('is told why the engine refuses a file, also while it is still being sent', async () => {
+  test('gets the reason when the engine refuses a file, also during the upload', async () => {
     expect(await refusal(`${target.engineUrl}/upload`, 200_000_000)).toMatchObject({
       ours: true,
       code: 'upload_token_invalid',
@@ -226,7 +226,7 @@ inABrowser('a web page', () => {
     });
   });
 
-  test('is told that nobody answered', async () => {
+  test('gets an error when the engine is unreachable', async () => {
     const [port] = await freePorts(1);
     expect(await refusal(`http://localhost:${port}/upload`, 1000)).toMatchObject({
       ours: true,

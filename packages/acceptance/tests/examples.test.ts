@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
+import { CreatedResources } from '../src/created-resources.ts';
 import { runCurlLine } from '../src/curl-line.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { Leftovers } from '../src/leftovers.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-const leftovers = new Leftovers(client);
+const created = new CreatedResources(client);
 const api = await ApiDescription.fetch(target.baseUrl);
 const directory = await mkdtemp(join(tmpdir(), 'framelane-examples-'));
 
-/** What the examples of the description call things by; in their place come things that are there. */
+/** Ids in the examples. The tests replace them with existing ones. */
 const EXAMPLE = {
   workspace: 'ws_01m7y5g5zrfqetgq22xjmkgf70',
   video: 'vid_01m7y5g5zqfqetgq1je8rn7s3t',
@@ -26,7 +26,7 @@ const EXAMPLE = {
   delivery: 'dlv_01m7y5k7a1fqetgq8m2c4x6z9p',
 };
 
-/** Resolves to nothing (RFC 6761 §6.4), so no event reaches anybody. */
+/** Never resolves (RFC 6761 §6.4), so no event is sent to anyone. */
 const RECEIVER = 'receiver.invalid';
 
 /** The video that the examples play. */
@@ -34,7 +34,7 @@ let clip: string;
 let played: string;
 
 beforeAll(async () => {
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'summer-campaign',
     width: 854,
     height: 480,
@@ -45,34 +45,34 @@ beforeAll(async () => {
   played = (await client.publish(clip)).id;
 });
 afterAll(async () => {
-  await leftovers.remove();
+  await created.remove();
   await client.deleteAll();
   await rm(directory, { recursive: true });
 });
 
-test('every example fits the schema it illustrates', () => {
+test('every example matches its schema', () => {
   expect(api.complaintsAboutExamples()).toEqual([]);
 });
 
-describe('the curl lines of the description work as they are', () => {
+describe('the curl lines of the description work unchanged', () => {
   const lines = api.operations.flatMap(({ operationId, 'x-codeSamples': samples = [] }) =>
     samples.map(({ label, source }) => ({ operationId, label, source })),
   );
 
-  test('every operation has some', () => {
+  test('every operation has curl lines', () => {
     expect(new Set(lines.map(({ operationId }) => operationId)).size).toBe(api.operations.length);
   });
 
   test.each(lines)('$operationId: $label', async ({ operationId, source }) => {
     const { line, env } = await withWhatItNeeds(operationId, source);
     const answer = await runCurlLine(line, { directory, env });
-    if (answer.status === 201) leftovers.note(await answer.clone().text());
+    if (answer.status === 201) created.record(await answer.clone().text());
     expect(`${answer.status} ${answer.status < 300 ? '' : await answer.clone().text()}`).toMatch(/^2\d\d $/);
     expect(await api.complaints(operationId, answer)).toEqual([]);
   });
 });
 
-/** Makes what a line asks about, and puts it in the place of what the example calls so. */
+/** Creates what a line refers to and replaces the ids of the example. */
 async function withWhatItNeeds(operationId: string, source: string) {
   const names = (thing: string) => source.includes(thing);
   const ids: [from: string, to: string][] = [[EXAMPLE.workspace, target.workspaceId]];
@@ -93,14 +93,14 @@ async function withWhatItNeeds(operationId: string, source: string) {
   };
 }
 
-/** One that can be played, one that has failed, or one that still waits for its file and may be deleted. */
+/** A ready video, a failed one, or one without a file, which may be deleted. */
 async function videoFor(operationId: string, source: string): Promise<string> {
   if (source.includes('/hls/')) return played;
   if (operationId === 'retryVideo') return failedVideo();
   return (await client.requestTicket({ filename: 'clip.mp4' })).videoId;
 }
 
-/** Failed, with its file kept, so that it can be tried again. */
+/** A failed video that still has its file and can be retried. */
 async function failedVideo(): Promise<string> {
   const ticket = await client.requestTicket({ filename: 'notes.mp4' });
   await client.upload(ticket, new Blob(['not a video at all']));
@@ -108,9 +108,9 @@ async function failedVideo(): Promise<string> {
   return ticket.videoId;
 }
 
-/** Makes something, to be removed afterwards. Resolves with its id. */
+/** Creates something, deletes it after the tests, and resolves with its id. */
 async function make(path: string, request?: object): Promise<string> {
   const text = await (await client.call('POST', path, request)).text();
-  leftovers.note(text);
+  created.record(text);
   return JSON.parse(text).id;
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
+import { CreatedResources } from '../src/created-resources.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { Leftovers } from '../src/leftovers.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(90_000);
@@ -15,14 +15,14 @@ const GUIDES = join(ROOT, 'docs');
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-const leftovers = new Leftovers(client);
+const created = new CreatedResources(client);
 const directory = await mkdtemp(join(tmpdir(), 'framelane-guides-'));
 
 let clip: string;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'sample',
     width: 320,
     height: 180,
@@ -32,8 +32,8 @@ beforeAll(async () => {
   });
   const { id, hls } = await client.publish(clip);
   const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
-  leftovers.note(await webhook.clone().text());
-  // A line that is answered with an error ends with one.
+  created.record(await webhook.clone().text());
+  // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {
     CURL_HOME: directory,
@@ -46,7 +46,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await leftovers.remove();
+  await created.remove();
   await client.deleteAll();
   await rm(directory, { recursive: true });
 });
@@ -58,7 +58,7 @@ const blocks = (await readdir(GUIDES))
   );
 const pasted = (await Promise.all(blocks)).flat();
 
-test('there are guides with lines to paste', () => {
+test('the guides have lines to paste', () => {
   const guides = new Set(pasted.map(({ name }) => name));
   expect([...guides]).toEqual(
     expect.arrayContaining(['keys-and-permissions.md', 'playback.md', 'webhooks.md']),
@@ -67,13 +67,13 @@ test('there are guides with lines to paste', () => {
 
 test.each(pasted)('the lines of $name work: $lines', async ({ lines }) => {
   const { stdout } = await run(lines);
-  leftovers.note(stdout);
+  created.record(stdout);
 });
 
-test('the lines of the README take a video from ticket to ready', async () => {
+test('the lines of the README create a ready video', async () => {
   const [lines = ''] = linesToPaste(await readFile(join(ROOT, 'README.md'), 'utf8'));
   const { stdout } = await run(lines);
-  leftovers.note(stdout);
+  created.record(stdout);
   const [ticket, receipt, video] = stdout
     .trim()
     .split('\n')
@@ -82,13 +82,13 @@ test('the lines of the README take a video from ticket to ready', async () => {
   expect(video).toMatchObject({ id: ticket.videoId, status: 'ready', variants: ['360p'] });
 });
 
-/** The blocks of a text that begin with a request or a player. */
+/** Code blocks that begin with a request or a player. */
 function linesToPaste(markdown: string): string[] {
   const all = [...markdown.matchAll(/```sh\n(.*?)```/gs)].map(([, lines = '']) => lines);
   return all.filter((lines) => /^(TICKET=|curl|ffmpeg)/.test(lines));
 }
 
-/** Runs lines as they are, but for the addresses. Rejects when one of them ends with an error. */
+/** Runs lines unchanged except for URLs. Rejects when one of them fails. */
 async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
   const here = lines
     .replaceAll('http://localhost:8080/v1', target.baseUrl)

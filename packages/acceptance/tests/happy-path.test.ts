@@ -10,7 +10,7 @@ import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { streamsOf } from '../src/ffprobe.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { storedObjects } from '../src/stored-objects.ts';
@@ -28,7 +28,7 @@ let video: ReadyVideo;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-happy-path-'));
-  clip = await makeClip(directory, {
+  clip = await makeMp4(directory, {
     name: 'holiday',
     width: 854,
     height: 480,
@@ -43,8 +43,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe('a video that is ready', () => {
-  test('has a complete record', async () => {
+describe('a ready video', () => {
+  test('has complete metadata', async () => {
     const { size } = await stat(clip);
     const sha256 = createHash('sha256')
       .update(await readFile(clip))
@@ -72,14 +72,14 @@ describe('a video that is ready', () => {
     expect(times).not.toContain(Number.NaN);
   });
 
-  test('answers as the API description says', async () => {
+  test('matches the API description', async () => {
     const description = await ApiDescription.fetch(target.baseUrl);
     const answer = await client.call('GET', `/videos/${video.id}`);
     expect(answer.status).toBe(200);
     expect(await description.complaints('getVideo', answer)).toEqual([]);
   });
 
-  test('shows ffprobe its rungs and its audio, by nothing but its URL', async () => {
+  test('has its renditions and audio in ffprobe', async () => {
     const streams = await streamsOf(video.hls);
     const pictures = streams.filter(({ type }) => type === 'video');
     expect(new Set(pictures.map(({ codec, width, height }) => `${codec} ${width}x${height}`))).toEqual(
@@ -99,7 +99,7 @@ describe('a video that is ready', () => {
   });
 
   whereStorageCanBeSeen(
-    'rests as ciphertext: the source, and exactly the segments that are listed',
+    'has encrypted segments in storage: exactly the listed ones, and its source',
     async () => {
       const { renditions } = await loadPresentation(video.hls);
       const delivered = renditions.flatMap(({ segments }) => segments.map(({ sha256 }) => sha256));
@@ -114,10 +114,10 @@ describe('a video that is ready', () => {
   );
 });
 
-describe('a video that is deleted', () => {
-  test('is gone at every address at once, and from storage soon after', async () => {
+describe('a deleted video', () => {
+  test('is 404 at every URL at once, and soon removed from storage', async () => {
     const { id, hls } = await client.publish(
-      await makeClip(directory, {
+      await makeMp4(directory, {
         name: 'gone',
         width: 640,
         height: 360,
@@ -135,7 +135,7 @@ describe('a video that is deleted', () => {
     for (const url of urls) {
       const gone = await fetch(url);
       await gone.arrayBuffer();
-      // Any page may learn of it.
+      // Any page may read the error.
       expect([gone.status, gone.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
     }
     const again = [await client.call('GET', `/videos/${id}`), await client.delete(id)];
@@ -147,11 +147,11 @@ describe('a video that is deleted', () => {
   });
 });
 
-describe('a video that is deleted while it is transcoded', () => {
-  /** An engine has learnt by then that nobody wants its work. */
+describe('a video deleted during its transcode', () => {
+  /** By then the engine has learned of the deletion. */
   const QUIET_MS = 8_000;
 
-  whereStorageCanBeSeen('leaves nothing in storage, not even what was being made', async () => {
+  whereStorageCanBeSeen('leaves nothing in storage', async () => {
     const stored = () => storedObjects(target.objectsDir ?? '', ticket.videoId);
     const ticket = await client.requestTicket({ filename: 'short-lived.mp4' });
     expect((await client.upload(ticket, await openAsBlob(clip))).status).toBe(202);

@@ -6,21 +6,21 @@ import type { Report } from '@framelane/hls-conformance/check';
 import { isVideo, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type ClipPlan, makeClip } from '../src/clips.ts';
+import { type ClipPlan, makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { holdToRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(120_000);
 
-/** Where Framelane deviates from the authoring specification on purpose; see docs/hls.md. */
+/** Intended deviations from the authoring specification; see docs/hls.md. */
 const DEVIATIONS = ['master.i-frame-playlists', 'master.cellular-variant', 'master.several-variants'];
 const WITHOUT_SOUND = [
   ...['master.language', 'master.channels', 'master.audio-attributes'],
   ...['alignment.audio-segments', 'alignment.audio-start'],
 ];
 
-/** What is uploaded, the rungs that are to come of it, and rules that have nothing to say of it. */
+/** Clips, their expected rungs, and rules that do not apply to them. */
 const CASES: (ClipPlan & {
   rungs: { variant: string; size: string; frameRate: string }[];
   silentRules: string[];
@@ -30,7 +30,7 @@ const CASES: (ClipPlan & {
     width: 854,
     height: 480,
     rate: '25',
-    // Long enough that compressing its playlists pays.
+    // Long enough that playlists are compressed.
     seconds: 26,
     audio: { sampleRate: 48_000, channels: 2 },
     noise: { from: 7, to: 9 },
@@ -54,7 +54,7 @@ const CASES: (ClipPlan & {
     silentRules: [],
   },
   {
-    // Below the lowest rung, whose name it gets at its own size.
+    // Below the lowest rung: it gets the name of that rung, at its own size.
     name: 'small and silent',
     width: 480,
     height: 270,
@@ -81,7 +81,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-hls-rules-'));
   await Promise.all(
     CASES.map(async (plan) => {
-      const video = await client.publish(await makeClip(directory, plan));
+      const video = await client.publish(await makeMp4(directory, plan));
       delivered.set(plan.name, { video, ...(await holdToRules(video, target)) });
     }),
   );
@@ -102,7 +102,7 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
     ({ video, report, presentation } = found);
   });
 
-  test('keeps every rule there is for it', () => {
+  test('follows all rules (MUST)', () => {
     const others = report.results.filter(({ outcome, level }) => outcome !== 'passed' && level !== 'should');
     const cannotBeSeen = target.objectsDir === null ? ['service.stored-segments'] : [];
     const silent = [...DEVIATIONS, ...silentRules, ...cannotBeSeen];
@@ -111,12 +111,12 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
     expect(presentation.notes).toEqual([]);
   });
 
-  test('keeps what it should, but for peaks, which are the clip’s own', () => {
+  test('follows all recommendations (SHOULD), except for peaks, which depend on the clip', () => {
     const failed = report.results.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
     expect(failed.filter((id) => id !== 'master.peak-to-average')).toEqual([]);
   });
 
-  test('offers the rungs that its size asks for', () => {
+  test('has the rungs for its size', () => {
     const offered = presentation.master?.variants.map(({ uri, attributes }) => ({
       variant: uri.split('/')[0],
       size: attributes.get('RESOLUTION')?.text,
@@ -127,13 +127,13 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
     expect(video.variants).toEqual(rungs.map(({ variant }) => variant));
   });
 
-  test('has one stereo sound for all rungs, or none where there is no sound', () => {
+  test('has one stereo audio rendition, or none without audio', () => {
     const sounds = presentation.renditions.filter((rendition) => !isVideo(rendition));
     const channels = sounds.map(({ segments: [first] }) => first?.content?.audio?.config.channels);
     expect(channels).toEqual(audio ? [2] : []);
   });
 
-  test('lasts as long as its record says', () => {
+  test('has the duration in its metadata', () => {
     const picture = presentation.renditions.find(isVideo);
     const times = picture && timelineOf(picture, presentation);
     if (!times || 'reason' in times) throw new Error(times?.reason ?? 'There is no picture');
@@ -141,7 +141,7 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
   });
 });
 
-test('no two videos share a key', () => {
+test('no two videos share a content key', () => {
   const keys = [...delivered.values()].flatMap(({ presentation }) =>
     presentation.keys.map(({ sha256 }) => sha256),
   );

@@ -17,7 +17,7 @@ const inABrowser = requires('Chromium', executable === undefined ? 'Chromium is 
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 
-/** One with a body and a permission, one for players, and an event. */
+/** An operation with a body and a permission, one for players, and an event. */
 const UNFOLDED = [
   'operations-Videos-createUploadTicket',
   'operations-Delivery-getSegment',

@@ -6,7 +6,7 @@ import type { UploadTicket } from '@framelane/client';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { makeClip } from '../src/clips.ts';
+import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { HeldUpload } from '../src/held-upload.ts';
 import { readTarget } from '../src/target.ts';
@@ -23,8 +23,8 @@ let ticket: UploadTicket;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-upload-'));
-  // Noise, so that the file is some megabytes: more than the buffers of a connection hold.
-  path = await makeClip(directory, {
+  // Noise makes the file larger than the buffers of a connection.
+  path = await makeMp4(directory, {
     name: 'clip',
     width: 640,
     height: 360,
@@ -43,14 +43,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Status and error code of an answer. */
+/** Status and error code of a response. */
 async function outcome(answer: Response): Promise<[number, string | undefined]> {
   const body = (await answer.json()) as { code?: string };
   return [answer.status, body.code];
 }
 
 describe('a token', () => {
-  test('carries one file: a replay is refused and changes nothing', async () => {
+  test('is good for one file: a second upload is refused and changes nothing', async () => {
     const first = await client.upload(ticket, new Blob([clip]));
     expect(first.status).toBe(202);
     expect(await first.json()).toEqual({
@@ -66,7 +66,7 @@ describe('a token', () => {
     expect((await client.ready(ticket.videoId)).source?.sha256).toBe(sha256(clip));
   });
 
-  test('used ten times at once lets one upload win', async () => {
+  test('used ten times at once accepts one upload', async () => {
     const files = Array.from({ length: 10 }, () => randomBytes(500_000));
     const answers = await Promise.all(
       files.map(async (file) => outcome(await client.upload(ticket, new Blob([file])))),
@@ -95,18 +95,18 @@ describe('a token', () => {
     expect(await outcome(answer)).toEqual([401, code]);
   });
 
-  test('dies with its video', async () => {
+  test('is invalid after its video is deleted', async () => {
     await client.delete(ticket.videoId);
     expect((await outcome(await client.upload(ticket, new Blob([clip]))))[0]).toBe(401);
   });
 });
 
-describe('an upload that breaks off', () => {
-  test('holds the token while it lasts and gives it back: the retry becomes the video', async () => {
+describe('an interrupted upload', () => {
+  test('leases the token and releases it: the retry becomes the video', async () => {
     const held = await HeldUpload.begin(ticket, clip, 0.6);
     expect(await outcome(await client.upload(ticket, new Blob([clip])))).toEqual([409, 'upload_in_progress']);
     held.cut();
-    // The engine learns of the cut when it does; until then the token is taken.
+    // The token is leased until the engine notices the disconnect.
     const retry = await until(async () => {
       const answer = await client.upload(ticket, new Blob([clip]));
       return answer.status === 409 ? undefined : answer;
@@ -118,7 +118,7 @@ describe('an upload that breaks off', () => {
 });
 
 describe('a file that is not a video', () => {
-  test('is taken in, and fails with the reason in its record', async () => {
+  test('is accepted, and fails with the reason', async () => {
     const answer = await client.upload(ticket, new Blob([randomBytes(200_000)]));
     expect(answer.status).toBe(202);
     const video = await client.settled(ticket.videoId);
@@ -129,12 +129,12 @@ describe('a file that is not a video', () => {
     expect((await fetch(master)).status).toBe(404);
   });
 
-  test('is refused when it is empty, and the token stays good', async () => {
+  test('is refused when it is empty, and the token stays valid', async () => {
     expect(await outcome(await client.upload(ticket, new Blob([])))).toEqual([400, 'file_empty']);
     expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
   });
 
-  test('is refused outside of a form, and the token stays good', async () => {
+  test('is refused without a form, and the token stays valid', async () => {
     const answer = await fetch(ticket.uploadUrl, {
       method: 'POST',
       headers: { 'X-Upload-Token': ticket.uploadToken, 'Content-Type': 'video/mp4' },
@@ -146,7 +146,7 @@ describe('a file that is not a video', () => {
 });
 
 describe('curl', () => {
-  /** Uploads as a person in a terminal does. Resolves with what it tells of the transfer. */
+  /** Uploads with curl and resolves with its report of the transfer. */
   async function curl(token: string) {
     const { stdout, stderr } = await runProgram('curl', [
       ...['--silent', '--show-error', '--verbose', '--output', join(directory, 'answer.json')],
@@ -159,14 +159,14 @@ describe('curl', () => {
     return { status, sent: sent ?? Number.NaN, answer, goAhead: stderr.includes('HTTP/1.1 100 Continue') };
   }
 
-  test('sends the file once it is told to go on', async () => {
+  test('sends the file after 100 Continue', async () => {
     const { status, sent, answer, goAhead } = await curl(ticket.uploadToken);
     expect([status, goAhead]).toEqual([202, true]);
     expect(answer).toMatchObject({ videoId: ticket.videoId, size: clip.length });
     expect(sent).toBeGreaterThan(clip.length);
   });
 
-  test('keeps the file to itself when the token is refused', async () => {
+  test('does not send the file when the token is refused', async () => {
     const { status, sent, answer, goAhead } = await curl('ut_nobody_knows_it');
     expect([status, goAhead, sent]).toEqual([401, false, 0]);
     expect(answer).toMatchObject({ code: 'upload_token_invalid' });

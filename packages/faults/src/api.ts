@@ -1,24 +1,24 @@
 import { createClient, type FramelaneClient, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 
-/** The first workspace and its key, made by the control plane at its start. */
+/** The first workspace and its API key. The control plane creates both when it starts. */
 export const WORKSPACE_ID = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
 export const API_KEY = 'svc_live_F4ultSu1teK3yOfTheFirstWorkspace';
 
 export type Ticket = { videoId: string; uploadUrl: string; uploadToken: string };
 
-/** The API as its users have it. Remembers every answer that should not have been. */
+/** The public API. Records every response that is a server error. */
 export class Api {
   readonly client: FramelaneClient;
-  /** Answers 5xx, as `status method path`. */
+  /** 5xx responses, as `status method path`. */
   readonly serverErrors: string[] = [];
-  /** What was told once and may stand nowhere in clear. */
+  /** Secrets that the API returned. They must not be stored or logged in clear text. */
   readonly secrets: string[] = [API_KEY];
   readonly #url: string;
 
   constructor(url: string) {
     this.#url = url;
-    const fetchAndNote = async (request: Request) => {
+    const fetchAndRecord = async (request: Request) => {
       const answer = await fetch(request);
       if (answer.status >= 500)
         this.serverErrors.push(`${answer.status} ${request.method} ${new URL(request.url).pathname}`);
@@ -28,7 +28,7 @@ export class Api {
       baseUrl: `${url}/v1`,
       apiKey: API_KEY,
       workspaceId: WORKSPACE_ID,
-      fetch: fetchAndNote,
+      fetch: fetchAndRecord,
     });
   }
 
@@ -45,7 +45,7 @@ export class Api {
     return ticket.videoId;
   }
 
-  /** Has all events of the workspace sent there; resolves with the id of the webhook. */
+  /** Registers an endpoint for all events of the workspace and resolves with its id. */
   async subscribe(url: string): Promise<string> {
     const { id, secret } = await unwrap(this.client.POST('/webhooks', { body: { url } }));
     if (secret !== undefined) this.secrets.push(secret);
@@ -55,7 +55,7 @@ export class Api {
   /** The content key of a video that is ready. */
   async contentKey(videoId: string): Promise<Buffer> {
     const answer = await fetch(`${this.#url}/v1/hls/${WORKSPACE_ID}/${videoId}/key`);
-    if (!answer.ok) throw new Error(`The key of ${videoId} was answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`The key of ${videoId}: status ${answer.status}`);
     return Buffer.from(await answer.arrayBuffer());
   }
 
@@ -63,11 +63,11 @@ export class Api {
     return `${this.#url}/v1/hls/${WORKSPACE_ID}/${videoId}/master.m3u8`;
   }
 
-  /** The record, or null when there is none (any more). */
+  /** The video, or null when it does not exist or is deleted. */
   async video(id: string): Promise<{ id: string; status: string; progress: number } | null> {
     const { data, error, response } = await this.client.GET('/videos/{id}', { params: { path: { id } } });
     if (response.status === 404) return null;
-    if (data === undefined) throw new Error(`GET of ${id} was answered ${response.status}: ${error?.detail}`);
+    if (data === undefined) throw new Error(`GET of ${id}: status ${response.status}, ${error?.detail}`);
     return data;
   }
 

@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts';
 import { query } from './query.ts';
 
-/** How each attempt at a video ended, the first one first; null for one that is open. */
+/** The outcomes of all attempts at a video, in order; null for an open attempt. */
 export async function outcomesOf(cluster: Cluster, videoId: string): Promise<(string | null)[]> {
   const rows = await query<{ outcome: string | null }>(
     cluster,

@@ -9,19 +9,19 @@ import {
 } from '@aws-sdk/client-s3';
 import type { FakeS3 } from '@framelane/test-kit/fake-s3';
 
-/** What a service is told of the storage. */
+/** The storage settings of a service. */
 type S3Settings = Record<
   'S3_ENDPOINT' | 'S3_REGION' | 'S3_BUCKET' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY',
   string
 >;
 
-/** Where a cluster keeps its objects, as it looks to somebody who asks the S3 server itself. */
+/** The bucket of a cluster, read directly from the S3 server. */
 export class Bucket {
   readonly settings: S3Settings;
   readonly #client: S3Client;
   readonly #isOurs: boolean;
 
-  /** The one of the fake. */
+  /** The bucket of the fake S3 server. */
   static of({ endpoint, bucket }: FakeS3): Bucket {
     const secret = 'faults-faults-faults';
     return new Bucket(
@@ -36,7 +36,7 @@ export class Bucket {
     );
   }
 
-  /** A new one at the server that S3_TEST_ENDPOINT and its companions name; undefined when they name none. */
+  /** Creates a bucket on the server of S3_TEST_ENDPOINT; undefined when that is not set. */
   static async create(): Promise<Bucket | undefined> {
     const { S3_TEST_ENDPOINT, S3_TEST_REGION, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY } =
       process.env;
@@ -81,7 +81,7 @@ export class Bucket {
     return Uploads.map(({ Key }) => Key as string);
   }
 
-  /** Lets go of it. One that was made for the tests is deleted with all it holds. */
+  /** Closes the client. Deletes a bucket that `create` made, with its objects. */
   async remove(): Promise<void> {
     if (this.#isOurs) {
       for (const Key of (await this.objects()).keys()) {

@@ -1,47 +1,33 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { cachedClip } from '@framelane/test-kit/clips';
 
-const run = promisify(execFile);
-
-/** Files to upload, in a directory of their own. */
+/** Files to upload. Tests must not change them. */
 export type Clips = {
-  /** Two seconds of picture and sound: transcoded at once. */
+  /** Two seconds of video and audio: transcoded at once. */
   short: string;
-  /** One that keeps an engine busy for some seconds, whatever the machine. */
+  /** Keeps an engine busy for some seconds. */
   long: string;
-  remove(): Promise<void>;
 };
 
 export async function makeClips(): Promise<Clips> {
-  const directory = await mkdtemp(join(tmpdir(), 'framelane-faults-clips-'));
-  const make = async (name: string, options: ClipOptions) => {
-    const path = join(directory, name);
-    await makeClip(path, options);
-    return path;
-  };
   return {
-    short: await make('short.avi', { size: '426x240', seconds: 2 }),
-    long: await make('long.avi', { size: '1280x720', seconds: 12 }),
-    remove: () => rm(directory, { recursive: true, force: true }),
+    short: await cachedAvi({ size: '426x240', seconds: 2 }),
+    long: await cachedAvi({ size: '1280x720', seconds: 12 }),
   };
 }
 
-type ClipOptions = {
+/** A moving test pattern and a tone, in codecs that engines must encode. `quality` is from 1, the best, to 31. */
+export function cachedAvi({
+  size,
+  seconds,
+  quality = 3,
+}: {
   size: string;
   seconds: number;
-  /** From 1, the best and largest, to 31. */
   quality?: number;
-};
-
-/** Makes a moving test picture with a tone. */
-export async function makeClip(path: string, { size, seconds, quality = 3 }: ClipOptions): Promise<void> {
-  await run('ffmpeg', [
-    ...['-v', 'error', '-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=24:duration=${seconds}`],
-    ...['-f', 'lavfi', '-i', `sine=frequency=440:duration=${seconds}`],
-    // Not what a rendition may be, so that it is encoded.
-    ...['-c:v', 'mpeg4', '-q:v', String(quality), '-c:a', 'libmp3lame', '-shortest', path],
-  ]);
+}) {
+  return cachedClip('.avi', {
+    video: `testsrc2=size=${size}:rate=24:duration=${seconds}`,
+    audio: `sine=frequency=440:duration=${seconds}`,
+    options: ['-c:v', 'mpeg4', '-q:v', String(quality), '-c:a', 'libmp3lame', '-shortest'],
+  });
 }

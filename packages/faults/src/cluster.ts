@@ -12,7 +12,7 @@ import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 
-/** What every service is told; leases are short, so that what died is missed soon. */
+/** Settings of every service. Leases are short, so that they expire soon after a service dies. */
 const SETTINGS = {
   SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
   BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
@@ -35,11 +35,11 @@ export type Doors = Record<'database' | 'broker' | 'storage' | 'internal' | 'pub
 /** The doors of one service alone; behind each is that of all. */
 type OwnDoors = Record<'broker' | 'internal', TcpProxy>;
 
-/** Control planes and engines as separate processes, with the systems behind them, all of this test's own. */
+/** Control planes and engines as processes, with their own PostgreSQL, RabbitMQ and S3 server. */
 export class Cluster {
   readonly postgres: PostgresServer;
   readonly rabbitmq: RabbitMqNode;
-  /** The S3 server that fails when it is told to; nobody uses it when the environment names another. */
+  /** Injects storage errors. Unused when the environment names another S3 server. */
   readonly storage: FakeS3;
   readonly bucket: Bucket;
   readonly tap: MessageTap;
@@ -48,7 +48,7 @@ export class Cluster {
   readonly engines: ServiceProcess[];
   readonly receiver: WebhookReceiver;
   readonly api: Api;
-  /** Where the engines work, one directory each. */
+  /** Has one work directory for each engine. */
   readonly workDir: string;
   /** In the order of the services. */
   readonly #ownDoors: readonly OwnDoors[];
@@ -197,12 +197,12 @@ export class Cluster {
     return this.#ownDoors[this.services.indexOf(service)] as OwnDoors;
   }
 
-  /** Everything the services ever wrote. */
+  /** All output of all services. */
   get log(): string {
     return this.services.map(({ output }) => output.join('')).join('');
   }
 
-  /** Ends all of it and removes its files. */
+  /** Kills all processes and removes their files. */
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
     const doors = [this.doors, ...this.#ownDoors].flatMap((some) => Object.values(some));

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
-/** 9: where a secret stands in clear: in a log, in a column of the database, in a message, in a webhook, in the name of an object. */
+/** 9: secrets in clear text in a log, a database column, a message, a webhook or an object key. */
 export async function leaks(cluster: Cluster, videoIds: readonly string[]): Promise<string[]> {
   const keys = await Promise.all(videoIds.map((id) => cluster.api.contentKey(id)));
   const needles = [
@@ -21,14 +21,14 @@ export async function leaks(cluster: Cluster, videoIds: readonly string[]): Prom
   );
 }
 
-/** As text, or as the hex digits in which the database shows bytes. */
+/** Searches for the text and for its hex digits, in which PostgreSQL shows bytes. */
 function holds(text: string, needle: string): boolean {
   return text.includes(needle) || text.includes(Buffer.from(needle).toString('hex'));
 }
 
 async function readTables(url: string): Promise<[string, string][]> {
   const client = new Client(url);
-  // A server that is killed meanwhile is told by the query.
+  // The query reports a server that is killed meanwhile.
   client.on('error', () => {});
   await client.connect();
   try {

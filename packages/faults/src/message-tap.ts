@@ -4,24 +4,24 @@ import { connect } from 'amqplib';
 
 const QUEUE = 'faults.tap';
 
-/** Gets a copy of every message between the services. */
+/** Receives a copy of every message between the services. */
 export class MessageTap {
-  /** The bodies, in the order in which they came. */
+  /** Message bodies in the order of arrival. */
   readonly bodies: string[] = [];
   readonly #url: string;
 
-  /** Hears nothing before the first `drain`. */
+  /** Receives messages from the first `drain` on. */
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** All that were about a video so far. */
+  /** All messages about a video so far. */
   async messagesOn(videoId: string): Promise<Message[]> {
     await this.drain();
     return this.bodies.filter((body) => body.includes(videoId)).map((body) => parseMessage(JSON.parse(body)));
   }
 
-  /** Takes what came since the last time. A broker that has forgotten the queue gets it anew. */
+  /** Reads the messages since the last call. Declares the queue again if the broker has lost it. */
   async drain(): Promise<void> {
     const connection = await connect(this.#url);
     try {

@@ -9,7 +9,7 @@ import {
 
 const DATABASE = 'faults';
 
-/** A PostgreSQL that keeps what it confirmed, and can be killed. */
+/** A durable PostgreSQL that tests can kill. */
 export class PostgresServer {
   readonly #directory: string;
   #server: EmbeddedPostgres;
@@ -26,12 +26,12 @@ export class PostgresServer {
     this.#server = server;
   }
 
-  /** The address as it is now; the port is another one after each start. */
+  /** The port changes with each start. */
   get url(): string {
     return this.#server.url(DATABASE);
   }
 
-  /** Ends the server at once; its other processes notice and end, too. */
+  /** Kills the postmaster; its child processes then exit. */
   async kill(): Promise<void> {
     const [pid] = (await readFile(join(this.#directory, 'cluster', 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');

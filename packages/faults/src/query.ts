@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Cluster } from './cluster.ts';
 
-/** Asks the database past the services, or lets time pass in it. */
+/** Queries the database of a cluster directly. */
 export async function query<Row>(cluster: Cluster, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client(cluster.postgres.url);
   await client.connect();

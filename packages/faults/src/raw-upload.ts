@@ -4,19 +4,19 @@ import { RawClient } from '@framelane/test-kit/raw-upload-client';
 /** Some responses come only after a timeout of the services. */
 const RESPONSE_LIMIT_SECONDS = 90;
 
-/** What an upload was answered: a status, and the code of a refusal. */
+/** The response to an upload: its status and, for a refusal, its error code. */
 export type Outcome = { status: number; code: string | undefined };
 
-/** A body, and how it is announced. */
+/** A body and its headers. */
 export type RawUpload = {
   token?: string | undefined;
   body: Buffer;
-  /** Content-Length; null for a body in chunks, and what the body has when not given. */
+  /** Content-Length: the length of the body by default; null for a chunked body. */
   length?: number | null;
   contentType?: string;
 };
 
-/** Sends bytes as they are, right or wrong, and resolves with what they are answered. */
+/** Sends a body as it is, valid or not, and resolves with the response. */
 export async function sendRaw(port: number, upload: RawUpload): Promise<Outcome> {
   const { token, body, length = body.byteLength, contentType } = upload;
   const client = await RawClient.connect(port);
@@ -43,13 +43,13 @@ export async function outcomeOf(client: RawClient): Promise<Outcome> {
   return { status, code: body.code as string | undefined };
 }
 
-/** An upload that goes on only as far as it is told. */
+/** An upload that sends only as much as the test asks for. */
 export class HeldUpload {
   readonly client: RawClient;
   readonly #body: Buffer;
   #sent = 0;
 
-  /** Announces the file; `bytes` of its form are all that comes when they are fewer than it has. */
+  /** Sends the head of the request for the whole file. */
   static async begin(port: number, { token, file }: { token: string; file: Buffer }): Promise<HeldUpload> {
     const body = Buffer.concat([Buffer.from(filePartHead()), file, Buffer.from(`\r\n${CLOSING_BOUNDARY}`)]);
     const held = new HeldUpload(await RawClient.connect(port), body);
@@ -62,7 +62,7 @@ export class HeldUpload {
     this.#body = body;
   }
 
-  /** Sends on until that part of it, 0..1, is with the operating system. Also resolves when nobody takes it any more. */
+  /** Sends up to this part of the body, 0..1. Resolves when the operating system has it or the connection is closed. */
   async sendUntil(part: number): Promise<void> {
     const end = Math.round(part * this.#body.byteLength);
     const piece = this.#body.subarray(this.#sent, end);

@@ -6,11 +6,11 @@ import { until } from '@framelane/test-kit/until';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** A service in a process of its own, to be killed and started again on the same port. */
+/** A service as a process that tests kill and start again on the same port. */
 export class ServiceProcess {
   readonly name: string;
   readonly url: string;
-  /** Everything it ever wrote. */
+  /** All output since the first start. */
   readonly output: string[] = [];
   readonly #main: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -18,7 +18,7 @@ export class ServiceProcess {
   #expectedToEnd = false;
   #ownDeaths = 0;
 
-  /** @param options.main the service's program, from the root of the project. */
+  /** @param options.main path of the service's program, relative to the root of the project. */
   constructor(options: { name: string; main: string; url: string; env: NodeJS.ProcessEnv }) {
     this.name = options.name;
     this.url = options.url;
@@ -26,7 +26,7 @@ export class ServiceProcess {
     this.#env = options.env;
   }
 
-  /** How often it ended although nobody ended it. */
+  /** How often it ended without `end`. */
   get ownDeaths(): number {
     return this.#ownDeaths;
   }
@@ -35,7 +35,7 @@ export class ServiceProcess {
     return this.#child?.pid;
   }
 
-  /** Starts it, by a program such as taskset if one is named; does not wait for it. */
+  /** Starts it without waiting, with a prefix such as taskset if given. */
   launch(by: readonly string[] = []): void {
     this.#expectedToEnd = false;
     const [program = process.execPath, ...args] = [...by, process.execPath, this.#main];
@@ -54,7 +54,7 @@ export class ServiceProcess {
     this.#child = child;
   }
 
-  /** Whether it says that it can serve. */
+  /** Whether /readyz responds with success. */
   async isReady(): Promise<boolean> {
     try {
       const answer = await fetch(`${this.url}/readyz`);
@@ -65,7 +65,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Resolves when it says that it can serve. */
+  /** Resolves when /readyz responds with success. */
   async ready(): Promise<void> {
     await until(() => this.isReady(), {
       what: `${this.name} ready`,
@@ -86,7 +86,7 @@ export class ServiceProcess {
     for (const child of children.split(' ').filter(Boolean)) process.kill(-Number(child), signal);
   }
 
-  /** Ends it with a signal; resolves with its exit code, null when the signal ended it. */
+  /** Sends a signal and waits for the exit. Resolves with the exit code, null when the signal killed it. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     const child = this.#child;
     if (child === undefined) return null;

@@ -16,38 +16,37 @@ type VideoState = {
   duration: number | null;
   bytes: number;
   hasKey: boolean;
-  /** Of its ticket. */
+  /** Of the upload ticket. */
   ticketExpired: boolean;
   transferOpen: boolean;
   attemptsOpen: number;
-  /** Segments the database knows, such as `360p/0.ts`. */
+  /** Segments in the database, such as `360p/0.ts`. */
   segments: string[];
 };
 
-/** What there is after a fault, wherever it is kept. */
+/** The state of a cluster in all its systems. */
 export type Snapshot = {
   videos: VideoState[];
-  /** Bytes of each object by its key. */
+  /** Sizes in bytes by key. */
   objects: ReadonlyMap<string, number>;
-  /** Their keys. */
+  /** Keys of unfinished multipart uploads. */
   unfinishedUploads: string[];
-  /** Events written, and what the receiver got. */
-  /** With the duration of videos that became ready, which a deleted video has no more. */
+  /** With the duration of a ready video: the row of a deleted video no longer has it. */
   events: { id: string; type: string; videoId: string; duration: number | null }[];
   delivered: { id: string; type: string; videoId: string }[];
-  /** Ids under which the receiver got different things. */
+  /** Event ids that came with different bodies. */
   reusedEventIds: string[];
   deliveriesOpen: number;
-  /** Messages by queue, those of the dead letters under their queue's name. */
+  /** Number of messages by queue, including dead-letter queues. */
   messages: Record<string, number>;
   /** Background work that is due now or later, without maintenance. */
   jobs: string[];
   ffmpegs: string[];
   jobDirectories: string[];
   usage: { minutes: number; storageBytes: number; bandwidthBytes: number };
-  /** All bytes that came from the public listeners. */
+  /** Bytes sent by the public listeners. */
   sentBytes: number;
-  /** Services that ended although nobody ended them. */
+  /** Services that crashed. */
   died: string[];
   serverErrors: string[];
 };
@@ -80,7 +79,7 @@ async function readDatabase(
   url: string,
 ): Promise<Pick<Snapshot, 'videos' | 'events' | 'deliveriesOpen' | 'jobs' | 'usage'>> {
   const client = new Client(url);
-  // A server that is killed meanwhile is told by the query.
+  // The query reports a server that is killed meanwhile.
   client.on('error', () => {});
   await client.connect();
   try {

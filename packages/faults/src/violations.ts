@@ -1,17 +1,14 @@
 import type { Snapshot } from './snapshot.ts';
 
-/** What a test knows to be there because it put it there itself. */
+/** Violations that a test causes on purpose. */
 export type Expected = {
   /** Dead letters by queue. */
   deadLetters?: Record<string, number>;
-  /** Whether the fault explains answers 5xx, which a client that repeats its calls does not mind. */
+  /** Whether the fault explains 5xx responses. */
   serverErrors?: boolean;
 };
 
-/**
- * Every way in which a cluster at rest is not as it should be, in words; empty when nothing was lost, left behind or
- * done twice. The numbers are those of the invariants in docs/reliability.md.
- */
+/** All violations of the invariants in docs/reliability.md, with their numbers, for a cluster at rest. */
 export function violations(state: Snapshot, expected: Expected = {}): string[] {
   return [
     ...unfinishedWork(state),
@@ -25,7 +22,7 @@ export function violations(state: Snapshot, expected: Expected = {}): string[] {
   ];
 }
 
-/** 1: nothing is under way for ever. */
+/** 1: no work stays unfinished. */
 function unfinishedWork({ videos, jobs }: Snapshot): string[] {
   const stuck = videos
     .filter(({ deleted }) => !deleted)
@@ -33,7 +30,9 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
       const { id, status, ticketExpired, transferOpen } = video;
       return [
         ...(status === 'processing' ? [`1: ${id} is still processing`] : []),
-        ...(status === 'uploading' && ticketExpired ? [`1: ${id} is uploading past its ticket`] : []),
+        ...(status === 'uploading' && ticketExpired
+          ? [`1: ${id} is uploading although its ticket has expired`]
+          : []),
         ...(status === 'uploading' && transferOpen ? [`1: the ticket of ${id} is still leased`] : []),
       ];
     });
@@ -47,7 +46,7 @@ function unfinishedWork({ videos, jobs }: Snapshot): string[] {
   ];
 }
 
-/** 2, 3, 4: in storage is what the database knows, of one attempt, and nothing else. */
+/** 2, 3, 4: storage holds exactly the objects that the database refers to, of one attempt. */
 function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[] {
   const known = new Map(videos.map((video) => [video.id, video]));
   const strays = [...objects.keys()].filter((key) => {
@@ -71,21 +70,21 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
       [...objects.keys()].filter((key) => key.startsWith(`sources/${workspaceId}/${id}/`)).length !== 1,
   );
   return [
-    ...strays.map((key) => `4: nobody knows of ${key}`),
+    ...strays.map((key) => `4: ${key} is orphaned`),
     ...missing.map((key) => `2: ${key} is missing`),
-    ...sourceless.map(({ id }) => `4: ${id} has not one source`),
-    ...unfinishedUploads.map((key) => `4: an upload of ${key} was never ended`),
+    ...sourceless.map(({ id }) => `4: ${id} has not exactly one source`),
+    ...unfinishedUploads.map((key) => `4: the multipart upload of ${key} is unfinished`),
   ];
 }
 
-/** 3: who cannot be played has no key. */
+/** 3: a video that cannot be played has no content key. */
 function keptKeys({ videos }: Snapshot): string[] {
   return videos
     .filter(({ hasKey, deleted, status }) => hasKey && (deleted || status === 'failed'))
-    .map(({ id }) => `3: ${id} still has its key`);
+    .map(({ id }) => `3: ${id} still has its content key`);
 }
 
-/** 5: one event for each end of a video, delivered, and none for what did not happen. */
+/** 5: each final state of a video has exactly one event, and it is delivered. */
 function wrongEvents(state: Snapshot): string[] {
   const { videos, events, delivered, reusedEventIds, deliveriesOpen } = state;
   const count = (type: string, videoId: string) =>
@@ -93,20 +92,24 @@ function wrongEvents(state: Snapshot): string[] {
   const wrong = videos.flatMap(({ id, status, deleted }) => [
     ...atMostOnce(`video.ready of ${id}`, count('video.ready', id)),
     ...atMostOnce(`video.failed of ${id}`, count('video.failed', id)),
-    ...(deleted && count('video.deleted', id) !== 1 ? [`5: ${id} has no one event of its deletion`] : []),
-    ...(!deleted && status === 'ready' && count('video.ready', id) !== 1 ? [`5: nobody heard of ${id}`] : []),
+    ...(deleted && count('video.deleted', id) !== 1 ? [`5: ${id} has not one video.deleted event`] : []),
+    ...(!deleted && status === 'ready' && count('video.ready', id) !== 1
+      ? [`5: ${id} has not one video.ready event`]
+      : []),
     ...(!deleted && status === 'failed' && count('video.failed', id) !== 1
-      ? [`5: nobody heard of the failure of ${id}`]
+      ? [`5: ${id} has not one video.failed event`]
       : []),
   ]);
   const got = new Set(delivered.map(({ id }) => id));
   const written = new Set(events.map(({ id }) => id));
   return [
     ...wrong,
-    ...(deliveriesOpen > 0 ? [`5: ${deliveriesOpen} deliveries are still to come`] : []),
+    ...(deliveriesOpen > 0 ? [`5: ${deliveriesOpen} deliveries are open`] : []),
     ...events.filter(({ id }) => !got.has(id)).map(({ id, type }) => `5: ${type} ${id} was not received`),
-    ...delivered.filter(({ id }) => !written.has(id)).map(({ id }) => `5: ${id} was made up`),
-    ...reusedEventIds.map((id) => `5: ${id} came again as something else`),
+    ...delivered
+      .filter(({ id }) => !written.has(id))
+      .map(({ id }) => `5: ${id} is not an event of the database`),
+    ...reusedEventIds.map((id) => `5: ${id} came with different bodies`),
   ];
 }
 
@@ -114,25 +117,25 @@ function atMostOnce(what: string, count: number): string[] {
   return count > 1 ? [`5: ${count} times ${what}`] : [];
 }
 
-/** 6: queues are empty, dead letters are explained. */
+/** 6: queues hold no messages but expected dead letters. */
 function wrongQueues({ messages }: Snapshot, { deadLetters = {} }: Expected): string[] {
   return Object.entries(messages)
     .filter(([queue, count]) => count !== (deadLetters[queue] ?? 0))
     .map(([queue, count]) => `6: ${queue} holds ${count} messages, not ${deadLetters[queue] ?? 0}`);
 }
 
-/** 7: no process and no file outlives its job. */
+/** 7: no process and no file remains after its job. */
 function leftBehind({ ffmpegs, jobDirectories }: Snapshot): string[] {
   return [
     ...ffmpegs.map((command) => `7: still runs: ${command}`),
-    ...jobDirectories.map((path) => `7: still there: ${path}`),
+    ...jobDirectories.map((path) => `7: still exists: ${path}`),
   ];
 }
 
-/** What the length of a source and of the video made of it may differ by, in minutes: less than a frame. */
+/** Allowed difference between the durations of a source and its video, in minutes: less than a frame. */
 const MINUTES_APART = 0.0003;
 
-/** 8: minutes count once a video, bytes once an object. */
+/** 8: usage counts the minutes of each video and the bytes of each object once. */
 function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
   const ready = new Map(
     events.filter(({ type }) => type === 'video.ready').map(({ videoId, duration }) => [videoId, duration]),
@@ -152,10 +155,10 @@ function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
   ];
 }
 
-/** 10: no failure without a cause. */
+/** 10: no unexpected failure. */
 function unexplained({ died, serverErrors }: Snapshot, expected: Expected): string[] {
   return [
-    ...died.map((name) => `10: ${name} died by itself`),
+    ...died.map((name) => `10: ${name} crashed`),
     ...(expected.serverErrors ? [] : serverErrors.map((answer) => `10: ${answer}`)),
   ];
 }

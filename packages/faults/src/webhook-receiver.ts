@@ -3,20 +3,20 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** One event as it was delivered. */
+/** A delivered event. */
 export type DeliveredEvent = { id: string; type: string; videoId: string };
 
-/** What a receiver does with a request in place of taking it. */
+/** Handles a request instead of accepting it. */
 export type Misbehaviour = (answer: ServerResponse) => void;
 
-/** Takes every webhook, or does worse, and remembers what it took; an event that came again counts once. */
+/** A webhook endpoint. Accepts every event, or misbehaves, and records events by id. */
 export class WebhookReceiver {
   readonly events = new Map<string, DeliveredEvent>();
-  /** Ids that came again with another body. */
+  /** Event ids that came with different bodies. */
   readonly reusedIds = new Set<string>();
-  /** The path of every request, taken or not. */
+  /** Paths of all requests, accepted or not. */
   readonly requests: string[] = [];
-  /** The body of every request, taken or not. */
+  /** Bodies of all requests, accepted or not. */
   readonly bodies: string[] = [];
   readonly #bodyOf = new Map<string, string>();
   readonly #server: Server;
@@ -52,7 +52,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`;
   }
 
-  /** Takes what comes from now on, and ends what it never answered. */
+  /** Accepts events from now on, and closes requests without a response. */
   recover(): void {
     this.#misbehaviour = undefined;
     this.#server.closeAllConnections();

@@ -9,16 +9,13 @@ import { query } from './query.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
-/** How long a cluster may take to come to rest: leases and maintenance, on a busy machine. */
+/** How long a cluster may take to come to rest: leases and maintenance steps, on a busy machine. */
 const REST_LIMIT_MS = 90_000;
 
-/** Streams that are checked after one fault; all of them are made in the same way. */
+/** Streams to check after a fault: all are made in the same way. */
 const STREAMS_CHECKED = 3;
 
-/**
- * Waits until a cluster is at rest and as it should be, for a while at the most. Resolves with what is wrong with it
- * then, in words; nothing is what every test wants.
- */
+/** Waits until a cluster is at rest without violations. Resolves with the violations that remain after the time limit. */
 export async function whatIsWrong(cluster: Cluster, expected: Expected = {}): Promise<string[]> {
   const deadline = Date.now() + REST_LIMIT_MS;
   for (;;) {
@@ -30,10 +27,7 @@ export async function whatIsWrong(cluster: Cluster, expected: Expected = {}): Pr
   }
 }
 
-/**
- * What takes a closer look: streams that do not play or are not counted, messages and files that are held on to, secrets
- * in the open, failures that nothing explains.
- */
+/** Violations that take longer to check: streams, usage, unsettled messages, open files, leaks and errors in the log. */
 async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): Promise<string[]> {
   const ready = videos.filter(({ status, deleted }) => status === 'ready' && !deleted);
   const checked = ready.slice(-STREAMS_CHECKED);
@@ -61,10 +55,10 @@ async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): P
   ];
 }
 
-/** What was sent is written down every second. */
+/** Services store usage every second. */
 const WRITE_LIMIT_MS = 15_000;
 
-/** 8: bytes of the streams just fetched that were not counted. */
+/** 8: bytes of the streams just fetched that are not counted. */
 async function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string[]> {
   const deadline = Date.now() + WRITE_LIMIT_MS;
   for (;;) {
@@ -79,7 +73,7 @@ async function uncountedBytes(cluster: Cluster, atLeast: number): Promise<string
   }
 }
 
-/** 10: answers that no fault explains, because they say that nobody foresaw what happened. */
+/** 10: responses with status 500, which no fault explains. */
 function internalErrors({ services }: Cluster): string[] {
   return logged(services, 'request.failed')
     .filter(({ status }) => status === 500)
@@ -101,12 +95,12 @@ async function unsettledMessages({ rabbitmq }: Cluster): Promise<string[]> {
   }
 }
 
-/** 7: descriptors of files of jobs and uploads that are over. */
+/** 7: open files of finished jobs and uploads. */
 async function openFiles({ engines, workDir }: Cluster): Promise<string[]> {
   const found = engines.map(async ({ name, pid }) => {
     if (pid === undefined) return [];
     const folder = `/proc/${pid}/fd`;
-    // One that was closed meanwhile leads nowhere.
+    // A descriptor may be closed meanwhile.
     const links = (await readdir(folder)).map((descriptor) =>
       readlink(join(folder, descriptor)).catch(() => ''),
     );

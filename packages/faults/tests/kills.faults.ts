@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
+import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
@@ -7,7 +8,7 @@ import { Random } from '../src/random.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 const ROUNDS = 6;
 const UPLOADS_A_ROUND = 3;
 
@@ -24,23 +25,22 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
-/** Sends a file until an engine says that it has it, as a client with patience does. */
+/** Uploads a file as a new video, with retries. */
 async function send(path: string): Promise<string> {
-  const ticket = await patiently(() => cluster.api.ticket());
-  await patiently(() =>
+  const ticket = await withRetries(() => cluster.api.ticket());
+  await withRetries(() =>
     upload(path, ticket).catch((error: { code?: string }) => {
-      // The answer was lost, not the file.
+      // The response was lost, but the file is stored.
       if (error.code !== 'upload_token_used') throw error;
     }),
   );
   return ticket.videoId;
 }
 
-/** Tries again for as long as the cluster is hurt. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/** Retries while the cluster recovers. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();
@@ -51,13 +51,13 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('an undisturbed cluster is as it should be', async () => {
+test('a cluster without faults has no violations', async () => {
   const ids = await Promise.all([send(clips.short), send(clips.short)]);
   for (const id of ids) await cluster.api.client.waitUntilReady(id);
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
-test('whatever is killed at whatever moment, every video that was taken in becomes ready', async () => {
+test('every accepted video becomes ready, whatever is killed at whatever moment', async () => {
   const random = new Random(SEED);
   const victims = {
     engine: async () => {
@@ -81,13 +81,13 @@ test('whatever is killed at whatever moment, every video that was taken in becom
   };
   const kills = Object.keys(victims).map((name) => ({ name: name as keyof typeof victims, times: 0 }));
   const videos: string[] = [];
-  // What the broker knows of its queues is on disk from here on, as in any broker that has run for a while.
+  // A broker that has run for a while has its queue declarations on disk.
   await cluster.rabbitmq.flush();
 
   for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
     const sending = Array.from({ length: UPLOADS_A_ROUND }, () => send(clips.short));
     await pause(random.fraction() * 3000);
-    // Each in turn first, so that one round of the loop has them all.
+    // Each victim once, then random ones.
     const victim = round < kills.length ? kills[round] : random.pick(kills);
     if (victim === undefined) break;
     victim.times += 1;
@@ -100,7 +100,7 @@ test('whatever is killed at whatever moment, every video that was taken in becom
   const lost = states.filter((video) => video?.status !== 'ready');
   const tally = kills.map(({ name, times }) => `${name} ${times}`).join(', ');
   process.stdout.write(
-    `Killed: ${tally}. ${videos.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+    `Killed: ${tally}. ${videos.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
   );
   expect(wrong).toEqual([]);
   expect(lost).toEqual([]);

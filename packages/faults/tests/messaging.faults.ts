@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 async function statusOf(id: string): Promise<string | undefined> {
@@ -44,7 +43,7 @@ async function withChannel(work: (channel: ConfirmChannel) => unknown): Promise<
   await connection.close();
 }
 
-/** Puts messages into the exchange as they are, in this order. */
+/** Publishes messages as they are, in this order. */
 async function publish(messages: { type: string; body: string }[]): Promise<void> {
   await withChannel((channel) => {
     for (const { type, body } of messages) {
@@ -57,7 +56,7 @@ function asSent(message: Message): { type: string; body: string } {
   return { type: message.type, body: JSON.stringify(message) };
 }
 
-test('messages that come twice, too late or out of order change nothing', async () => {
+test('duplicate, late and reordered messages change nothing', async () => {
   const videoId = await cluster.api.send(clips.short);
   const video = await cluster.api.client.waitUntilReady(videoId);
   const stale = [
@@ -95,12 +94,12 @@ test('messages that come twice, too late or out of order change nothing', async 
   expect(await cluster.api.video(videoId)).toEqual(video);
 });
 
-/** What the engines reported of a video so far. */
+/** Messages from the engines about a video so far. */
 async function reportsOn(videoId: string): Promise<Message[]> {
   return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type !== 'transcode');
 }
 
-/** What an engine reports of an upload when the control plane did not respond to it. */
+/** The message that an engine sends when the control plane did not respond to an upload. */
 async function completionOf(videoId: string): Promise<Message> {
   const [row] = await query<{ transfer_id: string; size: number; sha256: string }>(
     cluster,
@@ -114,7 +113,7 @@ async function completionOf(videoId: string): Promise<Message> {
   });
 }
 
-test('reports that come again count once, and one that comes before its time counts for nothing', async () => {
+test('duplicate reports count once, and an early report is ignored', async () => {
   const [first, second] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
   await upload(clips.short, first);
   const begun = await reportsOn(first.videoId);
@@ -138,7 +137,7 @@ test('reports that come again count once, and one that comes before its time cou
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
-test('a message that nobody can read is put away and told of; the next one is handled', async () => {
+test('an unreadable message becomes a dead letter, is logged, and does not block the next one', async () => {
   await publish([
     { type: 'upload.completed', body: '{"id":"msg_broken"' },
     {
@@ -155,8 +154,8 @@ test('a message that nobody can read is put away and told of; the next one is ha
   await withChannel((channel) => channel.purgeQueue(DEAD_EVENTS));
 });
 
-/** Sends a video whose command the broker takes and loses. */
-async function sendInVain(): Promise<string> {
+/** Uploads a video whose command the broker accepts and loses. */
+async function sendWithLostCommand(): Promise<string> {
   await withChannel((channel) => channel.unbindQueue('engine.commands', EXCHANGE, 'transcode'));
   const videoId = await cluster.api.send(clips.short);
   await until(async () => (await commandsFor(videoId)) === 1 && !(await isSending(videoId)));
@@ -165,12 +164,12 @@ async function sendInVain(): Promise<string> {
   return videoId;
 }
 
-/** How many have left. */
+/** The number of commands sent for a video. */
 async function commandsFor(videoId: string): Promise<number> {
   return (await cluster.tap.messagesOn(videoId)).filter(({ type }) => type === 'transcode').length;
 }
 
-/** Whether it is committed that a command has to leave, and somebody is at it. */
+/** Whether a control plane is sending the committed command. */
 async function isSending(videoId: string): Promise<boolean> {
   const claimed = await query(
     cluster,
@@ -180,7 +179,7 @@ async function isSending(videoId: string): Promise<boolean> {
   return claimed.length > 0;
 }
 
-/** Lets as much time pass as a command may go unanswered. */
+/** Moves the command so far into the past that it counts as lost. */
 async function missCommand(videoId: string): Promise<void> {
   await query(
     cluster,
@@ -189,15 +188,15 @@ async function missCommand(videoId: string): Promise<void> {
   );
 }
 
-test('a command that got lost is sent again', async () => {
-  const videoId = await sendInVain();
+test('a lost command is sent again', async () => {
+  const videoId = await sendWithLostCommand();
   await missCommand(videoId);
   await cluster.api.client.waitUntilReady(videoId);
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
 describe('control planes killed after a commit and before its command is confirmed', () => {
-  test('send what never left', async () => {
+  test('send a command that was not sent', async () => {
     const ticket = await cluster.api.ticket();
     for (const door of brokerDoors()) door.silence(['there']);
     await upload(clips.short, ticket);
@@ -210,9 +209,9 @@ describe('control planes killed after a commit and before its command is confirm
     expect(await whatIsWrong(cluster)).toEqual([]);
   });
 
-  test('send again what did leave, and it is done once', async () => {
-    const videoId = await sendInVain();
-    // With a later one claimed, it is lost whatever the broker says, which cannot be heard from now on.
+  test('send a command again that was sent, and the video is transcoded once', async () => {
+    const videoId = await sendWithLostCommand();
+    // A later command was claimed, so this one counts as lost although the broker's confirm is missing.
     await cluster.api.client.waitUntilReady(await cluster.api.send(clips.short));
     for (const door of brokerDoors()) door.silence(['back']);
     await missCommand(videoId);
@@ -231,7 +230,7 @@ describe('control planes killed after a commit and before its command is confirm
     return cluster.controlPlanes.map((controlPlane) => cluster.doorsOf(controlPlane).broker);
   }
 
-  /** Kills them, lets their claims expire, and starts them again with the way to the broker open. */
+  /** Kills them, expires their claims, and starts them again with the broker reachable. */
   async function replaceControlPlanes(): Promise<void> {
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
     await query(
@@ -243,7 +242,7 @@ describe('control planes killed after a commit and before its command is confirm
   }
 });
 
-test.each(['memory', 'disk'] as const)('a broker short of %s holds work up and loses none', async (what) => {
+test.each(['memory', 'disk'] as const)('a broker short of %s delays work and loses none', async (what) => {
   const running = await cluster.api.send(clips.long);
   await until(async () => ((await cluster.api.video(running))?.progress ?? 0) > 0);
   // The encode must not end before the broker blocks the engine.
@@ -276,7 +275,7 @@ async function signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
   await Promise.all(cluster.engines.map((engine) => engine.signalPrograms(signal)));
 }
 
-/** How long the lease of the open attempt at a video has been over. */
+/** Seconds since the lease of the open attempt at a video expired. */
 async function secondsOverdue(videoId: string): Promise<number> {
   const [attempt] = await query<{ seconds: number }>(
     cluster,
@@ -291,7 +290,7 @@ function timesEncoded(videoId: string): number {
   return logged(cluster.engines, 'transcode.encoded').filter((line) => line.videoId === videoId).length;
 }
 
-test('the control planes may be away while an engine works', async () => {
+test('an engine keeps transcoding while the control planes are down', async () => {
   const videoId = await cluster.api.send(clips.long);
   await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
 
@@ -304,7 +303,7 @@ test('the control planes may be away while an engine works', async () => {
   expect(await whatIsWrong(cluster, { serverErrors: true })).toEqual([]);
 });
 
-/** Whether an engine has begun to take the file. */
+/** Whether an engine has leased the ticket. */
 async function isLeased({ videoId }: Ticket): Promise<boolean> {
   const rows = await query(
     cluster,
@@ -314,7 +313,7 @@ async function isLeased({ videoId }: Ticket): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('a video that is deleted is gone, whatever was done with it', async () => {
+test('a deleted video leaves nothing, in whatever state it was', async () => {
   const unused = await cluster.api.ticket();
   const failed = await cluster.api.ticket();
   await sendRaw(cluster.doors.uploads.port, { token: failed.uploadToken, body: formWith('no video') });

@@ -17,8 +17,8 @@ jest.setTimeout(150_000);
 const TAKEN = { status: 202, code: undefined };
 const UNAVAILABLE = { status: 503, code: 'unavailable' };
 
-/** Longer than anybody should wait for an answer that says to come again. */
-const PATIENCE_MS = 25_000;
+/** Limit for a 503 response. */
+const RESPONSE_LIMIT_MS = 25_000;
 
 let cluster: Cluster;
 let clips: Clips;
@@ -31,7 +31,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {
@@ -47,7 +46,7 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
   await until(async () => !(await Promise.all(services.map((service) => service.isReady()))).includes(true));
 }
 
-test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is lost', async (fault) => {
+test.each(['cut', 'silence'] as const)('nothing is lost with the broker behind a %s', async (fault) => {
   const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
   await progressing(videoIds[0] as string);
 
@@ -58,8 +57,8 @@ test.each(['cut', 'silence'] as const)('with the broker behind a %s nothing is l
   for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
 });
 
-describe('an engine that is cut off alone', () => {
-  /** Has an engine begin with a video, and resolves with both. */
+describe('an engine that alone is cut off', () => {
+  /** Resolves with a video in progress and its engine. */
   async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
     const videoId = await cluster.api.send(clips.long);
     await progressing(videoId);
@@ -72,7 +71,7 @@ describe('an engine that is cut off alone', () => {
     return logged([service], event).some((line) => line.videoId === videoId);
   }
 
-  test('from the broker gives up what is no longer its own, and nothing of it is left', async () => {
+  test('from the broker abandons an attempt whose lease has expired, and leaves nothing of it', async () => {
     const { videoId, engine } = await begin();
 
     cluster.doorsOf(engine).broker.cut();
@@ -86,7 +85,7 @@ describe('an engine that is cut off alone', () => {
     expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
   });
 
-  test('from everything but the storage comes too late with its result', async () => {
+  test('from everything but the storage reports a result that is ignored', async () => {
     const { videoId, engine } = await begin();
     const doors = Object.values(cluster.doorsOf(engine));
 
@@ -104,7 +103,7 @@ describe('an engine that is cut off alone', () => {
 });
 
 test.each(['cut', 'silence'] as const)(
-  'with PostgreSQL behind a %s everybody is told to come again, and what is under way goes on afterwards',
+  'with PostgreSQL behind a %s requests get 503, and work continues afterwards',
   async (fault) => {
     const ready = await cluster.api.send(clips.short);
     await cluster.api.client.waitUntilReady(ready);
@@ -129,7 +128,7 @@ test.each(['cut', 'silence'] as const)(
   },
 );
 
-/** What a request of the API is answered, within the time that a client has. */
+/** The status of an API response within the time limit. */
 async function statusOf(url: string, body?: object): Promise<number> {
   const answer = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -139,14 +138,14 @@ async function statusOf(url: string, body?: object): Promise<number> {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
   });
   await answer.arrayBuffer();
   return answer.status;
 }
 
 test.each(['cut', 'silence'] as const)(
-  'with the internal listeners behind a %s what has begun goes on, and what has not waits',
+  'with the internal listeners behind a %s running work continues, and new work waits',
   async (fault) => {
     const running = await cluster.api.send(clips.long);
     await progressing(running);
@@ -160,7 +159,7 @@ test.each(['cut', 'silence'] as const)(
 
     cluster.doors.internal[fault]();
     await held.sendUntil(1);
-    // The event registers the file, and the engine does not hear of it.
+    // The event registers the file; the engine does not learn of it.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.waitUntilReady(running);
@@ -175,7 +174,7 @@ test.each(['cut', 'silence'] as const)(
   },
 );
 
-/** Whether an engine has begun to take the file. */
+/** Whether an engine has leased the ticket. */
 async function isLeased({ videoId }: Ticket): Promise<boolean> {
   const rows = await query(
     cluster,

@@ -22,10 +22,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
-test('engines that are asked to stop hand back what they have, and end well', async () => {
+test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
   const videoIds = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   await until(async () => {
     const videos = await Promise.all(videoIds.map((id) => cluster.api.video(id)));
@@ -40,8 +39,8 @@ test('engines that are asked to stop hand back what they have, and end well', as
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 
-describe('files on their way to an engine that is asked to stop', () => {
-  test('arrive, or are sent to another one in time', async () => {
+describe('uploads to an engine that gets SIGTERM', () => {
+  test('finish, or get 503 and succeed at another engine', async () => {
     const [engine, other] = cluster.engines as [ServiceProcess, ServiceProcess];
     const [swift, slow] = await Promise.all([hold(engine), hold(engine)]);
 
@@ -58,13 +57,13 @@ describe('files on their way to an engine that is asked to stop', () => {
     expect(await whatIsWrong(cluster)).toEqual([]);
   });
 
-  test('are left where they are at a second signal, and may be sent again', async () => {
+  test('are dropped at a second signal and can be retried', async () => {
     const [engine, other] = cluster.engines as [ServiceProcess, ServiceProcess];
     const { ticket, upload } = await hold(engine);
 
     const ended = engine.end('SIGTERM');
     await until(() => {
-      // What comes within a second counts as the first.
+      // Signals within a second count as one.
       if (engine.pid !== undefined) process.kill(engine.pid, 'SIGTERM');
       return engine.pid === undefined;
     });
@@ -78,7 +77,7 @@ describe('files on their way to an engine that is asked to stop', () => {
     expect(await whatIsWrong(cluster)).toEqual([]);
   });
 
-  /** An upload that an engine has begun to take, and that has stopped halfway. */
+  /** An upload that pauses halfway. */
   async function hold(engine: ServiceProcess): Promise<{ ticket: Ticket; upload: HeldUpload }> {
     const ticket = await cluster.api.ticket();
     const file = await readFile(clips.short);
@@ -101,7 +100,7 @@ describe('files on their way to an engine that is asked to stop', () => {
   }
 });
 
-test('control planes that are asked to stop one after another are not missed', async () => {
+test('control planes restarted one after another interrupt nothing', async () => {
   const videoIds: string[] = [];
   for (const controlPlane of cluster.controlPlanes) {
     videoIds.push(...(await Promise.all([cluster.api.send(clips.short), cluster.api.send(clips.short)])));

@@ -21,7 +21,7 @@ const NOT_STORED = { status: 503, code: 'unavailable' };
 
 let cluster: Cluster;
 let clips: Clips;
-/** A video with so much behind its end. */
+/** A video with zeros appended up to LARGE_BYTES. */
 let large: Buffer;
 
 beforeAll(async () => {
@@ -36,7 +36,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
 function send({ uploadToken }: Ticket): Promise<Outcome> {
@@ -47,7 +46,7 @@ async function hold({ uploadToken }: Ticket): Promise<HeldUpload> {
   return HeldUpload.begin(cluster.doors.uploads.port, { token: uploadToken, file: large });
 }
 
-/** Sends a video that keeps an engine busy and resolves once some of its segments are stored. */
+/** Uploads the long clip and resolves once some of its segments are stored. */
 async function beginTranscode(): Promise<string> {
   const ticket = await cluster.api.ticket();
   await upload(clips.long, ticket);
@@ -62,7 +61,7 @@ function storedOf(kind: 'sources' | 'hls', videoId: string): string[] {
 }
 
 describe('an upload', () => {
-  test('whose parts fail now and then arrives', async () => {
+  test('whose parts fail now and then succeeds', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('UploadPart', 'error', 1);
     cluster.storage.inject('UploadPart', 'cut', 1);
@@ -71,7 +70,7 @@ describe('an upload', () => {
     await cluster.api.client.waitUntilReady(ticket.videoId);
   });
 
-  test('whose completion is done but not answered arrives once', async () => {
+  test('whose completion gets no response is stored once', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('CompleteUpload', 'cut-after', 1);
     expect(await send(ticket)).toEqual(TAKEN);
@@ -79,7 +78,7 @@ describe('an upload', () => {
     expect(storedOf('sources', ticket.videoId)).toHaveLength(1);
   });
 
-  test('that cannot be stored is refused, whatever goes wrong, and its token stays good', async () => {
+  test('that cannot be stored gets 503, whatever the error, and its token stays valid', async () => {
     const faults: [Operation, Fault][] = [
       ['CreateUpload', 'error'],
       ['UploadPart', 'error'],
@@ -104,7 +103,7 @@ describe('an upload', () => {
     for (const { videoId } of tickets) await cluster.api.client.waitUntilReady(videoId);
   });
 
-  test('that can be neither stored nor undone leaves nothing in the end', async () => {
+  test('that can be neither stored nor aborted leaves nothing in the end', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('UploadPart', 'error');
     cluster.storage.inject('AbortUpload', 'error');
@@ -115,7 +114,7 @@ describe('an upload', () => {
     await cluster.api.client.waitUntilReady(ticket.videoId);
   });
 
-  test('from which the storage is cut off is refused, and its token stays good', async () => {
+  test('during which the storage is cut off gets 503, and its token stays valid', async () => {
     const ticket = await cluster.api.ticket();
     const held = await hold(ticket);
     await held.sendUntil(0.6);
@@ -128,20 +127,20 @@ describe('an upload', () => {
     await cluster.api.client.waitUntilReady(ticket.videoId);
   });
 
-  test('whose storage falls silent waits for it', async () => {
+  test('waits for a storage that falls silent', async () => {
     const ticket = await cluster.api.ticket();
     const held = await hold(ticket);
     await held.sendUntil(0.6);
     await until(() => cluster.storage.uploads.size > 0);
     cluster.doors.storage.silence();
     const rest = held.sendUntil(1);
-    // Longer than its lease on the ticket lasts when nobody renews it.
+    // Longer than the lease on the ticket.
     const early = await Promise.race([outcomeOf(held.client), timeout(8_000)]);
     expect(early).toBe('nothing');
     cluster.doors.storage.heal();
     await rest;
     const outcome = await outcomeOf(held.client);
-    // The SDK tries nothing twice for a while after much has failed, and all connections were reset just now.
+    // After many errors the SDK pauses its retries, and all connections were just reset.
     expect([TAKEN, NOT_STORED]).toContainEqual(outcome);
     if (outcome.status !== TAKEN.status) expect(await send(ticket)).toEqual(TAKEN);
     await cluster.api.client.waitUntilReady(ticket.videoId);
@@ -149,7 +148,7 @@ describe('an upload', () => {
 });
 
 describe('a transcode', () => {
-  test('from which the storage is cut off begins again', async () => {
+  test('from which the storage is cut off starts again', async () => {
     const videoId = await beginTranscode();
     cluster.doors.storage.cut();
     await until(async () => (await outcomesOf(cluster, videoId)).some((outcome) => outcome !== null));
@@ -158,17 +157,17 @@ describe('a transcode', () => {
     expect((await outcomesOf(cluster, videoId)).at(-1)).toBe('completed');
   });
 
-  test('whose storage falls silent waits for it', async () => {
+  test('waits for a storage that falls silent', async () => {
     const videoId = await beginTranscode();
     cluster.doors.storage.silence();
-    // Longer than its lease lasts when nobody renews it.
+    // Longer than the lease of the attempt.
     await timeout(10_000);
     cluster.doors.storage.heal();
     await cluster.api.client.waitUntilReady(videoId);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   });
 
-  test('that cannot store anything ends with the reason, and can be had again', async () => {
+  test('that cannot store anything fails with the reason, and can be retried', async () => {
     cluster.storage.inject('PutObject', 'error');
     const ticket = await cluster.api.ticket();
     expect(await send(ticket)).toEqual(TAKEN);
@@ -183,8 +182,8 @@ describe('a transcode', () => {
   });
 });
 
-describe('a video that is ready', () => {
-  test('has its playlists without the storage, and its segments once that is back', async () => {
+describe('a ready video', () => {
+  test('has playlists without the storage, and segments once it is back', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
     await cluster.api.client.waitUntilReady(ticket.videoId);
@@ -197,7 +196,7 @@ describe('a video that is ready', () => {
     expect(await statusOf(segment)).toBe(200);
   });
 
-  test('and is deleted while the storage is away leaves nothing once it is back', async () => {
+  test('that is deleted while the storage is unreachable leaves nothing once it is back', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
     await cluster.api.client.waitUntilReady(ticket.videoId);

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
+import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
+import { testSeed } from '@framelane/test-kit/seed';
 import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ffmpeg, makeClip } from '../../../services/engine/tests/support/media.ts';
+import { ffmpeg } from '../../../services/engine/tests/support/media.ts';
 import { mutated } from '../../../services/engine/tests/support/mutations.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -18,8 +20,8 @@ import { Random } from '../src/random.ts';
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
-/** Also those that take minutes by their nature. */
+const SEED = testSeed();
+/** Also runs tests that take minutes. */
 const LONG = process.env.LONG === 'yes';
 
 const MUTATIONS = LOOPS * 10;
@@ -28,7 +30,7 @@ jest.setTimeout(LOOPS * 300_000);
 
 const run = promisify(execFile);
 
-/** A disk too small for any job, and one with some room besides what an engine keeps free. */
+/** A disk too small for any job, and one with room beyond the engine's reserve. */
 const SMALL_DISK = '16m';
 const ROOMY_DISK = '1200m';
 const withMounts = requires('mount', await obstacleToMounting());
@@ -39,14 +41,14 @@ let clips: Clips;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-faults-transcoding-'));
-  // As root, ffmpeg runs as another user.
+  // When the tests run as root, ffmpeg runs as another user.
   await chmod(directory, 0o755);
-  // Without the sandbox: what refuses a file is then what ffmpeg is told, and ffmpeg can be replaced by a worse one.
+  // Without the sandbox, only the arguments of ffmpeg protect the engine, and tests can replace ffmpeg.
   const env = { ENGINE_SANDBOX: 'none', PATH: `${directory}${delimiter}${process.env.PATH}` };
   await installHangingFfmpeg();
   clips = await makeClips();
   cluster = await Cluster.start({ env });
-  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
   await letFfmpegRun();
@@ -54,11 +56,10 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
   await rm(directory, { recursive: true, force: true });
 });
 
-/** An ffmpeg that does nothing for ever and does not listen, as long as there is a file `hang` beside it. */
+/** An ffmpeg that hangs and ignores signals while a file `hang` is beside it. */
 async function installHangingFfmpeg(): Promise<void> {
   const { stdout: ffmpegPath } = await run('sh', ['-c', 'command -v ffmpeg']);
   const script = [
@@ -66,7 +67,7 @@ async function installHangingFfmpeg(): Promise<void> {
     `if [ ! -e '${directory}/hang' ]; then exec ${ffmpegPath.trim()} "$@"; fi`,
     "trap '' TERM INT HUP",
     `echo $$ >> '${directory}/hanging'`,
-    // It ignores what the shell ignored.
+    // It inherits the ignored signals.
     'exec tail -f /dev/null',
   ];
   await writeFile(join(directory, 'ffmpeg'), `${script.join('\n')}\n`);
@@ -83,7 +84,7 @@ async function letFfmpegRun(): Promise<void> {
   await rm(join(directory, 'hang'), { force: true });
 }
 
-/** Resolves once so many hang. */
+/** Resolves once this many processes hang. */
 async function hanging(count: number): Promise<void> {
   await until(async () => {
     const pids = await readFile(join(directory, 'hanging'), 'utf8');
@@ -97,7 +98,7 @@ async function sendBytes(name: string, bytes: Buffer | string): Promise<string> 
   return cluster.api.send(path);
 }
 
-/** How a video ended: `ready`, or the code of its failure. */
+/** The final state of a video: `ready`, or its failure code. */
 async function endOf(videoId: string): Promise<string> {
   try {
     await cluster.api.client.waitUntilReady(videoId);
@@ -109,7 +110,7 @@ async function endOf(videoId: string): Promise<string> {
 }
 
 describe('files', () => {
-  test('that are not what they seem fail with the reason, and a video among them is transcoded', async () => {
+  test('with misleading content fail with the reason, and a valid video is transcoded', async () => {
     const made = (name: string) => join(directory, name);
     const picture = 'testsrc2=s=64x64:r=25:d=2';
     const [whole, bomb, sound, exotic] = await Promise.all([
@@ -122,7 +123,7 @@ describe('files', () => {
       makeClip(made('exotic.avi'), { video: picture, options: ['-c:v', 'cinepak'] }),
     ]);
     await ffmpeg('-f', 'lavfi', '-i', picture, '-frames:v', '1', made('picture.png'));
-    // A file of another workspace, as it would lie about while it is transcoded.
+    // A file of another workspace, such as one being transcoded.
     const prize = await makeClip(join(cluster.workDir, 'prize.ts'), { video: picture });
     const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', prize, '#EXT-X-ENDLIST', ''];
     const half = (await readFile(whole)).subarray(0, 8_000);
@@ -154,7 +155,7 @@ describe('files', () => {
     await rm(prize);
   });
 
-  test('that were damaged in every way end one way or the other', async () => {
+  test('that are damaged become ready or fail', async () => {
     const random = new Random(SEED);
     const video = 'testsrc2=s=128x96:r=25:d=1';
     const audio = 'sine=d=1';
@@ -171,8 +172,8 @@ describe('files', () => {
       damaged.map(async (bytes, index) => endOf(await sendBytes(`damaged-${index}`, bytes))),
     );
     const ready = ends.filter((end) => end === 'ready').length;
-    process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. SEED=${SEED}\n`);
-    // Whatever else the reason is, it lies in the file.
+    process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. PROPERTY_SEED=${SEED}\n`);
+    // The failure must be the file's.
     const ours = ['internal_error', 'storage_failed', 'transcode_timeout', 'upload_expired'];
     expect(ends.filter((end) => ours.includes(end))).toEqual([]);
   });
@@ -183,8 +184,8 @@ describe('files', () => {
   }
 });
 
-describe('a disk that is full', () => {
-  withMounts.test('keeps its engine from taking what another one can have', async () => {
+describe('a full disk', () => {
+  withMounts.test('keeps its engine from claiming jobs that another engine can do', async () => {
     await withDisk(SMALL_DISK, async (sick, well) => {
       await sick.start();
       const videoIds = await Promise.all([
@@ -200,7 +201,7 @@ describe('a disk that is full', () => {
     });
   });
 
-  withMounts.test('in the middle of a transcode ends that; another engine has it', async () => {
+  withMounts.test('during a transcode ends the attempt; another engine does the job', async () => {
     await withDisk(ROOMY_DISK, async (sick, well, disk) => {
       await sick.start();
       const videoId = await cluster.api.send(clips.long);
@@ -218,7 +219,7 @@ describe('a disk that is full', () => {
 
   type Engine = Cluster['engines'][number];
 
-  /** Stops the engines, gives the first one a disk of that size alone, and puts everything right afterwards. */
+  /** Restarts the engines with a disk of this size for the first one, and undoes that afterwards. */
   async function withDisk(
     size: string,
     work: (sick: Engine, well: Engine, disk: string) => Promise<void>,
@@ -236,17 +237,17 @@ describe('a disk that is full', () => {
     }
   }
 
-  /** Makes it no larger than what is on it now. Does nothing when more comes meanwhile. */
+  /** Shrinks the disk to its content. Does nothing if it grows meanwhile. */
   async function fill(disk: string): Promise<void> {
     const { blocks, bfree, bsize } = await statfs(disk);
-    // A size of nothing would be no limit.
+    // Size 0 means no limit.
     const size = Math.max((blocks - bfree) * bsize, 65_536);
     await run('mount', ['-o', `remount,size=${size}`, disk]).catch(() => {});
   }
 });
 
-describe('an ffmpeg that hangs and does not listen', () => {
-  test('is gone with its video', async () => {
+describe('an ffmpeg that hangs and ignores signals', () => {
+  test('ends when its video is deleted', async () => {
     await letFfmpegHang();
     const videoId = await cluster.api.send(clips.short);
     await hanging(1);
@@ -254,7 +255,7 @@ describe('an ffmpeg that hangs and does not listen', () => {
     expect(await whatIsWrong(cluster)).toEqual([]);
   });
 
-  test('is gone with its engine, whether that stops or is killed, and another one has the video', async () => {
+  test('ends with its engine, whether that stops or is killed, and another engine does the job', async () => {
     await letFfmpegHang();
     const videoIds = await Promise.all([cluster.api.send(clips.short), cluster.api.send(clips.short)]);
     await hanging(2);
@@ -266,7 +267,7 @@ describe('an ffmpeg that hangs and does not listen', () => {
     for (const id of videoIds) expect(await endOf(id)).toBe('ready');
   });
 
-  (LONG ? test : test.skip)('is given up in the end', async () => {
+  (LONG ? test : test.skip)('is killed after the time limit', async () => {
     await letFfmpegHang();
     const videoId = await cluster.api.send(clips.short);
     await hanging(1);

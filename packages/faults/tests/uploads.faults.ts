@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sourcePrefix } from '../../object-store/src/object-keys.ts';
@@ -17,15 +18,15 @@ import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '..
 import { whatIsWrong } from '../src/what-is-wrong.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
-/** Also those that take minutes by their nature. */
+const SEED = testSeed();
+/** Also runs tests that take minutes. */
 const LONG = process.env.LONG === 'yes';
 
 const CLIENTS_GONE = LOOPS * 50;
 const MAX_UPLOAD_BYTES = 30_000_000;
-/** More than one part of a multipart upload, so that a broken one leaves something to clean up. */
+/** More than one part, so that an interrupted upload leaves parts to abort. */
 const LARGE_BYTES = 20_000_000;
-/** Longer than the five minutes after which Node would end a request by itself. */
+/** Longer than Node's default request timeout of five minutes. */
 const LONG_UPLOAD_MS = 320_000;
 
 jest.setTimeout(LOOPS * 300_000 + (LONG ? LONG_UPLOAD_MS : 0));
@@ -35,7 +36,7 @@ const random = new Random(SEED);
 
 let cluster: Cluster;
 let clips: Clips;
-/** A video, and the same with so much behind its end that it takes a while to come. */
+/** A video, and the same video with zeros appended so that its upload takes a while. */
 let clip: Buffer;
 let large: Buffer;
 
@@ -45,22 +46,21 @@ beforeAll(async () => {
   cluster = await Cluster.start({ env });
   clip = await readFile(clips.short);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
-  process.stdout.write(`SEED=${SEED} LOOPS=${LOOPS}\n`);
+  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
   expect(await whatIsWrong(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
-  await clips?.remove();
 });
 
-/** Sends a form through the door behind which the engines are. */
+/** Sends a form to the engines. */
 function send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
   return sendRaw(cluster.doors.uploads.port, { body: formWith(clip), ...upload });
 }
 
-/** Sends it again for as long as the cluster is hurt or the token leased; resolves when the file was taken in. */
+/** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
 async function sendPatiently({ uploadToken }: Ticket, file = clip): Promise<void> {
   await until(
     async () => {
@@ -83,7 +83,7 @@ function tickets(count: number): Promise<Ticket[]> {
   return Promise.all(Array.from({ length: count }, () => cluster.api.ticket()));
 }
 
-/** Resolves once an engine has begun to take the file. */
+/** Resolves once an engine has leased the ticket. */
 async function leased({ videoId }: Ticket): Promise<void> {
   await until(async () => {
     const rows = await query(
@@ -101,7 +101,7 @@ function sourcesOf({ videoId }: Ticket): string[] {
 }
 
 describe('tokens', () => {
-  test('one token carries one file, however many come with it and whenever', async () => {
+  test('a token is good for one file, however many uploads use it', async () => {
     const ticket = await cluster.api.ticket();
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => send({ token: ticket.uploadToken, body: formWith(large) })),
@@ -115,7 +115,7 @@ describe('tokens', () => {
     expect(sourcesOf(ticket)).toHaveLength(1);
   });
 
-  test('a token that is none, or is no good any more, opens nothing', async () => {
+  test('an invalid or expired token is refused', async () => {
     const [expired, deleted] = (await tickets(2)) as [Ticket, Ticket];
     await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
       expired.videoId,
@@ -208,7 +208,7 @@ describe('forms', () => {
     },
     'more than its Content-Length': {
       upload: () => ({ body: formWith(clip), length: formWith(clip).byteLength - 10 }),
-      // By Node's HTTP parser, which takes the rest for another request.
+      // Node's HTTP parser refuses it: it reads the rest as another request.
       outcome: '400 undefined',
     },
     'too much by its Content-Length': {
@@ -221,7 +221,7 @@ describe('forms', () => {
     },
   };
 
-  test('every malformed one is refused, and its token is good for a right one', async () => {
+  test('every malformed form is refused, and its token stays valid', async () => {
     const cases = Object.entries(MALFORMED);
     const given = await tickets(cases.length);
     const outcomes = await Promise.all(
@@ -238,7 +238,7 @@ describe('forms', () => {
     await expectReady(half);
   });
 
-  test('a body of no announced length is taken', async () => {
+  test('a body without Content-Length is accepted', async () => {
     const ticket = await cluster.api.ticket();
     expect(await send({ token: ticket.uploadToken, body: formWith(large), length: null })).toEqual({
       status: 202,
@@ -247,7 +247,7 @@ describe('forms', () => {
     await expectReady([ticket]);
   });
 
-  test('no file name gets into a path, a key or a command', async () => {
+  test('no file name reaches a path, a key or a command', async () => {
     const names = [
       '../../../../../../etc/passwd',
       '/dev/null',
@@ -271,7 +271,7 @@ describe('forms', () => {
 });
 
 describe('clients', () => {
-  test('a client that is too slow is sent away and may come again', async () => {
+  test('a client that is too slow is refused and can retry', async () => {
     const { port } = cluster.doors.uploads;
     const [silent, dripping, longWinded] = (await tickets(3)) as [Ticket, Ticket, Ticket];
 
@@ -294,7 +294,7 @@ describe('clients', () => {
       const held = await HeldUpload.begin(port, { token: dripping.uploadToken, file: large });
       const answer = outcomeOf(held.client);
       let part = 0;
-      // Some ten bytes a second: never silent, and it would take weeks.
+      // About ten bytes a second: never idle, but the upload would take weeks.
       const dripped = setInterval(() => {
         part += 1e-7;
         void held.sendUntil(part);
@@ -302,7 +302,7 @@ describe('clients', () => {
       expect(await answer).toEqual({ status: 408, code: 'upload_timeout' });
       clearInterval(dripped);
     };
-    /** As slow as is allowed, for longer than a request may last elsewhere. */
+    /** As slow as allowed, for longer than Node's default request timeout. */
     const longUpload = async () => {
       const held = await HeldUpload.begin(port, { token: longWinded.uploadToken, file: large });
       for (let step = 1; step <= 320; step += 1) {
@@ -318,10 +318,10 @@ describe('clients', () => {
     await expectReady([silent, dripping, longWinded]);
   });
 
-  test(`a client that is gone at 60 %, ${CLIENTS_GONE} times, leaves nothing`, async () => {
+  test(`a client that disconnects at 60 %, ${CLIENTS_GONE} times, leaves nothing`, async () => {
     const { port } = cluster.doors.uploads;
     const given = await tickets(5);
-    /** Bytes that an engine had of a file when its client was gone, each time. */
+    /** Bytes that an engine had received at each disconnect. */
     const brokenOff = ({ videoId }: Ticket) =>
       logged(cluster.engines, 'upload.broken')
         .filter((line) => line.videoId === videoId && line.code === 'upload_interrupted')
@@ -350,7 +350,7 @@ describe('clients', () => {
     await expectReady(given);
   });
 
-  test('a client that is gone before it is answered has not been forgotten', async () => {
+  test('the file of a client that disconnects before the response is accepted', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('HeadObject', 'hang', 1);
     const held = await HeldUpload.begin(cluster.doors.uploads.port, {
@@ -365,7 +365,7 @@ describe('clients', () => {
   });
 });
 
-test('a broker that is down, or does not confirm, at the end of an upload holds no file up', async () => {
+test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
   await cluster.rabbitmq.flush();
   const [down, silent] = (await tickets(2)) as [Ticket, Ticket];
   const { port } = cluster.doors.uploads;
@@ -390,7 +390,7 @@ test('a broker that is down, or does not confirm, at the end of an upload holds 
 });
 
 describe('202 follows from the database', () => {
-  test('videos that are deleted during the upload: no client gets 202', async () => {
+  test('no client gets 202 when the video is deleted during the upload', async () => {
     const given = await tickets(10);
     const uploads = await Promise.all(
       given.map(async (ticket) => {
@@ -414,7 +414,7 @@ describe('202 follows from the database', () => {
     await until(() => given.flatMap(sourcesOf).length === 0);
   });
 
-  test('a ticket that expires while its engine sleeps: the client does not get 202', async () => {
+  test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
     const [engine] = cluster.engines as [Cluster['engines'][number]];
     const ticket = await cluster.api.ticket();
     const held = await HeldUpload.begin(Number(new URL(engine.url).port), {
@@ -433,14 +433,14 @@ describe('202 follows from the database', () => {
     } finally {
       process.kill(Number(engine.pid), 'SIGCONT');
     }
-    // Whether the engine asks first or completes first is chance.
+    // The engine may renew the lease first or complete the upload first.
     const { status, code } = await outcomeOf(held.client);
     expect(['401 upload_token_expired', '409 upload_cancelled']).toContain(`${status} ${code}`);
     expect((await cluster.api.video(ticket.videoId))?.status).toBe('failed');
     await until(() => sourcesOf(ticket).length === 0);
   });
 
-  test('control planes that cannot be reached at the end: 503, and the file is registered by its event', async () => {
+  test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
     const ticket = await cluster.api.ticket();
     const held = await HeldUpload.begin(cluster.doors.uploads.port, {
       token: ticket.uploadToken,
@@ -456,7 +456,7 @@ describe('202 follows from the database', () => {
     expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
   });
 
-  test('control planes that come back while the client waits: 202', async () => {
+  test('the client gets 202 when the control planes come back while it waits', async () => {
     const ticket = await cluster.api.ticket();
     const held = await HeldUpload.begin(cluster.doors.uploads.port, {
       token: ticket.uploadToken,
@@ -475,7 +475,7 @@ describe('202 follows from the database', () => {
 });
 
 describe('an engine', () => {
-  test('killed at any offset of an upload loses no file that it said it has', async () => {
+  test('killed at any offset of an upload loses no accepted file', async () => {
     const all: Ticket[] = [];
     for (let loop = 0; loop < LOOPS * 2; loop += 1) {
       const engine = random.pick(cluster.engines);
@@ -484,7 +484,7 @@ describe('an engine', () => {
         given.map(async ({ uploadToken }) => {
           const port = Number(new URL(engine.url).port);
           const held = await HeldUpload.begin(port, { token: uploadToken, file: large });
-          // Some have sent everything.
+          // Some clients have sent everything.
           await held.sendUntil(Math.min(1, random.fraction() * 1.3));
           return held;
         }),
@@ -508,12 +508,12 @@ describe('an engine', () => {
     const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
     const lost = states.filter((video) => video?.status !== 'ready');
     process.stdout.write(
-      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. SEED=${SEED} LOOPS=${LOOPS}\n`,
+      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
     );
     expect(lost).toEqual([]);
   });
 
-  test('killed between the last byte and its report: the file is sent again, and stored once', async () => {
+  test('killed between the last byte and its report stores the file once after a retry', async () => {
     const [engine] = cluster.engines as [Cluster['engines'][number]];
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('HeadObject', 'hang', 1);

@@ -11,10 +11,10 @@ const LOOPS = Number(process.env.LOOPS ?? 1);
 jest.setTimeout(LOOPS * 180_000);
 
 const EVENTS = LOOPS * 12;
-/** How long a receiver is waited for. Who waits for another one's turn to end gets his events later than that. */
+/** The webhook timeout. A delivery that waits for another endpoint takes longer. */
 const TIMEOUT_SECONDS = 12;
 
-/** Clients of a key that is revoked, and answers each of them has before and after. */
+/** Clients that use the revoked key, and responses for each of them before and after. */
 const CLIENTS = 8;
 const ANSWERS = 10;
 
@@ -52,14 +52,14 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Has something happen to a video; nothing is cheaper than that it goes. */
+/** Causes an event: deletes a video, which is the cheapest. */
 async function makeEvent(): Promise<string> {
   const { videoId } = await cluster.api.ticket();
   await cluster.api.delete(videoId);
   return videoId;
 }
 
-test('receivers that misbehave in every way keep none waiting, and get everything once they behave', async () => {
+test('misbehaving endpoints delay no other, and get every event once they recover', async () => {
   const bad = await Promise.all(
     Object.entries(MISBEHAVIOURS).map(async ([name, misbehaviour]) => {
       const receiver = await WebhookReceiver.start(misbehaviour);
@@ -116,7 +116,7 @@ test('receivers that misbehave in every way keep none waiting, and get everythin
   }
 });
 
-test('a key that is revoked under load opens nothing on any control plane', async () => {
+test('a key revoked under load is refused by every control plane', async () => {
   for (let round = 0; round < LOOPS * 2; round += 1) {
     const { id, secret } = await unwrap(
       cluster.api.client.POST('/api-keys', { body: { name: 'To be revoked' } }),

@@ -29,9 +29,10 @@ export type Operation =
   | 'AbortUpload';
 
 /**
- * What goes wrong: `error` answers 500, `bad-request` 400, `forbidden` 403, `conflict` 409. `error-in-200` answers 200 and tells of the failure in the
- * body, `quiet-error-in-200` does so in a way that the SDK overlooks. `cut` drops the connection before the request is carried out, `cut-after` once it has been, without an answer.
- * `cut-halfway` drops it after half of an object's bytes. `hang` answers nothing, `hang-halfway` half of an object.
+ * - `error`, `bad-request`, `forbidden`, `conflict`: responds with 500, 400, 403, 409.
+ * - `error-in-200`: responds with 200 and an error in the body. The SDK overlooks `quiet-error-in-200`.
+ * - `cut`: drops the connection before the operation, `cut-after` after it, `cut-halfway` after half of an object.
+ * - `hang`: sends no response, `hang-halfway` half of an object.
  */
 export type Fault =
   | 'error'
@@ -46,7 +47,7 @@ export type Fault =
   | 'hang'
   | 'hang-halfway';
 
-/** Bytes on disk, so that tests can watch the memory of this process. */
+/** Bytes on disk, so that tests can measure the memory of this process. */
 type Blob = { path: string; bytes: number; md5: string };
 type StoredObject = { blobs: Blob[]; etag: string; headers: Record<string, string>; modifiedAt: Date };
 type UnfinishedUpload = {
@@ -60,24 +61,24 @@ type Request = { key: string; query: URLSearchParams; message: IncomingMessage }
 type Answer = { status: number; headers?: Record<string, string>; body?: AsyncIterable<Buffer> };
 
 /**
- * As much of an S3 server as the store needs, over real HTTP on the loopback. It has one bucket, checks what AWS
- * checks of parts and deletions, and fails where it is told to.
+ * An S3 server with one bucket and the operations that the object store needs. It checks parts and deletions like AWS and
+ * injects errors.
  */
 export class FakeS3 {
   readonly bucket = 'bucket';
   readonly objects = new Map<string, StoredObject>();
   readonly uploads = new Map<string, UnfinishedUpload>();
-  /** Every operation asked for, in order. */
+  /** All requested operations, in order. */
   readonly log: Operation[] = [];
-  /** Keys that DeleteObjects refuses. */
+  /** Keys that DeleteObjects cannot delete. */
   readonly undeletable = new Set<string>();
-  /** Entries in one page of a list. */
+  /** Entries on one page of a list. */
   pageSize = 1000;
-  /** Whether it knows writes on condition that the object is new. */
+  /** Whether it supports conditional writes (If-None-Match). */
   knowsConditions = true;
-  /** What it takes as proof that a list of deletions is whole. */
+  /** The checksums that it accepts with DeleteObjects. */
   deletions: 'any' | 'md5' | 'none' = 'any';
-  /** Bytes of objects that went out. */
+  /** Bytes of objects sent. */
   bytesSent = 0;
   readonly #directory: string;
   readonly #server: Server;
@@ -106,22 +107,22 @@ export class FakeS3 {
     this.#faults.push({ operation, fault, times });
   }
 
-  /** Nothing goes wrong any more. */
+  /** Ends all faults. */
   heal(): void {
     this.#faults = [];
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   hangUp(): void {
     this.#server.closeAllConnections();
   }
 
-  /** Resolves once an operation has been asked for. */
+  /** Resolves once an operation was requested. */
   async waitFor(operation: Operation): Promise<void> {
     await until(() => this.log.includes(operation));
   }
 
-  /** Empties the server and heals it. */
+  /** Removes all objects and faults. */
   reset(): void {
     this.objects.clear();
     this.uploads.clear();
@@ -389,7 +390,7 @@ function operationOf(method: string, key: string, query: URLSearchParams): Opera
     DELETE: query.has('uploadId') ? 'AbortUpload' : 'DeleteObject',
   };
   const operation = kinds[method];
-  if (!operation) throw new Error(`The fake knows no ${method} ${key}?${query}`);
+  if (!operation) throw new Error(`The fake does not support ${method} ${key}?${query}`);
   return operation;
 }
 
@@ -402,7 +403,7 @@ function xml(body: string): Answer {
   return { status: 200, headers: { 'Content-Type': 'application/xml' }, body: Readable.from([document]) };
 }
 
-/** The headers of a write that come back with every read. */
+/** The headers of a write that every read returns. */
 function factsOf({ headers }: IncomingMessage): Record<string, string> {
   const kept = Object.entries(headers).filter(
     ([name]) => name === 'content-type' || name.startsWith('x-amz-meta-'),
@@ -414,7 +415,7 @@ function sizeOf({ blobs }: StoredObject): number {
   return blobs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Bytes `start` to `end`, both included, of some blobs in a row. */
+/** Bytes `start` to `end`, inclusive, of concatenated blobs. */
 async function* read(blobs: Blob[], start: number, end: number): AsyncGenerator<Buffer> {
   let offset = 0;
   for (const { path, bytes } of blobs) {

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Below those that the system hands out: one of those could be gone when a program that ended wants its port back. */
+/** Below the ephemeral ports: another program could get one of those before a restarted service binds it again. */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 20_000;
 
-/** Loopback ports nobody listens on, held together for a moment so that they differ. */
+/** Free loopback ports, all different. */
 export async function freePorts(count: number): Promise<number[]> {
   const held = new Map<number, Server>();
   while (held.size < count) {
     const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT));
     const server = createServer().listen(port, '127.0.0.1');
-    // One that is taken is left to whoever has it.
+    // The port may be in use.
     await once(server, 'listening').then(
       () => held.set(port, server),
       () => {},

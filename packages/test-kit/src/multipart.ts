@@ -1,4 +1,4 @@
-/** Builds multipart bodies by hand, so that they can be wrong in every way. */
+/** Builds multipart bodies by hand, so that tests can make them invalid. */
 
 export const BOUNDARY = 'framelane-test-boundary';
 
@@ -19,7 +19,7 @@ export function textPart(name: string, value: string): string {
   return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 }
 
-/** A whole form with one file. */
+/** A complete form with one file. */
 export function formWith(file: Buffer | string, fileName?: string, fieldName?: string): Buffer {
   return joined(filePartHead(fileName, fieldName), file, '\r\n', CLOSING_BOUNDARY);
 }

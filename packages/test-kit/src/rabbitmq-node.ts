@@ -8,15 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ErlangShell } from './erlang-shell.ts';
 import { freePorts } from './free-ports.ts';
 
-/** Where Debian's package keeps the program itself; the one on the PATH insists on a user of its own. */
+/** The program in Debian's package. The wrapper on the PATH requires the user rabbitmq. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 const START_LIMIT_MS = 60_000;
 
-/** Prints the users that docker-compose.yml gives the broker, with their rights. */
+/** Prints the broker's users and rights, as in docker-compose.yml. */
 const DEFINITIONS = join(import.meta.dirname, '../../../infra/rabbitmq/definitions.sh');
 
-/** Their passwords. */
+/** The users' passwords. */
 const PASSWORDS = {
   RABBITMQ_PASSWORD: 'administrator',
   RABBITMQ_CONTROL_PLANE_PASSWORD: 'declares',
@@ -97,7 +97,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   settings.push(`load_definitions = ${definitions}`);
   await writeFile(env.RABBITMQ_CONFIG_FILE, `${settings.join('\n')}\n`);
 
-  // The node would leave a port mapper of its own behind.
+  // Otherwise the node starts a port mapper that outlives it.
   const epmd = spawn('epmd', ['-address', '127.0.0.1'], { env, stdio: 'ignore' });
   let server: ChildProcess | undefined;
   let shell: ErlangShell | undefined;
@@ -116,7 +116,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     const exited = once(server, 'exit');
     process.kill(-server.pid, 'SIGKILL');
     await exited;
-    // The script that started the virtual machine may end before it.
+    // The start script may exit before the virtual machine.
     while (await accepts(port)) await delay(20);
   };
   const remove = async () => {
@@ -147,7 +147,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
   return { url, serviceUrls, flush, kill, start, evaluate, unsettledMessages, setAlarm, remove };
 }
 
-/** The node opens its port when all else is up. */
+/** The node opens its port last. */
 async function untilAccepts(port: number, server: ChildProcess): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   while (!(await accepts(port))) {

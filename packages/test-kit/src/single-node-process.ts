@@ -9,7 +9,7 @@ const MAIN = join(import.meta.dirname, '../../single-node/src/main.ts');
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A single node in a process of its own, as `npm start` runs it, on ports that were free. */
+/** A single node as a process, as `npm start` runs it, on free ports. */
 export class SingleNodeProcess {
   readonly baseUrl: string;
   readonly engineUrl: string;
@@ -18,7 +18,7 @@ export class SingleNodeProcess {
   readonly #process: ChildProcess;
   #output = '';
 
-  /** Starts one, with or without a terminal; it need not become ready. It dies with us. */
+  /** Starts one without waiting, with or without a terminal. It stops when this process ends. */
   static async spawn(
     dataDir: string,
     env: Record<string, string> = {},
@@ -29,7 +29,7 @@ export class SingleNodeProcess {
     return new SingleNodeProcess(dataDir, ports, terminal);
   }
 
-  /** Starts one and waits until it has said everything it says at a start. */
+  /** Starts one and waits for the end of its banner. */
   static async start(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
     const node = await SingleNodeProcess.spawn(dataDir, env);
     await node.#untilReady();
@@ -45,7 +45,7 @@ export class SingleNodeProcess {
     this.baseUrl = `http://localhost:${env.PORT}/v1`;
     this.engineUrl = `http://localhost:${env.ENGINE_PORT}`;
     const command = [process.execPath, MAIN];
-    // `script` gives a program a terminal and copies to its own output what is written there.
+    // `script` runs a program in a terminal and copies its output.
     const inTerminal = ['script', '--quiet', '--return', '--command', command.join(' '), '/dev/null'];
     this.#process = spawn('setpriv', ['--pdeathsig=TERM', ...(terminal ? inTerminal : command)], {
       env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
@@ -59,17 +59,17 @@ export class SingleNodeProcess {
     this.exited = once(this.#process, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
-  /** What it has printed so far. */
+  /** Its output so far. */
   get output(): string {
     return this.#output;
   }
 
-  /** A line of the banner, e.g. `fact('Workspace')`. */
+  /** A value in the banner, such as `fact('Workspace')`. */
   fact(label: string): string {
     return new RegExp(`^ *${label} +(\\S+)`, 'm').exec(this.#output)?.[1] ?? '';
   }
 
-  /** The key that its first start made: its output is no terminal, so it is in a file. */
+  /** The API key of the first start. Without a terminal, the node writes it to a file. */
   get apiKey(): string {
     return readFileSync(join(this.dataDir, 'api-key'), 'utf8').trim();
   }
@@ -78,7 +78,7 @@ export class SingleNodeProcess {
     this.#process.kill(signal);
   }
 
-  /** Asks it to stop and waits until it has. */
+  /** Sends SIGTERM and waits for the exit. */
   async stop(): Promise<Exit> {
     this.kill('SIGTERM');
     return await this.exited;

@@ -1,4 +1,5 @@
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
+import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ControlPlaneConfig } from '../src/config.ts';
@@ -16,7 +17,7 @@ import { localWebhooks } from './support/webhooks.ts';
 /** The number of requests of a run. */
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 2_000);
 /** Printed by a run, to repeat it: the seed makes the same requests, the path leads to the counterexample. */
-const SEED = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
 /** More sequences than needed: one has about forty requests. */
 const SEQUENCES = REQUESTS / 20;

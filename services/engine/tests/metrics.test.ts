@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { createMessage } from '@framelane/contracts/messages';
+import { makeClip } from '@framelane/test-kit/clips';
 import { BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeClip } from './support/media.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
 
 let engine: TestEngine;

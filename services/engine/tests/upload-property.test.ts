@@ -3,6 +3,7 @@ import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { BOUNDARY, formWith } from '@framelane/test-kit/multipart';
 import { RawClient, type RawResponse } from '@framelane/test-kit/raw-upload-client';
+import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -13,7 +14,7 @@ import { describeUpload, type UploadPlan, uploadPlans } from './support/upload-p
 /** Number of generated uploads. Each refused one is followed by a valid one, so more are sent. */
 const UPLOADS = Number(process.env.PROPERTY_UPLOADS ?? 150);
 /** Repeats a run: the printed seed generates the same uploads, and the path leads to the counterexample. */
-const SEED = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = testSeed();
 const PATH = process.env.PROPERTY_PATH ?? '';
 
 const INTERNALS = /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|ECONN|ENOENT/;

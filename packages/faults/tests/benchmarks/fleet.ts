@@ -9,13 +9,12 @@
  * object store. Videos and preset are such that ffmpeg is nearly all of the work.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
 import { until } from '@framelane/test-kit/until';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
-import { makeClip } from '../../src/clips.ts';
+import { cachedAvi } from '../../src/clips.ts';
 import { Cluster } from '../../src/cluster.ts';
 import { logged } from '../../src/logged.ts';
 import { query } from '../../src/query.ts';
@@ -47,9 +46,7 @@ const { values: options } = parseArgs({
 if (availableParallelism() < 2) throw new Error('Two engines need two processors');
 
 // Few bytes and much to encode: an upload costs this program more than an engine.
-const directory = await mkdtemp(join(tmpdir(), 'framelane-fleet-'));
-const clip = join(directory, 'clip.avi');
-await makeClip(clip, { size: '1280x720', seconds: 30, quality: 20 });
+const clip = await cachedAvi({ size: '1280x720', seconds: 30, quality: 20 });
 const cluster = await Cluster.start({
   controlPlanes: 1,
   engines: 2,
@@ -79,7 +76,6 @@ try {
   report(rounds);
 } finally {
   await cluster.stop();
-  await rm(directory, { recursive: true });
 }
 
 /** One engine for each of the processors. */

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { makeClip } from '../support/media.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);

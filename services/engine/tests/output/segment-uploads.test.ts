@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { makeClip } from '@framelane/test-kit/clips';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { storeImages } from '../../src/output/image-uploads.ts';
 import { SegmentUploads } from '../../src/output/segment-uploads.ts';
 import { ToolOutput } from '../../src/output/tool-output.ts';
 import { planImages } from '../../src/plan/images.ts';
-import { makeClip } from '../support/media.ts';
 
 let directory: string;
 let folder: string;

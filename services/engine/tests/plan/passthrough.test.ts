@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
+import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { withCaptions } from '../support/captions.ts';
 import { deliveredFile } from '../support/delivered-file.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
-import { type Clip, ffmpeg, ffprobe, makeClip } from '../support/media.ts';
+import { ffmpeg, ffprobe } from '../support/media.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { deliveredFile } from '../support/delivered-file.ts';
-import { makeClip } from '../support/media.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';

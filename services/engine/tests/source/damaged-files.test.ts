@@ -6,10 +6,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FAILURE_CODES } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
+import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { hlsComplaints } from '../support/hls-rules.ts';
-import { makeClip } from '../support/media.ts';
 import { mutated, randomNumbers } from '../support/mutations.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 

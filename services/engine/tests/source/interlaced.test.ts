@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { deliveredFile } from '../support/delivered-file.ts';
 import { fieldCodedVideo } from '../support/field-coded-video.ts';
-import { ffmpeg, greyFrames, makeClip } from '../support/media.ts';
+import { ffmpeg, greyFrames } from '../support/media.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 

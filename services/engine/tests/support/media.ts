@@ -3,21 +3,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A file for ffmpeg to make: lavfi sources, and options of the output. */
-export type Clip = { video?: string; audio?: string; options?: readonly string[] };
-
-const FAST_VIDEO = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
-
-/** Makes a small media file with ffmpeg. `options` override the fast default encoder. */
-export async function makeClip(path: string, { video, audio, options = [] }: Clip): Promise<string> {
-  const inputs = [video, audio].flatMap((source) =>
-    source === undefined ? [] : ['-f', 'lavfi', '-i', source],
-  );
-  const codec = video === undefined ? [] : FAST_VIDEO;
-  await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...inputs, ...codec, ...options, path]);
-  return path;
-}
-
 /** Runs ffmpeg for what `makeClip` cannot express. */
 export async function ffmpeg(...args: string[]): Promise<void> {
   await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);

@@ -1,12 +1,13 @@
 import { chmod, chown, lchown, mkdir, readdir, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeClip } from '@framelane/test-kit/clips';
 import { isStopped, processesUsing } from '@framelane/test-kit/processes';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { prepareWorkDirectory } from '../../src/transcode/work-directory.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
-import { ffprobe, firstFrame, makeClip } from '../support/media.ts';
+import { ffprobe, firstFrame } from '../support/media.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 

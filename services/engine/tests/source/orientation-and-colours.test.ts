@@ -1,0 +1,168 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Size } from '../../src/source/media-source.ts';
+import { deliveredFile } from '../support/delivered-file.ts';
+import { ffmpeg, ffprobe } from '../support/media.ts';
+import { withBox } from '../support/mp4-boxes.ts';
+import { maxDifference, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
+import { transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
+
+jest.setTimeout(120_000);
+
+let bench: WorkerBench;
+beforeAll(async () => {
+  bench = await WorkerBench.start();
+});
+afterAll(() => bench.stop());
+
+const inBench = (name: string) => join(bench.directory, name);
+
+const transcode = (path: string) => transcodeByTheRules(bench, path);
+
+const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
+
+test.each([
+  ['is not rotated', '0', '320x180', ['red', 'green', 'blue', 'grey']],
+  ['is rotated left', '90', '180x320', ['green', 'grey', 'red', 'blue']],
+  ['is rotated by 180°', '180', '320x180', ['grey', 'blue', 'green', 'red']],
+  ['is rotated right', '270', '180x320', ['blue', 'red', 'grey', 'green']],
+])('video that %s is displayed upright', async (_, degrees, size, colours) => {
+  const lying = await makeClip(inBench(`lying-${degrees}.mp4`), { video: quartered(1) });
+  const turned = inBench(`turned-${degrees}.mp4`);
+  await ffmpeg('-i', lying, '-c', 'copy', '-metadata:s:v:0', `rotate=${degrees}`, turned);
+  const { videoId, manifest, outcome } = await transcode(turned);
+  expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+  expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
+});
+
+/** The first two columns of display matrices (ISO/IEC 14496-12 §6.2.2), and the expected quarters row by row. */
+test.each([
+  ['horizontally', [-1, 0, 0, 1], '320x180', ['green', 'red', 'grey', 'blue']],
+  ['vertically', [1, 0, 0, -1], '320x180', ['blue', 'grey', 'red', 'green']],
+  ['at its diagonal', [0, 1, 1, 0], '180x320', ['red', 'blue', 'green', 'grey']],
+  ['at its other diagonal', [0, -1, -1, 0], '180x320', ['grey', 'green', 'blue', 'red']],
+])(
+  'video that is mirrored %s is displayed mirrored',
+  async (_, [a = 0, b = 0, c = 0, d = 0], size, colours) => {
+    const plain = await makeClip(inBench('plain.mp4'), { video: quartered(1) });
+    const mirrored = withBox(await readFile(plain), ['moov', 'trak', 'tkhd'], (header) => {
+      for (const [place, value] of [a, b, 0, c, d].entries())
+        header.writeInt32BE(value * 65_536, 40 + 4 * place);
+      return header;
+    });
+    await writeFile(inBench('mirrored.mp4'), mirrored);
+    const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
+    expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+    expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
+  },
+);
+
+test('4K needs no more memory on a machine with many cores', async () => {
+  const clip = await makeClip(inBench('4k.mp4'), {
+    video: 'testsrc2=s=3840x2160:r=30:d=0.5',
+    options: [...HEVC, '-pix_fmt', 'yuv420p10le', '-tag:v', 'hvc1'],
+  });
+  const large = await WorkerBench.start({ threads: 64 });
+  try {
+    expect((await large.transcode(clip)).manifest.renditions.length).toBeGreaterThan(3);
+  } finally {
+    await large.stop();
+  }
+});
+
+/** The quarters in high dynamic range, with white at 203 cd/m² (ITU-R BT.2408). */
+function highRange(transfer: string): Clip {
+  const steps = [
+    'format=gbrpf32le,setparams=color_primaries=bt709:color_trc=bt709:colorspace=gbr',
+    'zscale=transfer=linear:npl=203,zscale=primaries=2020',
+    `zscale=transfer=${transfer}:npl=203:matrix=2020_ncl:range=tv,format=yuv420p10le`,
+  ];
+  const tags = `colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`;
+  return {
+    video: `${quartered(1)},${steps.join(',')}`,
+    options: [
+      ...['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', `log-level=none:${tags}`],
+      ...['-pix_fmt', 'yuv420p10le', '-color_primaries', 'bt2020', '-color_trc', transfer],
+      ...['-colorspace', 'bt2020nc'],
+    ],
+  };
+}
+
+test.each(['smpte2084', 'arib-std-b67'])(
+  'high dynamic range with %s has the right colours in standard range',
+  async (transfer) => {
+    const clip = await makeClip(inBench(`${transfer}.mp4`), highRange(transfer));
+    const { videoId, manifest, outcome } = await transcode(clip);
+    expect(outcome).toMatchObject({ frames: 25, issues: ['hdr', 'high_bit_depth'] });
+    const colours = await quarters(bench, videoId, manifest);
+    expect(colours.map(nameOf)).toEqual(['red', 'green', 'blue', 'grey']);
+    for (const [red, green, blue] of colours) {
+      // Tone mapping keeps headroom above diffuse white. Without it, the quarters would have nearly no saturation.
+      expect(Math.max(red, green, blue)).toBeGreaterThan(130);
+      expect(Math.max(red, green, blue)).toBeLessThan(190);
+    }
+    for (const [red, green, blue] of colours.slice(0, 3)) expect(Math.min(red, green, blue)).toBeLessThan(30);
+  },
+);
+
+/** The quarters in standard range, with other primaries and another matrix than BT.709's. */
+function inPrimaries(primaries: string, matrix: string, size: Size): Clip {
+  const tags = ['-color_primaries', primaries, '-color_trc', 'bt709', '-colorspace', matrix];
+  const steps = [
+    'format=gbrp,setparams=color_primaries=bt709:color_trc=bt709:colorspace=gbr:range=pc',
+    `zscale=primaries=${primaries}:transfer=bt709:matrix=${matrix}:range=tv,format=yuv420p`,
+  ];
+  return {
+    video: `${quartered(1, size)},${steps.join(',')}`,
+    options: ['-preset', 'veryfast', '-crf', '10', ...tags],
+  };
+}
+
+test.each([
+  ['BT.2020', 'bt2020', 'bt2020nc'],
+  ['Display P3', 'smpte432', 'bt709'],
+  ['BT.601', 'smpte170m', 'smpte170m'],
+])('colours of %s in standard range are converted', async (_, primaries, matrix) => {
+  // Not the size of a rung, or the last case would be passthrough.
+  const size = { width: 852, height: 484 };
+  const clip = await makeClip(inBench(`${primaries}.mp4`), inPrimaries(primaries, matrix, size));
+  const { videoId, manifest } = await transcode(clip);
+  expect(bench.videoPassthrough.has(videoId)).toBe(false);
+  for (const { name } of manifest.renditions) {
+    const colours = await quarters(bench, videoId, manifest, name);
+    // The 8 bits of the clip alone cause a difference of 17 where a component is zero.
+    expect(maxDifference(colours, QUARTER_COLOURS)).toBeLessThan(20);
+  }
+});
+
+test.each([
+  ['tagged', ['-colorspace', 'smpte170m', '-color_primaries', 'smpte170m', '-color_trc', 'smpte170m']],
+  ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
+  ['untagged', []],
+])(
+  'rungs below a passthrough rung of standard definition that is %s have its colours',
+  async (name, options) => {
+    const clip = await makeClip(inBench(`sd-${name}.mp4`), {
+      video: quartered(1, { width: 852, height: 480 }),
+      options: ['-preset', 'veryfast', ...options],
+    });
+    const { videoId, manifest } = await transcode(clip);
+    expect(bench.videoPassthrough.has(videoId)).toBe(true);
+    const tags: unknown[] = [];
+    for (const rendition of manifest.renditions) {
+      const file = await deliveredFile(bench, videoId, rendition);
+      const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
+      const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
+      tags.push(streams[0]);
+      expect(
+        maxDifference(await quarters(bench, videoId, manifest, rendition.name), QUARTER_COLOURS),
+      ).toBeLessThan(8);
+    }
+    expect(tags).toHaveLength(2);
+    expect(tags[0]).toEqual(tags[1]);
+    expect(tags[0]).toMatchObject({ color_primaries: expect.not.stringContaining('unknown') });
+  },
+);

@@ -1,0 +1,291 @@
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clip, makeClip } from '@framelane/test-kit/clips';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
+import { ffmpeg, greyFrames, samples } from '../support/media.ts';
+import { withTeletext } from '../support/teletext.ts';
+import { transcodeByTheRules } from '../support/transcode-outcome.ts';
+import { WorkerBench } from '../support/worker-bench.ts';
+
+jest.setTimeout(120_000);
+
+let bench: WorkerBench;
+beforeAll(async () => {
+  bench = await WorkerBench.start();
+});
+afterAll(() => bench.stop());
+
+const inBench = (name: string) => join(bench.directory, name);
+
+const transcode = (path: string) => transcodeByTheRules(bench, path);
+
+const SMALL = 'testsrc2=s=320x240';
+
+test('a variable frame rate on a common grid loses no frame', async () => {
+  const grey = String.raw`geq=lum=30+mod(N*37\,180):cb=128:cr=128`;
+  const clip = await makeClip(inBench('grid.mp4'), {
+    video: String.raw`color=s=64x64:r=60:d=8,format=yuv420p,${grey},select=lt(mod(n\,24)\,13)`,
+    options: ['-vsync', 'vfr'],
+  });
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rate: 60, issues: ['frame_rate_changed'] });
+  const shown = await greyFrames(await deliveredFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
+  expect(changes).toHaveLength(260);
+});
+
+/** A second audio track. */
+test.each([
+  ['dts', ['-c:a:1', 'dca', '-strict', '-2']],
+  ['wmav2', ['-c:a:1', 'wmav2']],
+  ['truehd', ['-c:a:1', 'truehd', '-strict', '-2']],
+  ['tta', ['-c:a:1', 'tta']],
+])('a second track in %s is left out and named', async (codec, options) => {
+  const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=fre'];
+  const clip = await makeClip(inBench(`second-${codec}.mkv`), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: [...maps, '-c:a:0', 'aac', ...options],
+  });
+  const { manifest } = await transcode(clip);
+  expect(manifest.source).toMatchObject({ audioCodec: 'aac' });
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: `Track 3 (audio, ${codec}, fr) was left out.` },
+  ]);
+});
+
+test('a track that can be decoded is preferred to a default track that cannot', async () => {
+  const clip = await makeClip(inBench('default.mkv'), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a:0', 'tta', '-c:a:1', 'ac3'],
+  });
+  const { manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ audio: true, issues: ['track_left_out'] });
+  expect(manifest.source).toMatchObject({ audioCodec: 'ac3' });
+});
+
+test('closed captions of QuickTime are left out, with an issue', async () => {
+  await writeFile(inBench('one.srt'), '1\n00:00:00,000 --> 00:00:00,500\nHello\n');
+  const video = await makeClip(inBench('uncaptioned.mov'), { video: `${SMALL}:r=25:d=1` });
+  await ffmpeg(
+    '-i',
+    video,
+    '-i',
+    inBench('one.srt'),
+    '-c:v',
+    'copy',
+    '-c:s',
+    'mov_text',
+    inBench('text.mov'),
+  );
+  const file = await readFile(inBench('text.mov'));
+  file.write('mhlrclcp', file.indexOf('mhlrtext'), 'latin1');
+  // The last box is the sample entry.
+  file.write('c608', file.lastIndexOf('text'), 'latin1');
+  await writeFile(inBench('captions.mov'), file);
+  const { manifest } = await transcode(inBench('captions.mov'));
+  expect(manifest.inputIssues).toEqual([
+    {
+      code: 'track_left_out',
+      message: expect.stringMatching(/^Track 2 \(subtitles, eia_608.*\) was left out\.$/),
+    },
+  ]);
+});
+
+test('teletext is left out, with an issue', async () => {
+  const maps = ['-map', '0', '-map', '1', '-map', '1', '-metadata:s:a:1', 'language=ger'];
+  const clip = await makeClip(inBench('television.ts'), {
+    video: `${SMALL}:r=25:d=1`,
+    audio: 'sine=d=1',
+    options: [...maps, '-c:a:0', 'mp2', '-c:a:1', 'ac3'],
+  });
+  await writeFile(inBench('teletext.ts'), withTeletext(await readFile(clip)));
+  const { manifest } = await transcode(inBench('teletext.ts'));
+  expect(manifest.source).toMatchObject({ audioCodec: 'mp2' });
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: 'Track 3 (subtitles, dvb_teletext, de) was left out.' },
+  ]);
+});
+
+/** Broadcasts change between surround and stereo from one program to the next. */
+test.each([
+  ['ac3', 'surround to stereo', ['5.1', 'stereo']],
+  ['eac3', 'stereo to surround', ['stereo', '5.1']],
+])('audio in %s that changes from %s is audible throughout', async (codec, change, layouts) => {
+  const parts: Buffer[] = [];
+  for (const layout of layouts) {
+    const tones = layout === '5.1' ? '0.3*sin(6283*t)|0|0|0|0|0' : '0.3*sin(6283*t)|0';
+    const part = inBench(`${layout}.${codec}`);
+    await ffmpeg('-f', 'lavfi', '-i', `aevalsrc=${tones}:c=${layout}:s=48000:d=2`, '-c:a', codec, part);
+    parts.push(await readFile(part));
+  }
+  const audio = inBench(`change.${codec}`);
+  await writeFile(audio, Buffer.concat(parts));
+  const video = await makeClip(inBench('video.mp4'), { video: `${SMALL}:r=25:d=4` });
+  const clip = inBench(`${codec}-${change.replaceAll(' ', '-')}.ts`);
+  await ffmpeg('-i', video, '-i', audio, '-map', '0', '-map', '1', '-c', 'copy', clip);
+  const { videoId, manifest, outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ frames: 100, audio: true });
+  const heard = await samples(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  for (const second of [0.5, 1.5, 2.5, 3.5]) {
+    const left = heard
+      .subarray(2 * 48_000 * second, 2 * 48_000 * (second + 0.1))
+      .filter((_, at) => at % 2 === 0);
+    expect(Math.max(...left)).toBeGreaterThan(0.1);
+  }
+});
+
+test('two hours of nearly static video', async () => {
+  const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
+  const { outcome } = await transcode(clip);
+  expect(outcome).toMatchObject({ rungs: ['360p 64x36'], rate: 10, frames: 72_000 });
+});
+
+test('of several tracks, the default video and the default audio track are chosen', async () => {
+  const tracks = [
+    `${SMALL}:r=25:d=2`,
+    'testsrc2=s=64x64:r=25:d=2',
+    'sine=d=2',
+    'sine=f=880:d=2',
+    'sine=f=220:d=2',
+  ];
+  await writeFile(inBench('words.srt'), '1\n00:00:00,000 --> 00:00:01,500\nHello\n');
+  await ffmpeg(
+    ...tracks.flatMap((track) => ['-f', 'lavfi', '-i', track]),
+    ...['-i', inBench('words.srt'), '-attach', inBench('words.srt'), '-metadata:s:t', 'mimetype=text/plain'],
+    ...['-map', '1:v', '-map', '0:v', '-map', '2:a', '-map', '3:a', '-map', '4:a', '-map', '5:s'],
+    ...[
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-c:a',
+      'flac',
+      '-disposition:0',
+      '0',
+      '-disposition:1',
+      'default',
+    ],
+    ...['-disposition:a', '0', '-disposition:a:1', 'default', '-metadata:s:a:0', 'language=eng'],
+    ...['-metadata:s:a:1', 'language=ger', inBench('tracks.mkv')],
+  );
+  const { manifest, outcome } = await transcode(inBench('tracks.mkv'));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 50, audio: true });
+  expect(manifest.renditions.at(-1)).toMatchObject({ name: 'audio', language: 'de' });
+});
+
+test.each(['cover.mp4', 'cover.mkv'])('a cover image in %s is not the video', async (file) => {
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=640x640', '-frames:v', '1', inBench('cover.png'));
+  const clip = await makeClip(inBench(`plain-${file}`), { video: `${SMALL}:r=25:d=1` });
+  const cover = file.endsWith('mkv')
+    ? ['-attach', inBench('cover.png'), '-metadata:s:t', 'mimetype=image/png', '-map', '0']
+    : ['-i', inBench('cover.png'), '-map', '1', '-map', '0', '-disposition:v:0', 'attached_pic'];
+  await ffmpeg('-i', clip, ...cover, '-c', 'copy', inBench(file));
+  const { outcome } = await transcode(inBench(file));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 25 });
+});
+
+test('video that an edit list delays begins late', async () => {
+  const clip = await makeClip(inBench('in-time.mp4'), { video: `${SMALL}:r=25:d=2`, audio: 'sine=d=4' });
+  await ffmpeg(
+    '-itsoffset',
+    '1.01',
+    '-i',
+    clip,
+    '-i',
+    clip,
+    '-map',
+    '0:v',
+    '-map',
+    '1:a',
+    '-c',
+    'copy',
+    inBench('late.mp4'),
+  );
+  const { outcome } = await transcode(inBench('late.mp4'));
+  expect(outcome).toMatchObject({ frames: 75, audio: true, issues: [] });
+});
+
+/** Expects video to get bright and audio to begin after some seconds. */
+const flash = (seconds: number): Clip => ({
+  video: `color=black:s=320x240:r=25:d=3,drawbox=color=white:t=fill:enable=gte(t\\,${seconds})`,
+  audio: `aevalsrc=gte(t\\,${seconds})*sin(2000*t):s=48000:d=3`,
+});
+
+async function expectFlash(path: string, seconds: number, frames: number): Promise<void> {
+  const { videoId, manifest, outcome } = await transcode(path);
+  expect(outcome).toMatchObject({ frames, audio: true, issues: [] });
+  const { light, audio } = await firstSigns(bench, videoId, manifest);
+  expect(Math.abs(light - seconds)).toBeLessThan(0.03);
+  expect(Math.abs(audio - light)).toBeLessThan(0.03);
+}
+
+test.each([
+  ['MP4', 'flash.mp4', ['-c:a', 'aac']],
+  ['FLV', 'flash.flv', ['-c:a', 'aac']],
+  ['transport stream with late timestamps', 'late.ts', ['-c:a', 'aac', '-output_ts_offset', '1000']],
+  ['Matroska', 'flash.mkv', ['-c:a', 'libopus']],
+  ['Matroska with late timestamps', 'late.mkv', ['-c:a', 'libopus', '-output_ts_offset', '100']],
+  ['MP4 with a delaying edit list', 'late.mp4', ['-c:a', 'aac', '-output_ts_offset', '100']],
+])('audio and video of a %s stay in sync', async (_, file, options) => {
+  await expectFlash(await makeClip(inBench(file), { ...flash(1), options }), 1, 75);
+});
+
+test('audio and video of fragments with late timestamps stay in sync', async () => {
+  const movFlags = ['-movflags', '+frag_keyframe+delay_moov+default_base_moof'];
+  const options = ['-c:a', 'ac3', '-video_track_timescale', '48000', ...movFlags];
+  const clip = await makeClip(inBench('fragments-in-time.mp4'), { ...flash(1), options });
+  const file = await readFile(clip);
+  for (let at = file.indexOf('tfdt'); at !== -1; at = file.indexOf('tfdt', at + 4)) {
+    file.writeBigUInt64BE(file.readBigUInt64BE(at + 8) + 100n * 48_000n, at + 8);
+  }
+  await writeFile(inBench('late-fragments.mp4'), file);
+  await expectFlash(inBench('late-fragments.mp4'), 1, 75);
+});
+
+test('an edit list may begin between two key frames', async () => {
+  const options = ['-c:a', 'aac', '-bf', '2', '-g', '100'];
+  const whole = await makeClip(inBench('flash-whole.mp4'), { ...flash(1.6), options });
+  await ffmpeg('-ss', '0.6', '-i', whole, '-c', 'copy', inBench('flash-cut.mp4'));
+  await expectFlash(inBench('flash-cut.mp4'), 1, 60);
+});
+
+test('timestamps that start over are corrected', async () => {
+  const clip = await makeClip(inBench('part.ts'), {
+    video: `${SMALL}:r=25:d=5`,
+    audio: 'sine=d=5',
+    options: ['-c:a', 'aac'],
+  });
+  const part = await readFile(clip);
+  await writeFile(inBench('twice.ts'), Buffer.concat([part, part]));
+  const { manifest } = await transcode(inBench('twice.ts'));
+  expect(Math.abs(manifest.duration - 10)).toBeLessThan(0.1);
+});
+
+test('frames that change their size are scaled to the first size', async () => {
+  const sizes = ['320x240', '240x320', '640x480'];
+  const options = ['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '16'];
+  const files = sizes.map((size) => `size-${size}.webm`);
+  for (const [at, size] of sizes.entries()) {
+    await makeClip(inBench(files[at] ?? ''), { video: `testsrc2=s=${size}:r=25:d=2`, options });
+  }
+  await writeFile(inBench('sizes.txt'), files.map((file) => `file ${file}`).join('\n'));
+  await ffmpeg('-f', 'concat', '-i', inBench('sizes.txt'), '-c', 'copy', inBench('sizes.webm'));
+  const { outcome } = await transcode(inBench('sizes.webm'));
+  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 150 });
+});
+
+test.each([
+  ['cut.mp4', ['-movflags', '+faststart', '-c:a', 'aac']],
+  ['cut.mkv', ['-c:a', 'aac']],
+  ['cut.flv', ['-c:a', 'aac']],
+  ['cut.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
+])('%s is truncated: its content is transcoded, with an issue', async (file, options) => {
+  const clip = await makeClip(inBench(file), { video: `${SMALL}:r=25:d=10`, audio: 'sine=d=12', options });
+  await truncate(clip, Math.round((await stat(clip)).size / 2));
+  const { manifest, outcome } = await transcode(clip);
+  expect(manifest.duration).toBeLessThan(8);
+  expect(outcome.issues).toEqual(['truncated']);
+});
