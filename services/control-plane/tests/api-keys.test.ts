@@ -396,7 +396,8 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
   });
 
   test('makes no key that has expired', async () => {
-    const keys = async () => (await list()).body.data;
+    // The last use of a key is stored in the background, so only the ids are compared.
+    const keys = async () => (await list()).body.data.map(({ id }: ApiKey) => id);
     const before = await keys();
     const answer = await post({ name: 'x', expiresAt: inMinutes(-30) });
     expect(code(answer)).toEqual([400, 'validation_failed']);
