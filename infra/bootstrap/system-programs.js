@@ -81,7 +81,8 @@ function packagesOfMissing(programs) {
   return [...new Set(missing.map((program) => programs[program]))];
 }
 
-function isInPath(program) {
+/** Whether a program is in PATH. */
+export function isInPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((directory) => {
     try {
       accessSync(join(directory, program), constants.X_OK);

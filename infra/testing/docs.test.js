@@ -12,6 +12,13 @@ const filesBelow = (folder, extension) =>
 
 const pages = [...readdirSync(ROOT).filter((name) => name.endsWith('.md')), ...filesBelow('docs', '.md')];
 const troubleshooting = read('docs/troubleshooting.md');
+const [, eventTable] = troubleshooting.split('\n## Log events\n');
+
+const sources = ['services', 'packages']
+  .flatMap((folder) => filesBelow(folder, '.ts'))
+  .filter((path) => path.includes('/src/') && !path.endsWith('.test.ts'))
+  .map(read)
+  .join('\n');
 
 test.each(pages)('the links of %s lead somewhere', (page) => {
   const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
@@ -27,6 +34,23 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
 
 test('troubleshooting explains every failure code', () => {
   expect(FAILURE_CODES.filter((code) => !troubleshooting.includes(`\`${code}\``))).toEqual([]);
+});
+
+test('troubleshooting explains every warning and error of the log', () => {
+  const logged = [...sources.matchAll(/logger\.(?:warn|error)\(\s*'([a-z_.-]+)'/g)].map(([, name]) => name);
+  expect(logged.length).toBeGreaterThan(30);
+  expect(logged.filter((name) => !eventTable.includes(`\`${name}\``))).toEqual([]);
+});
+
+test('the log events that troubleshooting explains exist', () => {
+  const explained = [...eventTable.matchAll(/`([a-z_-]+\.[a-z_]+)`/g)].map(([, name]) => name);
+  expect(explained.filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
+});
+
+test('the metrics that the docs name exist', () => {
+  const named = pages.flatMap((page) => read(page).match(/\bframelane_[a-z_]+/g) ?? []);
+  const families = new Set(named.map((name) => name.replace(/_(bucket|sum|count|oldest_age_seconds)$/, '')));
+  expect([...families].filter((name) => !sources.includes(`'${name}'`))).toEqual([]);
 });
 
 /** Names that a page links to with `#`, as GitHub makes them of headings. */

@@ -26,6 +26,8 @@ import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { LANDLOCK_STAND_IN, workingSandboxes } from '../support/sandboxes.ts';
 
 const MIB = 1024 ** 2;
+/** A value in the environment of the engine. */
+const SECRET = 'of the engine';
 const LIMITS = { ...DEFAULT_TRANSCODE_LIMITS, addressSpaceBytes: 512 * MIB, fileBytes: MIB };
 const IS_ROOT = process.getuid?.() === 0;
 /** The user of an engine that is not root, if the tests run as root. */
@@ -68,7 +70,7 @@ beforeAll(async () => {
       await promisify(execFile)('chown', ['-R', `${ENGINE_USER}:${ENGINE_USER}`, directory]);
     }
     const [command = 'sleep', ...args] = [...asEngine(engine), 'sleep', '600'];
-    const env = { ...process.env, SECRET: 'of the engine' };
+    const env = { ...process.env, SECRET };
     victims[engine] = spawn(command, args, { env, stdio: 'ignore' });
   }
 });
@@ -122,6 +124,17 @@ async function perl(where: Case, program: string, limits = LIMITS): Promise<stri
   return lines.join('\n');
 }
 
+/** The lines that a confined Perl program prints. It and the program that starts it get a secret in their environment. */
+async function perlOfParent(where: Case, program: string): Promise<string[]> {
+  const { engine } = where;
+  const script = (await confine(where, '/usr/bin/perl')).at(-1) ?? '';
+  const start = [...asEngine(engine), '/bin/sh', '-c', '"$0" -e "$1"; exit $?', script, program];
+  const [command = '', ...args] = start;
+  const options = { cwd: directories[engine], env: { ...process.env, SECRET } };
+  const { stdout } = await promisify(execFile)(command, args, options);
+  return stdout.split('\n');
+}
+
 const READ = 'sub read_file { open(my $f, "<", shift) or return "none"; local $/; <$f> }';
 const WRITE = 'sub can_write { open(my $f, ">", shift) ? "yes" : "no" }';
 /** Makes a system call; evaluates to the text of the error, or to the return value. */
@@ -153,13 +166,20 @@ const NUMBERS = {
 };
 const number = NUMBERS[process.arch as keyof typeof NUMBERS];
 
+test('a launch script gets only the PATH of the engine', async () => {
+  process.env.FRAMELANE_TEST_SECRET = SECRET;
+  const lines: string[] = [];
+  await run({ sandbox: 'none', engine: 'a user' }, ['/usr/bin/env'], { onLine: (line) => lines.push(line) });
+  expect(lines).toEqual([`PATH=${process.env.PATH}`]);
+});
+
 describe.each(cases)('a program confined with sandbox $sandbox by an engine of $engine', (where) => {
   const { sandbox, engine } = where;
 
   test('sees nothing of the environment', async () => {
-    process.env.FRAMELANE_TEST_SECRET = 'do not tell';
-    const names = (await perl(where, 'print join "\n", sort keys %ENV')).split('\n');
-    expect(names.filter((name) => name !== 'PWD')).toEqual(['LC_ALL', 'PATH']);
+    const variables = `${READ} print join "\\n", map({ "$_=$ENV{$_}" } keys %ENV), split(/\\0/, read_file("/proc/self/environ"))`;
+    const seen = (await perlOfParent(where, variables)).filter((line) => !/^(PWD=|none$)/.test(line));
+    expect(new Set(seen)).toEqual(new Set(['LC_ALL=C', 'PATH=/usr/local/bin:/usr/bin:/bin']));
   });
 
   test('reads the source and writes the output', async () => {
@@ -233,7 +253,8 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
   });
 
   test('inherits no descriptor but its output, and has an empty standard input', async () => {
-    const open = 'print join " ", grep { open(my $f, "<&=", $_) } 3 .. 1023';
+    const open =
+      'print join " ", map { open(my $f, "<&=", $_) ? join(":", $_, (stat $f)[0, 1]) : () } 3 .. 1023';
     // The caller of the tests may leave descriptors open for every program.
     const { stdout: leaked } = await promisify(execFile)('/usr/bin/perl', ['-e', open]);
     expect(await perl(where, open)).toBe(leaked);
@@ -251,6 +272,15 @@ describe.each(cases)('a program confined with sandbox $sandbox by an engine of $
     const list = `print opendir(my $d, "/proc/${pid}/fd") ? "listed" : "none"`;
     expect(await perl(where, list)).toBe('none');
     expect(await perl(where, `${READ} print read_file("${directories[engine]}/secret")`)).toBe('none');
+  });
+
+  (isKept ? test : test.failing)('reads no environment of the program that starts it', async () => {
+    const files = 'map("/proc/$_/environ", 1, getppid()), glob("/proc/[0-9]*/environ")';
+    const read = await perlOfParent(
+      where,
+      `${READ} print join "\\n", map { split /\\0/, read_file($_) } ${files}`,
+    );
+    expect(read.filter((line) => line.startsWith('SECRET='))).toEqual([]);
   });
 
   (isKept ? test : test.failing)('reaches no other process', async () => {
