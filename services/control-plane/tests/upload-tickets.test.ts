@@ -140,7 +140,6 @@ describe('redeeming a token', () => {
     const complete = ({ transferId }: RedeemTicketResponse, sha256: string) =>
       plane.engine.report('upload.completed', {
         ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
-        ...{ contentType: null, fileName: null },
       });
     const late = await plane.engine.redeem(uploadToken);
     await plane.db
@@ -181,8 +180,6 @@ describe('redeeming a token', () => {
       transferId: silent.transferId,
       bytes: 5,
       sha256: '00'.repeat(32),
-      contentType: null,
-      fileName: null,
     });
     const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     expect(video.body.status).toBe('uploading');
@@ -303,7 +300,7 @@ test('who guesses tokens is sent away with 429 after a while; good ones of the s
 });
 
 describe('completing a transfer', () => {
-  const FILE = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const FILE = { bytes: 5, sha256: '11'.repeat(32) };
   const statusOf = async (videoId: string) =>
     (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body.status;
 
@@ -407,7 +404,7 @@ describe('a control plane whose clock is wrong', () => {
 test('completing the upload twice starts one transcode', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.upload(uploadToken);
-  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32) };
   await plane.engine.report('upload.completed', again);
   const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
   expect(body).toMatchObject({ status: 'processing', size: 1_000_000, storageBytes: 1_000_000 });
