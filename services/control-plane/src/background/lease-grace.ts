@@ -1,20 +1,20 @@
 /**
- * Since when engines could be heard without a break: by this control plane, with its database and its queue at hand. A lease
- * that ran out is held against its holder only after that has lasted for as long as the lease does. Before, nobody could
- * have renewed it, and what would have may wait in the queue. It goes by the wall clock, as leases do: another may stand
- * still with a machine that is suspended.
+ * Says since when leases could be renewed without a break: this control plane ran, and reached its database and the broker.
+ * A lease counts as expired only after that has lasted as long as the lease does. Before, no engine could renew it, or its
+ * renewal may still be in the queue. Time is that of the wall clock, like the expiry of leases: a monotonic clock may stop
+ * while the machine is suspended.
  */
-export class EngineContact {
+export class LeaseGrace {
   readonly #check: () => Promise<unknown>;
   readonly #intervalMs: number;
-  /** A living engine renews a lease every quarter of it, so that a shorter break costs none. */
+  /** Engines renew a lease every quarter of its duration, so a shorter break expires none. */
   readonly #breakMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  #checking = false;
   #since = 0;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** `check` rejects while engines cannot be heard. */
+  /** `check` rejects while the database or the broker is unavailable. */
   constructor({
     check,
     shortestLeaseSeconds,
@@ -24,36 +24,36 @@ export class EngineContact {
     this.#breakMs = shortestLeaseSeconds * 500;
   }
 
-  /** Begins to look. */
+  /** Begins to check. */
   start(): void {
-    void this.#look();
-    this.#timer = setInterval(() => this.#look(), this.#intervalMs);
+    void this.#runCheck();
+    this.#timer = setInterval(() => this.#runCheck(), this.#intervalMs);
   }
 
   stop(): void {
     clearInterval(this.#timer);
   }
 
-  /** Whether it has lasted for so long by now. */
-  hasLasted(seconds: number): boolean {
+  /** Whether leases could be renewed for the last `seconds` without a break. */
+  hasPassed(seconds: number): boolean {
     const now = Date.now();
     return now - this.#last <= this.#breakMs && now - this.#since >= seconds * 1000;
   }
 
   /** Never rejects. */
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #runCheck(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
     try {
       await this.#check();
       const now = Date.now();
-      // Also when the clock was put back.
+      // `abs` because the clock may have been set back.
       if (Math.abs(now - this.#last) > this.#breakMs) this.#since = now;
       this.#last = now;
     } catch {
-      // A break begins when nothing was heard for long enough to be one.
+      // A single failed check is no break yet.
     } finally {
-      this.#looking = false;
+      this.#checking = false;
     }
   }
 }

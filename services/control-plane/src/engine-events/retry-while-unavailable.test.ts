@@ -1,66 +1,56 @@
 import { createMessage } from '@framelane/contracts/messages';
+import type { MessageHandler } from '@framelane/message-bus/message-bus';
 import { createLogger } from '@framelane/service-kit/logger';
 import { expect, test } from '@jest/globals';
-import { waitForDatabase } from './wait-for-database.ts';
+import { retryWhileUnavailable } from './retry-while-unavailable.ts';
 
-const logger = createLogger({ service: 'test' });
-logger.silent = true;
+const event = createMessage('upload.progress', { videoId: 'vid', transferId: 'xfr' });
+const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const timedOut = () =>
+  Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
 
-const event = createMessage('upload.progress', { videoId: 'vid', transferId: 'xfr', bytes: 1 });
-const away = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+/** Handles an event with retries. `attempts` counts the calls of the handler so far. */
+function handle(handler: MessageHandler, { stopping = new AbortController().signal, pauseMs = 1 } = {}) {
+  const run = { attempts: 0, result: Promise.resolve() };
+  const counting: MessageHandler = (message, delivery) => {
+    run.attempts += 1;
+    return handler(message, delivery);
+  };
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const retrying = retryWhileUnavailable(counting, { logger, stopping, pauseMs });
+  run.result = retrying(event, { redelivered: false });
+  return run;
+}
 
-test('keeps a message until the database is back', async () => {
-  let calls = 0;
-  const handler = waitForDatabase(
-    async () => {
-      calls += 1;
-      if (calls < 4) throw away();
-    },
-    { logger, stopping: new AbortController().signal, pauseMs: 1 },
-  );
-
-  await handler(event, { redelivered: false });
-
-  expect(calls).toBe(4);
+test('retries until the database is available', async () => {
+  let failures = 3;
+  const run = handle(async () => {
+    if (failures-- > 0) throw refused();
+  });
+  await run.result;
+  expect(run.attempts).toBe(4);
 });
 
-test('gives a message back that the database is too slow for again and again', async () => {
-  let calls = 0;
-  const handler = waitForDatabase(
-    async () => {
-      calls += 1;
-      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
-    },
-    { logger, stopping: new AbortController().signal, pauseMs: 1 },
-  );
-
-  await expect(handler(event, { redelivered: false })).rejects.toThrow('statement timeout');
-  expect(calls).toBe(5);
+test('retries a message four times whose statements exceed their time limit', async () => {
+  const run = handle(() => Promise.reject(timedOut()));
+  await expect(run.result).rejects.toThrow('statement timeout');
+  expect(run.attempts).toBe(5);
 });
 
-test('hands on every other failure at once', async () => {
-  let calls = 0;
-  const handler = waitForDatabase(
-    async () => {
-      calls += 1;
-      throw new Error('makes no sense');
-    },
-    { logger, stopping: new AbortController().signal, pauseMs: 1 },
-  );
-
-  await expect(handler(event, { redelivered: false })).rejects.toThrow('makes no sense');
-  expect(calls).toBe(1);
+test('retries after no other error', async () => {
+  const run = handle(() => Promise.reject(new Error('makes no sense')));
+  await expect(run.result).rejects.toThrow('makes no sense');
+  expect(run.attempts).toBe(1);
 });
 
-test('gives the message back when the service stops', async () => {
+test('ends the retries when the service stops', async () => {
   const stopping = new AbortController();
-  const handler = waitForDatabase(
+  const run = handle(
     async () => {
       stopping.abort();
-      throw away();
+      throw refused();
     },
-    { logger, stopping: stopping.signal, pauseMs: 60_000 },
+    { stopping: stopping.signal, pauseMs: 60_000 },
   );
-
-  await expect(handler(event, { redelivered: false })).rejects.toThrow('ECONNREFUSED');
+  await expect(run.result).rejects.toThrow('ECONNREFUSED');
 });

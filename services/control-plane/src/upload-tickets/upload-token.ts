@@ -1,4 +1,4 @@
-import { hashToken, randomBase62 } from '../secret-tokens.ts';
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 
 /** 32 base62 characters carry 190 bits. */
 const TOKEN_LENGTH = 32;
