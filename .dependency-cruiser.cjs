@@ -59,6 +59,7 @@ module.exports = {
       '^(services/[^/]+|packages/(?!(hls-conformance|acceptance|faults)/)[^/]+)/src/',
       '^packages/hls-conformance/',
     ),
+    layer('openapi-tools-stand-alone', '^packages/openapi-tools/', '^(services|packages/(?!openapi-tools/))'),
     layer(
       'client-knows-the-contract',
       '^packages/client/',

@@ -8,7 +8,6 @@ import {
 } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
-import { getWhoami } from './account/account.routes.ts';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import type { Context } from './context.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -51,7 +50,6 @@ export function createApp(context: Context): Express {
 function handlers(context: Context) {
   const { config, addresses, idempotent } = context;
   return {
-    getWhoami,
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),

@@ -4,7 +4,6 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import { countRequests } from '@framelane/service-kit/metrics';
-import { sql } from 'kysely';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
@@ -13,9 +12,9 @@ import { DueLoop } from './background/due-loop.ts';
 import { Maintenance } from './background/maintenance.ts';
 import { maintenanceSteps } from './background/maintenance-steps.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { openDatabase, openPool } from './db/database.ts';
+import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EngineContact } from './engine-events/engine-contact.ts';
-import { routeOf } from './http/route-of.ts';
+import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -64,7 +63,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const db = openDatabase(pool);
   const metrics = new Metrics();
   const checks = {
-    database: async () => void (await sql`select 1`.execute(db)),
+    database: () => checkDatabase(db),
     queue: () => bus.check(),
     storage: () => objects.check(),
     ...deps.checks,

@@ -2,7 +2,6 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Consumer } from '@framelane/message-bus/message-bus';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
-import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
 import { createApp } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
@@ -13,6 +12,7 @@ import { waitForDatabase } from './engine-events/wait-for-database.ts';
 import { createInternalApp } from './internal-api/internal-app.ts';
 import type { MaintenanceStep } from './metrics/metrics.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
+import { type Bootstrapped, WorkspacesService } from './workspaces/workspaces.service.ts';
 
 /** Engine events handled at once by one control plane. */
 const EVENT_PREFETCH = 16;
@@ -84,7 +84,7 @@ export class ControlPlane {
 
   /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
-    return bootstrap(this.#context.db, this.#context.config.bootstrap);
+    return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }
 
   /** Takes maintenance steps at once, beside their schedule. */

@@ -1,7 +1,7 @@
 import { newId } from '@framelane/contracts/ids';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
-import { AnswerCheck } from '@framelane/openapi/answer-check';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express from 'express';
@@ -295,7 +295,7 @@ const OF_OPERATION: Record<string, Record<number, Provoke>> = {
 
 const OF_KIND = { required: OF_KEYED, possible: OF_STREAMS, none: OF_STATIC };
 
-const check = new AnswerCheck(readOpenApiDocument());
+const check = new ResponseCheck(readOpenApiDocument());
 
 describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operationId)])(
   '%s',
@@ -307,7 +307,7 @@ describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operat
       const given = await provoke(answer);
       const body = Buffer.from(given.body);
       expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
-      expect(check.complaints(template, method, { status, headers: given.headers, body })).toEqual([]);
+      expect(check.violations(template, method, { status, headers: given.headers, body })).toEqual([]);
       if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
     });
   },

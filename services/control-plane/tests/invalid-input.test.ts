@@ -1,4 +1,4 @@
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROBLEMS, type ProblemCode } from '@framelane/contracts/problem-codes';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { Problem } from '@framelane/service-kit/problem';
 import { expect, test } from '@jest/globals';
 

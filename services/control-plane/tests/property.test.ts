@@ -1,4 +1,4 @@
-import { AnswerCheck } from '@framelane/openapi/answer-check';
+import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { contractOperations } from './support/property/contract-operations.ts';
 import { HttpExchange } from './support/property/http-exchange.ts';
 import { PropertyWorkspace } from './support/property/property-workspace.ts';
 import { type Step, stepSequences } from './support/property/request-plans.ts';
-import { complaintsAbout } from './support/property/response-rules.ts';
+import { violationsOf } from './support/property/response-rules.ts';
 import { SchemaValues } from './support/property/schema-values.ts';
 import { Receiver } from './support/receiver.ts';
 import { localWebhooks } from './support/webhooks.ts';
@@ -55,7 +55,7 @@ test(
   async () => {
     const published: object = JSON.parse((await get('/v1/openapi.json')).body.toString('utf8'));
     const operations = contractOperations(published);
-    const check = new AnswerCheck(published);
+    const check = new ResponseCheck(published);
     const values = new SchemaValues({ urls: fc.oneof(fc.constant(receiver.url), fc.webUrl()) });
     /** Operations that succeeded. */
     const successful = new Set<string>();
@@ -76,7 +76,7 @@ test(
         story.push(exchange.toCurl(request));
         const answer = await exchange.send(request);
         sent += 1;
-        const complaints = complaintsAbout(step.plan, answer, check);
+        const complaints = violationsOf(step.plan, answer, check);
         if (complaints.length > 0) throw new Error([...story, ...complaints.map(asRemark)].join('\n'));
         workspace.learn(answer);
         if (answer.status >= 300) continue;

@@ -1,7 +1,7 @@
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { AnswerCheck } from '@framelane/openapi/answer-check';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import express from 'express';
@@ -12,7 +12,7 @@ import { startTestEngine, type TestEngine, withFaults } from './support/test-eng
 const document = readOpenApiDocument() as {
   paths: { '/upload': { post: { responses: Record<string, object> } } };
 };
-const check = new AnswerCheck(document);
+const check = new ResponseCheck(document);
 
 let engine: TestEngine;
 const faults: Partial<ObjectStore> = {};
@@ -93,5 +93,5 @@ const PROVOCATIONS: Record<string, () => Promise<Given>> = {
 test.each(Object.keys(document.paths['/upload'].post.responses))('%s', async (status) => {
   const given = await PROVOCATIONS[status]?.();
   expect(given?.status).toBe(Number(status));
-  if (given !== undefined) expect(check.complaints('/upload', 'post', given)).toEqual([]);
+  if (given !== undefined) expect(check.violations('/upload', 'post', given)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { AnswerCheck } from '@framelane/openapi/answer-check';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { BOUNDARY, formWith } from '@framelane/test-kit/multipart';
 import { RawClient, type RawResponse } from '@framelane/test-kit/raw-upload-client';
 import { testSeed } from '@framelane/test-kit/seed';
@@ -29,7 +29,7 @@ const RIGHT: UploadPlan = {
   file: SMALL_FILE,
 };
 
-const check = new AnswerCheck(readOpenApiDocument());
+const check = new ResponseCheck(readOpenApiDocument());
 let engine: TestEngine;
 beforeAll(async () => {
   engine = await startTestEngine();
@@ -60,14 +60,14 @@ async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawResponse |
   }
 }
 
-function complaintsAbout({ status, headers, body }: RawResponse): string[] {
+function violationsOf({ status, headers, body }: RawResponse): string[] {
   const text = JSON.stringify(body);
   const response = { status, headers: Object.fromEntries(headers), body: Buffer.from(text) };
   return [
     ...(status >= 500 ? [`${status}: ${text}`] : []),
     ...(headers.has('x-request-id') ? [] : ['no X-Request-Id']),
     ...(INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
-    ...check.complaints('/upload', 'post', response),
+    ...check.violations('/upload', 'post', response),
   ];
 }
 
@@ -100,7 +100,7 @@ test(
     const property = fc.asyncProperty(uploadPlans(), async (plan) => {
       const ticket = engine.controlPlane.issue();
       const response = await send(plan, ticket);
-      if (response !== undefined) expect(complaintsAbout(response)).toEqual([]);
+      if (response !== undefined) expect(violationsOf(response)).toEqual([]);
       if (plan.file !== undefined) expect(response?.status).toBe(202);
       if (response?.status === 202) {
         taken += 1;

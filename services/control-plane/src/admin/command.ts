@@ -1,5 +1,6 @@
-import type { WorkspacesService } from '../account/workspaces.service.ts';
+import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 
 /** What a command works with. */
 export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService };
@@ -14,4 +15,14 @@ export type RunCommand = <T>(
 /** An error the administrator can correct; the message says how. */
 export class AdminError extends Error {
   override name = 'AdminError';
+}
+
+/** Columns in line, two spaces apart, under their headings. Cells may hold text from outside. */
+export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, ...rows.map((row) => row.map(terminalText))];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
 }

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
-import type { WorkspacesService } from '../account/workspaces.service.ts';
 import type { ApiKeyRecord } from '../api-keys/api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from '../api-keys/api-keys.service.ts';
 import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { readCursor } from '../http/pagination.ts';
+import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 import { parseFuture, parseName, parsePermissions } from './arguments.ts';
-import { AdminError, type RunCommand } from './command.ts';
-import { textTable } from './text-table.ts';
+import { AdminError, type RunCommand, textTable } from './command.ts';
 
 const PAGE = 100;
 

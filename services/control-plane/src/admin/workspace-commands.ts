@@ -1,8 +1,7 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { Command } from 'commander';
 import { parseName } from './arguments.ts';
-import type { RunCommand } from './command.ts';
-import { textTable } from './text-table.ts';
+import { type RunCommand, textTable } from './command.ts';
 
 type Options = { json?: boolean };
 

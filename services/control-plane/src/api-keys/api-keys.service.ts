@@ -19,7 +19,7 @@ import {
 } from './api-keys.store.ts';
 import { LastUse } from './last-use.ts';
 import { PERMISSIONS } from './permissions.ts';
-import { SharedLookups } from './shared-lookups.ts';
+import { RequestCoalescing } from './request-coalescing.ts';
 
 /** RFC 3339 has years of four digits; an offset can lead beyond them. */
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
@@ -54,7 +54,7 @@ export class ApiKeysService {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #lastUse: LastUse;
-  readonly #lookups = new SharedLookups<VerifiedKey | undefined>();
+  readonly #lookups = new RequestCoalescing<VerifiedKey | undefined>();
 
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
@@ -195,18 +195,7 @@ async function storeKey(
   if (described === null) {
     throw new Error('An API key is svc_live_ or svc_test_ followed by at least 16 letters and digits');
   }
-  return insertKey(db, {
-    id: newId('key'),
-    workspace_id: key.workspaceId,
-    name: key.name,
-    secret_hash: described.hash,
-    prefix: described.prefix,
-    last4: described.last4,
-    environment: described.environment,
-    permissions: [...key.permissions],
-    created_by: key.createdBy,
-    expires_at: key.expiresAt,
-  });
+  return insertKey(db, { ...key, ...described, id: newId('key') });
 }
 
 /** Throws 400 `validation_failed` when the key has expired already, or expires after the year 9999; so does its commit. */

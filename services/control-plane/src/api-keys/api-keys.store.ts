@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
+import type { StoredSecret } from './api-key-secret.ts';
 
 /** A use is noted this often at most, in seconds. */
 const USE_INTERVAL_SECONDS = 60;
@@ -35,11 +36,29 @@ const keysByHash = compileOnce((db, hash: Buffer) =>
 /** Stores a key unless its secret is known already. Resolves with the row if it was stored. */
 export async function insertKey(
   db: Database,
-  key: Omit<ApiKeyRow, 'created_at' | 'revoked_at' | 'last_used_at'>,
+  key: StoredSecret & {
+    id: string;
+    workspaceId: string;
+    name: string;
+    permissions: readonly Permission[];
+    createdBy: string | null;
+    expiresAt: Date | null;
+  },
 ): Promise<FoundKey | undefined> {
   return db
     .insertInto('api_keys')
-    .values(key)
+    .values({
+      id: key.id,
+      workspace_id: key.workspaceId,
+      name: key.name,
+      secret_hash: key.hash,
+      prefix: key.prefix,
+      last4: key.last4,
+      environment: key.environment,
+      permissions: [...key.permissions],
+      created_by: key.createdBy,
+      expires_at: key.expiresAt,
+    })
     .onConflict((conflict) => conflict.column('secret_hash').doNothing())
     .returningAll()
     .returning(isExpired)

@@ -1,6 +1,5 @@
-import { readOpenApiDocument } from '@framelane/openapi/document';
-import { addressOf, type Server } from '@framelane/openapi/server-address';
 import type { operations } from '@framelane/openapi/types';
+import { addressOf, readOpenApiDocument, type Server } from '@framelane/openapi-tools/document';
 import type { RequestHandler } from 'express';
 
 /** Every operation the control plane serves, by the name it has in the OpenAPI document; `on…` are its webhooks. */

@@ -1,7 +1,7 @@
 import { Problem } from '@framelane/service-kit/problem';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
-import type { OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
+import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
 import type { Contract } from './contract.ts';
 import { patternMessagesOf } from './field-errors.ts';
 import { refuseDeepJson } from './json-depth.ts';
@@ -81,6 +81,12 @@ export function missingApiKey(): Problem {
   return new Problem('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
+}
+
+/** The path template of a handled request, e.g. `/v1/videos/{id}`; undefined without a route. */
+export function routeOf(req: Request): string | undefined {
+  const { openapi } = req as OpenApiRequest;
+  return openapi !== undefined && 'openApiRoute' in openapi ? openapi.openApiRoute : req.route?.path;
 }
 
 /**

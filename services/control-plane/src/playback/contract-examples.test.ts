@@ -1,4 +1,4 @@
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { expect, test } from '@jest/globals';
 import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist } from './media-playlist.ts';

@@ -9,6 +9,7 @@ import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { hashToken, randomBase62 } from '../secret-tokens.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
@@ -26,7 +27,9 @@ import {
   spendTicket,
   uploadsUnderWay,
 } from './upload-tickets.store.ts';
-import { hashUploadToken, newUploadToken } from './upload-token.ts';
+
+/** 32 base62 characters carry 190 bits. */
+const TOKEN_LENGTH = 32;
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
@@ -116,7 +119,7 @@ export class UploadTicketsService {
       });
       const expiresAt = await insertTicket(trx, {
         videoId,
-        tokenHash: hashUploadToken(uploadToken),
+        tokenHash: hashToken(uploadToken),
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
       });
       return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
@@ -129,8 +132,7 @@ export class UploadTicketsService {
    */
   async replaceToken(workspaceId: string, videoId: string): Promise<string> {
     const uploadToken = newUploadToken();
-    if (await replaceToken(this.#db, { workspaceId, videoId }, hashUploadToken(uploadToken)))
-      return uploadToken;
+    if (await replaceToken(this.#db, { workspaceId, videoId }, hashToken(uploadToken))) return uploadToken;
     throw new Problem(
       'upload_ticket_closed',
       `The ticket of video ${videoId} accepts no more uploads. Get the video to see its status.`,
@@ -144,7 +146,7 @@ export class UploadTicketsService {
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
-    const tokenHash = hashUploadToken(token);
+    const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
     if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
     const transferId = newId('xfr');
@@ -281,4 +283,9 @@ export function uploadCancelled(): Problem {
     'upload_cancelled',
     'The video was deleted during the upload, or the ticket expired or is used by another upload.',
   );
+}
+
+/** A new single-use upload token; the database stores only its hash. */
+function newUploadToken(): string {
+  return `ut_${randomBase62(TOKEN_LENGTH)}`;
 }

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 
 /** A response that the contract documents for an operation of the control plane. */
 export type DocumentedResponse = {

@@ -1,5 +1,5 @@
 import { newId } from '@framelane/contracts/ids';
-import { readOpenApiDocument } from '@framelane/openapi/document';
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 
 /** One operation of the contract that requires an API key, with a valid input. */
 export type KeyedOperation = {

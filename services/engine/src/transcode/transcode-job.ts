@@ -191,8 +191,14 @@ async function runPlan(
       mustPause: () => uploads.isBehind,
     });
     context.logger.info('transcode.encoded', { videoId: job.videoId, attempt: job.attempt });
-    const images = await storeImages(output, plan.images, job, { objects: context.objects, signal });
-    return { stored: await uploads.finish(), images };
+    const storing = [
+      uploads.finish(),
+      storeImages(output, plan.images, job, { objects: context.objects, signal }),
+    ] as const;
+    // A failure waits for the other: an image that is still in flight would be stored after the caller removed all.
+    await Promise.allSettled(storing);
+    const [stored, images] = await Promise.all(storing);
+    return { stored, images };
   } catch (error) {
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;

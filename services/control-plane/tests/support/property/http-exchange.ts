@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Answer } from '@framelane/openapi/answer-check';
+import type { ReceivedResponse } from '@framelane/openapi-tools/response-check';
 
 /** A raw request. The path is sent unchanged, header values as Latin-1. */
 export type WireRequest = {
@@ -29,7 +29,7 @@ export class HttpExchange {
   }
 
   /** Resolves with the response; rejects without one in time. */
-  async send(wanted: WireRequest): Promise<Answer> {
+  async send(wanted: WireRequest): Promise<ReceivedResponse> {
     try {
       return await this.#sendOver(this.#agent, wanted);
     } catch (error) {
@@ -39,7 +39,7 @@ export class HttpExchange {
     }
   }
 
-  #sendOver(agent: Agent, { method, path, headers, body }: WireRequest): Promise<Answer> {
+  #sendOver(agent: Agent, { method, path, headers, body }: WireRequest): Promise<ReceivedResponse> {
     const { hostname, port } = new URL(this.#origin);
     const length: [string, string] = ['Content-Length', String(body?.byteLength ?? 0)];
     return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export class HttpExchange {
       sending.on('response', (response) => {
         const { statusCode: status = 0, headers: received } = response;
         buffer(response).then(
-          (content) => resolve({ status, headers: received as Answer['headers'], body: content }),
+          (content) => resolve({ status, headers: received as ReceivedResponse['headers'], body: content }),
           reject,
         );
       });

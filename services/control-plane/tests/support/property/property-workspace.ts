@@ -1,6 +1,6 @@
 import { newId } from '@framelane/contracts/ids';
 import { imageKey, segmentKey } from '@framelane/object-store/object-keys';
-import type { Answer } from '@framelane/openapi/answer-check';
+import type { ReceivedResponse } from '@framelane/openapi-tools/response-check';
 import { newApiKeySecret } from '../../../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../../../src/api-keys/api-keys.service.ts';
 import type { TestControlPlane } from '../control-plane.ts';
@@ -66,7 +66,7 @@ export class PropertyWorkspace {
   }
 
   /** Remembers values of a response: ids, cursors, tokens, secrets, tags. */
-  learn({ headers, body }: Answer): void {
+  learn({ headers, body }: ReceivedResponse): void {
     if (headers.etag) this.#note('etag', headers.etag);
     if (!headers['content-type']?.startsWith('application/json')) return;
     const answer = JSON.parse(body.toString('utf8') || 'null');

@@ -1,4 +1,4 @@
-import type { Answer, AnswerCheck } from '@framelane/openapi/answer-check';
+import type { ReceivedResponse, ResponseCheck } from '@framelane/openapi-tools/response-check';
 import type { RequestPlan } from './request-plans.ts';
 
 /** What a response must never contain: stack traces, paths of the code, messages of the database. */
@@ -14,37 +14,37 @@ const GENERAL: Record<number, string> = {
 };
 
 /** The violations of the contract in a response. */
-export function complaintsAbout(plan: RequestPlan, answer: Answer, check: AnswerCheck): string[] {
-  const text = answer.body.toString('utf8');
+export function violationsOf(plan: RequestPlan, response: ReceivedResponse, check: ResponseCheck): string[] {
+  const text = response.body.toString('utf8');
   return [
-    ...(answer.status >= 500 ? [`${answer.status}: ${text}`] : []),
-    ...(answer.headers['x-request-id'] ? [] : ['no X-Request-Id']),
-    ...(answer.status >= 400 && INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
-    ...contractComplaints(plan, answer, check),
+    ...(response.status >= 500 ? [`${response.status}: ${text}`] : []),
+    ...(response.headers['x-request-id'] ? [] : ['no X-Request-Id']),
+    ...(response.status >= 400 && INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
+    ...contractViolations(plan, response, check),
   ];
 }
 
-function contractComplaints(
+function contractViolations(
   { operation, method }: RequestPlan,
-  answer: Answer,
-  check: AnswerCheck,
+  response: ReceivedResponse,
+  check: ResponseCheck,
 ): string[] {
   const { path } = operation;
   if (method === 'head') {
-    const known = check.isDocumented(path, 'get', answer.status) || answer.status in GENERAL;
-    return known ? [] : [`head ${path} is answered with ${answer.status}`];
+    const known = check.isDocumented(path, 'get', response.status) || response.status in GENERAL;
+    return known ? [] : [`head ${path} responds with ${response.status}`];
   }
   // The response to a preflight.
-  if (method === 'options' && answer.status === 204) return [];
-  if (answer.status in GENERAL && GENERAL[answer.status] === codeOf(answer))
-    return check.problemComplaints(answer);
-  if (!check.isDocumented(path, method, answer.status)) {
-    return [`${method} ${path} is answered with ${answer.status} ${codeOf(answer)}`];
+  if (method === 'options' && response.status === 204) return [];
+  if (response.status in GENERAL && GENERAL[response.status] === codeOf(response))
+    return check.problemViolations(response);
+  if (!check.isDocumented(path, method, response.status)) {
+    return [`${method} ${path} responds with ${response.status} ${codeOf(response)}`];
   }
-  return check.complaints(path, method, answer);
+  return check.violations(path, method, response);
 }
 
-function codeOf({ body }: Answer): unknown {
+function codeOf({ body }: ReceivedResponse): unknown {
   try {
     return JSON.parse(body.toString('utf8')).code;
   } catch {

@@ -1,9 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** A server as OpenAPI describes it. */
 export type Server = {
   url: string;
   description?: string;
   variables?: Record<string, { default: string }>;
 };
+
+/** The folder of the contract. */
+export const CONTRACT = join(import.meta.dirname, '../../../openapi');
+
+/** Reads the bundled public contract, as committed. */
+export function readOpenApiDocument(): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(CONTRACT, 'dist/openapi.json'), 'utf8'));
+}
 
 /** The address of the first server, with the defaults in place of its variables. */
 export function addressOf([server]: readonly Server[]): string {

@@ -1,8 +1,8 @@
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** An answer as it came over the wire. Header names are in lower case. */
-export type Answer = { status: number; headers: Record<string, string | undefined>; body: Buffer };
+/** A response as received. Header names are in lower case. */
+export type ReceivedResponse = { status: number; headers: Record<string, string | undefined>; body: Buffer };
 
 type Reference = { $ref?: string };
 type Header = Reference & { schema?: AnySchema };
@@ -16,11 +16,11 @@ type Document = {
   components: { responses: Record<string, Response>; headers: Record<string, Header> };
 };
 
-/** Name under which the document is known to the validator, so that its references resolve. */
+/** The id of the document in the validator. References resolve against it. */
 const DOCUMENT = 'https://openapi.invalid/';
 
-/** Holds answers against an OpenAPI document: for tests, and with nothing of the services' own validation. */
-export class AnswerCheck {
+/** Checks responses against an OpenAPI document, for tests. Shares no code with the services' own validation. */
+export class ResponseCheck {
   readonly #document: Document;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
 
@@ -30,24 +30,27 @@ export class AnswerCheck {
     this.#ajv.addSchema(document, DOCUMENT);
   }
 
-  /** Whether a path has an operation for this method that may answer with this status. */
+  /** Whether the document describes this status for the operation. */
   isDocumented(path: string, method: string, status: number): boolean {
     return this.#document.paths[path]?.[method]?.responses[status] !== undefined;
   }
 
-  /** What of an answer is not as its operation describes it: status, media type, headers, body. Empty when all is well. */
-  complaints(path: string, method: string, answer: Answer): string[] {
-    const place = `#/paths/${escaped(path)}/${method}/responses/${answer.status}`;
-    const response = this.#operation(path, method).responses[answer.status];
-    if (response === undefined) return [`${method} ${path} does not describe ${answer.status}`];
-    return this.#complaintsAt(response.$ref ?? place, answer);
+  /**
+   * Where a response differs from its operation's description: status, media type, headers, body. Empty if it conforms.
+   * Throws if the document has no such operation.
+   */
+  violations(path: string, method: string, received: ReceivedResponse): string[] {
+    const place = `#/paths/${escaped(path)}/${method}/responses/${received.status}`;
+    const response = this.#operation(path, method).responses[received.status];
+    if (response === undefined) return [`${method} ${path} does not describe ${received.status}`];
+    return this.#violationsAt(response.$ref ?? place, received);
   }
 
-  /** The same for an error that is not described with any one operation, such as that of an unknown path. */
-  problemComplaints({ headers, body }: Answer): string[] {
+  /** The same for an error that no operation describes, such as the one for an unknown path. */
+  problemViolations({ headers, body }: ReceivedResponse): string[] {
     const type = headers['content-type'];
     if (type !== 'application/problem+json') return [`the media type ${type} is not that of a problem`];
-    return this.#complaintsAboutJson('#/components/schemas/Problem', body);
+    return this.#jsonViolations('#/components/schemas/Problem', body);
   }
 
   #operation(path: string, method: string): Operation {
@@ -56,37 +59,37 @@ export class AnswerCheck {
     return operation;
   }
 
-  #complaintsAt(place: string, answer: Answer): string[] {
+  #violationsAt(place: string, received: ReceivedResponse): string[] {
     const response = this.#find<Response>(place);
     return [
-      ...this.#complaintsAboutHeaders(place, response, answer),
-      ...this.#complaintsAboutBody(place, response, answer),
+      ...this.#headerViolations(place, response, received),
+      ...this.#bodyViolations(place, response, received),
     ];
   }
 
-  #complaintsAboutHeaders(place: string, { headers = {} }: Response, answer: Answer): string[] {
+  #headerViolations(place: string, { headers = {} }: Response, received: ReceivedResponse): string[] {
     return Object.entries(headers).flatMap(([name, header]) => {
-      const value = answer.headers[name.toLowerCase()];
+      const value = received.headers[name.toLowerCase()];
       if (value === undefined) return [];
       const validate = this.#schema(`${header.$ref ?? `${place}/headers/${escaped(name)}`}/schema`);
-      // A header is text; a number among its types makes one of it (OpenAPI 3.1 §4.8.12, style "simple").
+      // A header is text. Where the schema wants a number, its text is a number (OpenAPI 3.1 §4.8.12, style "simple").
       const number = value.trim() === '' ? undefined : Number(value);
-      const fits = validate(value) || validate(number);
-      return fits ? [] : [`header ${name}: ${this.#ajv.errorsText(validate.errors)}: ${value}`];
+      const valid = validate(value) || validate(number);
+      return valid ? [] : [`header ${name}: ${this.#ajv.errorsText(validate.errors)}: ${value}`];
     });
   }
 
-  #complaintsAboutBody(place: string, { content = {} }: Response, { headers, body }: Answer): string[] {
+  #bodyViolations(place: string, { content = {} }: Response, { headers, body }: ReceivedResponse): string[] {
     const type = headers['content-type'];
     if (Object.keys(content).length === 0)
       return body.byteLength === 0 ? [] : ['a body that is not described'];
     const mediaType = type?.split(';')[0] ?? '';
     if (content[mediaType] === undefined) return [`the media type ${type} is not described`];
     if (!isJson(mediaType)) return [];
-    return this.#complaintsAboutJson(`${place}/content/${escaped(mediaType)}/schema`, body);
+    return this.#jsonViolations(`${place}/content/${escaped(mediaType)}/schema`, body);
   }
 
-  #complaintsAboutJson(schema: string, body: Buffer): string[] {
+  #jsonViolations(schema: string, body: Buffer): string[] {
     const validate = this.#schema(schema);
     return validate(parsed(body)) ? [] : [this.#ajv.errorsText(validate.errors, { dataVar: 'body' })];
   }
@@ -110,7 +113,7 @@ function isJson(mediaType: string): boolean {
   return mediaType === 'application/json' || mediaType.endsWith('+json');
 }
 
-/** What JSON says; undefined, which no schema takes, when it is none. */
+/** The parsed JSON, or undefined if it is not valid. No schema accepts undefined. */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

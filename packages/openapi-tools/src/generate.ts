@@ -3,31 +3,32 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addCurlSamples } from './curl-samples.ts';
+import { CONTRACT } from './document.ts';
 
 /**
- * Makes the bundle, with curl lines for its examples, and its types: `node generate.ts` writes them to dist/, `node generate.ts --check` fails when those
- * in dist/ are not what would be written.
+ * Generates the contract's bundle, with curl lines for its examples, and its types. `node generate.ts` writes them to
+ * openapi/dist. `node generate.ts --check` fails when the committed files differ.
  */
 
-const here = import.meta.dirname;
-const dist = join(here, 'dist');
+const tools = join(import.meta.dirname, '..');
+const dist = join(CONTRACT, 'dist');
 const GENERATED = ['openapi.json', 'types.ts'] as const;
 
 function generateInto(directory: string): void {
   const bundle = join(directory, 'openapi.json');
-  run('redocly', ['bundle', 'openapi.yaml', '--output', bundle]);
+  run('redocly', ['bundle', join(CONTRACT, 'openapi.yaml'), '--output', bundle]);
   const document = JSON.parse(readFileSync(bundle, 'utf8'));
   addCurlSamples(document);
   writeFileSync(bundle, `${JSON.stringify(document, null, 2)}\n`);
-  // What has a default may be left out by those who send it.
+  // A client may omit a property that has a default.
   const types = ['--default-non-nullable=false', '--output', join(directory, 'types.ts')];
   run('openapi-typescript', [bundle, ...types]);
 }
 
 /** Runs a tool of this package; its output is shown only when it fails. */
 function run(tool: string, args: string[]): void {
-  execFileSync(join(here, 'node_modules/.bin', tool), args, {
-    cwd: here,
+  execFileSync(join(tools, 'node_modules/.bin', tool), args, {
+    cwd: tools,
     stdio: 'pipe',
     env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });

@@ -1,4 +1,4 @@
-import { addressOf, type Server } from './server-address.ts';
+import { addressOf, type Server } from './document.ts';
 
 type Reference = { $ref: string };
 type Example = { summary?: string; value?: unknown };
@@ -26,15 +26,15 @@ type Document = { servers: Server[]; paths: Record<string, PathItem> };
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Credentials are taken from the shell, so that nobody has to write them into a line. */
+/** The shell supplies credentials, so that the lines work as they are. */
 const CREDENTIALS: Record<string, string[]> = {
   apiKey: ['-H "Authorization: Bearer $KEY"', '-H "X-Svc-Workspace: $WORKSPACE"'],
   uploadToken: ['-H "X-Upload-Token: $TOKEN"'],
 };
 
 /**
- * Gives every operation of a bundled document a curl line for each example of its request, in `x-codeSamples`. All of it
- * comes from the examples of parameters and bodies; optional parameters without an example are left out.
+ * Adds `x-codeSamples` to every operation of a bundled document: one curl line for each example of its request. Values
+ * come from the examples of parameters and bodies. Optional parameters without an example are omitted.
  */
 export function addCurlSamples(document: object): void {
   const { servers, paths } = document as Document;
@@ -67,7 +67,7 @@ function withExamples(path: string, parameters: Parameter[]): string {
   });
 }
 
-/** Arrays are repeated, as `style: form` with `explode` has it. */
+/** Arrays repeat the parameter (`style: form` with `explode`). */
 function queryOf(parameters: Parameter[]): string {
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
@@ -77,12 +77,12 @@ function queryOf(parameters: Parameter[]): string {
   return query.length === 0 ? '' : `?${query.join('&')}`;
 }
 
-/** Where it may, a value stays readable: only what would end it or mean something else is encoded. */
+/** With `allowReserved` the value stays readable: only characters that would end it or change its meaning are encoded. */
 function encoded(value: string, allowReserved: boolean): string {
   return allowReserved ? encodeURI(value).replace(/[&+#]/g, encodeURIComponent) : encodeURIComponent(value);
 }
 
-/** The lines that carry the body, once for each example, and the method curl takes them for. */
+/** For each example, the lines that carry the body and the method that curl infers from them. */
 function bodiesOf(
   document: object,
   { requestBody }: Operation,
@@ -120,18 +120,18 @@ function methodOf(method: string, implied: string): string[] {
   return method === implied ? [] : ['-X', method.toUpperCase()];
 }
 
-/** What is not text goes to a file. */
+/** Binary responses go to a file. */
 function outputOf(document: object, { responses }: Operation): string[] {
   const types = Object.keys(resolve<Response>(document, responses['200'] ?? {}).content ?? {});
   return types.some((type) => !/^text\/|json$|mpegurl$/.test(type)) ? ['-O'] : [];
 }
 
-/** Nothing, where the first way to be let in asks for nothing. */
+/** The credentials of the first alternative; none if it is empty. */
 function credentialsOf({ security: [first = {}] = [] }: Operation): string[] {
   return Object.keys(first).flatMap((scheme) => CREDENTIALS[scheme] ?? []);
 }
 
-/** What a reference inside of the document stands for, or the thing itself. */
+/** Follows a reference within the document. Anything else is returned as it is. */
 function resolve<T extends object>(document: object, thing: T | Reference): T {
   if (!('$ref' in thing)) return thing;
   const names = thing.$ref.replace(/^#\//, '').split('/');
