@@ -91,7 +91,24 @@ describe('requesting a ticket', () => {
   });
 });
 
+async function expireLease(videoId: string): Promise<void> {
+  await plane.db
+    .updateTable('upload_tickets')
+    .set({ lease_expires_at: new Date(Date.now() - 1000) })
+    .where('video_id', '=', videoId)
+    .execute();
+}
+
+/** When the lease of a ticket expires, in milliseconds. */
+async function leaseEnd(videoId: string): Promise<number> {
+  const ticket = plane.db.selectFrom('upload_tickets').select('lease_expires_at');
+  const { lease_expires_at } = await ticket.where('video_id', '=', videoId).executeTakeFirstOrThrow();
+  return lease_expires_at?.getTime() ?? 0;
+}
+
 describe('redeeming a token', () => {
+  const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
+    plane.engine.report('upload.progress', { videoId, transferId, bytes: 5 });
   const redeem = (token: string, contentLength: number | null = null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
@@ -119,6 +136,46 @@ describe('redeeming a token', () => {
     expect([replay.status, replay.body.code]).toEqual([401, 'upload_token_used']);
   });
 
+  test('a token that is used while its redemption waits is refused', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    await expireLease(videoId);
+    const { redeemed } = await plane.db.transaction().execute(async (trx) => {
+      await sql`select from workspaces where id = ${plane.workspaceId} for no key update`.execute(trx);
+      const redeemed = redeem(uploadToken);
+      await until(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(plane.db);
+        return rows.length > 0;
+      });
+      const upload = { videoId, transferId, bytes: 5, sha256: '11'.repeat(32) };
+      await plane.engine.report('upload.completed', { ...upload, contentType: null, fileName: null });
+      return { redeemed };
+    });
+    const { status, body } = await redeemed;
+    expect([status, body.code]).toEqual([401, 'upload_token_used']);
+  });
+
+  test('progress renews the lease of its own transfer only, until the token is used', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const older = await plane.engine.redeem(uploadToken);
+    const leased = await leaseEnd(videoId);
+    await progress(older);
+    expect(await leaseEnd(videoId)).toBeGreaterThan(leased);
+
+    await expireLease(videoId);
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    const successor = { videoId, transferId };
+    const redeemed = await leaseEnd(videoId);
+    await progress(older);
+    expect(await leaseEnd(videoId)).toBe(redeemed);
+    const file = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+    await plane.engine.report('upload.completed', { ...successor, ...file });
+    await progress(successor);
+    expect(await leaseEnd(videoId)).toBe(redeemed);
+  });
+
   test('the release of an older transfer leaves the present one alone', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const older = await plane.engine.redeem(uploadToken);
@@ -142,11 +199,7 @@ describe('redeeming a token', () => {
         ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
       });
     const late = await plane.engine.redeem(uploadToken);
-    await plane.db
-      .updateTable('upload_tickets')
-      .set({ lease_expires_at: new Date(Date.now() - 1000) })
-      .where('video_id', '=', videoId)
-      .execute();
+    await expireLease(videoId);
     const successor = await plane.engine.redeem(uploadToken);
     await store(successor, 'mine!');
     await complete(successor, 'aa');
@@ -169,11 +222,7 @@ describe('redeeming a token', () => {
   test('the ticket of a transfer that fell silent is free again; its late completion changes nothing', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const silent = await plane.engine.redeem(uploadToken);
-    await plane.db
-      .updateTable('upload_tickets')
-      .set({ lease_expires_at: new Date(Date.now() - 1000) })
-      .where('video_id', '=', videoId)
-      .execute();
+    await expireLease(videoId);
     const present = await plane.engine.redeem(uploadToken);
     await plane.engine.report('upload.completed', {
       videoId,
