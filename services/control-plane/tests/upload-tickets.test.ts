@@ -108,7 +108,7 @@ async function leaseEnd(videoId: string): Promise<number> {
 
 describe('redeeming a token', () => {
   const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
-    plane.engine.report('upload.progress', { videoId, transferId, bytes: 5 });
+    plane.engine.report('upload.progress', { videoId, transferId });
   const redeem = (token: string, contentLength: number | null = null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
@@ -150,7 +150,7 @@ describe('redeeming a token', () => {
         return rows.length > 0;
       });
       const upload = { videoId, transferId, bytes: 5, sha256: '11'.repeat(32) };
-      await plane.engine.report('upload.completed', { ...upload, contentType: null, fileName: null });
+      await plane.engine.report('upload.completed', upload);
       return { redeemed };
     });
     const { status, body } = await redeemed;
@@ -170,7 +170,7 @@ describe('redeeming a token', () => {
     const redeemed = await leaseEnd(videoId);
     await progress(older);
     expect(await leaseEnd(videoId)).toBe(redeemed);
-    const file = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+    const file = { bytes: 5, sha256: '11'.repeat(32) };
     await plane.engine.report('upload.completed', { ...successor, ...file });
     await progress(successor);
     expect(await leaseEnd(videoId)).toBe(redeemed);
