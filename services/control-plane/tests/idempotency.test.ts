@@ -538,8 +538,6 @@ describe('a repeated upload ticket', () => {
       transferId: transfer.transferId,
       bytes: 1,
       sha256: 'ab'.repeat(32),
-      contentType: 'video/mp4',
-      fileName: 'a.mp4',
     });
     expect((await workspace.get(`/videos/${first.videoId}`)).body.status).toBe('processing');
   });
