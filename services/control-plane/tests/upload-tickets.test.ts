@@ -108,7 +108,7 @@ async function leaseEnd(videoId: string): Promise<number> {
 
 describe('redeeming a token', () => {
   const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
-    plane.engine.report('upload.progress', { videoId, transferId, bytes: 5 });
+    plane.engine.report('upload.progress', { videoId, transferId });
   const redeem = (token: string, contentLength: number | null = null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
@@ -150,7 +150,7 @@ describe('redeeming a token', () => {
         return rows.length > 0;
       });
       const upload = { videoId, transferId, bytes: 5, sha256: '11'.repeat(32) };
-      await plane.engine.report('upload.completed', { ...upload, contentType: null, fileName: null });
+      await plane.engine.report('upload.completed', upload);
       return { redeemed };
     });
     const { status, body } = await redeemed;
@@ -170,7 +170,7 @@ describe('redeeming a token', () => {
     const redeemed = await leaseEnd(videoId);
     await progress(older);
     expect(await leaseEnd(videoId)).toBe(redeemed);
-    const file = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+    const file = { bytes: 5, sha256: '11'.repeat(32) };
     await plane.engine.report('upload.completed', { ...successor, ...file });
     await progress(successor);
     expect(await leaseEnd(videoId)).toBe(redeemed);
@@ -197,7 +197,6 @@ describe('redeeming a token', () => {
     const complete = ({ transferId }: RedeemTicketResponse, sha256: string) =>
       plane.engine.report('upload.completed', {
         ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
-        ...{ contentType: null, fileName: null },
       });
     const late = await plane.engine.redeem(uploadToken);
     await expireLease(videoId);
@@ -230,8 +229,6 @@ describe('redeeming a token', () => {
       transferId: silent.transferId,
       bytes: 5,
       sha256: '00'.repeat(32),
-      contentType: null,
-      fileName: null,
     });
     const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     expect(video.body.status).toBe('uploading');
@@ -352,7 +349,7 @@ test('who guesses tokens is sent away with 429 after a while; good ones of the s
 });
 
 describe('completing a transfer', () => {
-  const FILE = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const FILE = { bytes: 5, sha256: '11'.repeat(32) };
   const statusOf = async (videoId: string) =>
     (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body.status;
 
@@ -456,7 +453,7 @@ describe('a control plane whose clock is wrong', () => {
 test('completing the upload twice starts one transcode', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.upload(uploadToken);
-  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32) };
   await plane.engine.report('upload.completed', again);
   const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
   expect(body).toMatchObject({ status: 'processing', size: 1_000_000, storageBytes: 1_000_000 });

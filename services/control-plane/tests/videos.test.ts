@@ -208,7 +208,7 @@ describe('DELETE /videos/:id', () => {
 
       // What the engine still reports changes nothing.
       if (transfer !== null) {
-        const upload = { bytes: 5, sha256: 'cd'.repeat(32), contentType: null, fileName: null };
+        const upload = { bytes: 5, sha256: 'cd'.repeat(32) };
         await plane.engine.report('upload.completed', {
           videoId,
           transferId: transfer.transferId,
@@ -301,7 +301,7 @@ describe('DELETE /videos/:id', () => {
     expect((await get('/auth/usage').expect(200)).body).toEqual({ ...usage, period: expect.any(Object) });
     expect((await get(`/videos/${videoId}`)).status).toBe(404);
 
-    const upload = { bytes: 5, sha256: 'cd'.repeat(32), contentType: null, fileName: null };
+    const upload = { bytes: 5, sha256: 'cd'.repeat(32) };
     await plane.engine.report('upload.completed', { videoId, transferId: 'xfr_1', ...upload });
     await plane.engine.complete(videoId, 1);
     expect(await rowsNaming(videoId)).toEqual({});
