@@ -19,7 +19,7 @@ export class LastUse {
     if (!is_use_due || this.#underWay.has(id)) return;
     this.#underWay.add(id);
     touchKey(this.#db, id)
-      .catch((error) => this.#logger.warn('api_key.use_not_noted', { keyId: id, error }))
+      .catch((error) => this.#logger.warn('api_key.use_not_recorded', { keyId: id, error }))
       .finally(() => this.#underWay.delete(id));
   }
 }
