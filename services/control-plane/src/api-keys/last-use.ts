@@ -6,20 +6,20 @@ import { touchKey, type UsedKey } from './api-keys.store.ts';
 export class LastUse {
   readonly #db: Database;
   readonly #logger: Logger;
-  /** Keys whose note is being written: the requests of that moment need no other. */
-  readonly #underWay = new Set<string>();
+  /** Keys whose use is being recorded: concurrent requests need not record it again. */
+  readonly #inProgress = new Set<string>();
 
   constructor(db: Database, logger: Logger) {
     this.#db = db;
     this.#logger = logger;
   }
 
-  /** Notes that the key is used now, if no use was noted in the last minute. */
-  note({ id, is_use_due }: Pick<UsedKey, 'id' | 'is_use_due'>): void {
-    if (!is_use_due || this.#underWay.has(id)) return;
-    this.#underWay.add(id);
+  /** Records that the key is used now, unless a use was recorded in the last minute. */
+  record({ id, is_use_due }: Pick<UsedKey, 'id' | 'is_use_due'>): void {
+    if (!is_use_due || this.#inProgress.has(id)) return;
+    this.#inProgress.add(id);
     touchKey(this.#db, id)
       .catch((error) => this.#logger.warn('api_key.use_not_recorded', { keyId: id, error }))
-      .finally(() => this.#underWay.delete(id));
+      .finally(() => this.#inProgress.delete(id));
   }
 }
