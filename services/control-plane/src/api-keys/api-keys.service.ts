@@ -71,7 +71,7 @@ export class ApiKeysService {
     const status = statusOf(key);
     if (status === 'revoked') throw unauthorized('revoked_api_key', 'This API key has been revoked.');
     if (status === 'expired') throw unauthorized('expired_api_key', 'This API key has expired.');
-    this.#lastUse.note(key);
+    this.#lastUse.record(key);
     return key;
   }
 
