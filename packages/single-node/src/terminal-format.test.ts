@@ -108,7 +108,13 @@ describe('the terminal format', () => {
     const error = { message: 'refused', stack: 'Error: refused\n    at somewhere' };
     expect(
       shown(
-        { level: 'warn', message: 'upload.progress_not_published', service: 'engine', videoId: 'vid_1', error },
+        {
+          level: 'warn',
+          message: 'upload.progress_not_published',
+          service: 'engine',
+          videoId: 'vid_1',
+          error,
+        },
         { level: 'error', message: 'request.failed', path: '/v1/videos', error },
       ),
     ).toEqual([
