@@ -16,7 +16,7 @@ const TABLES = [
 ];
 
 /**
- * Uses the API until every table has rows, and writes them to a file as SQL. The file belongs to the initial schema, so it
+ * Uses the API until every table has rows, and writes them to a file as SQL (`pnpm schema:data`). The file belongs to the initial schema, so it
  * is not written again once there is a second migration.
  */
 export async function writeInitialData(path: string): Promise<void> {
