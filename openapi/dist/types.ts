@@ -15,8 +15,8 @@ export interface paths {
         put?: never;
         /**
          * Create a video and get an upload ticket
-         * @description Creates the record of a video with the status `uploading` and a ticket that allows one upload of its file. Send
-         *     the file to `uploadUrl` next. When an upload breaks off, the same token may be used again until it expires.
+         * @description Creates a video with the status `uploading`, and a ticket for one upload of its file. Send the file to `uploadUrl`
+         *     next. After an interrupted upload, the same token stays valid until it expires.
          */
         post: operations["createUploadTicket"];
         delete?: never;
@@ -34,9 +34,9 @@ export interface paths {
         };
         /**
          * List videos
-         * @description The videos of the workspace, newest first, a page at a time. Filters are combined: a video is listed when all of
-         *     them take it. Follow `nextCursor`, or the `Link` header, with the same filters until `hasMore` is false. Videos
-         *     that appear meanwhile neither shift nor repeat what is listed.
+         * @description Returns the videos of the workspace in pages, newest first. A listed video matches all filters. Follow `nextCursor`
+         *     or the `Link` header, with the same filters, until `hasMore` is false. New videos do not shift or repeat entries on
+         *     later pages.
          */
         get: operations["listVideos"];
         put?: never;
@@ -52,8 +52,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -69,15 +69,15 @@ export interface paths {
         };
         /**
          * Get a video
-         * @description The record of one video. Poll it every few seconds to learn when the video is ready.
+         * @description Returns the record of one video. Poll it every few seconds until the video is ready.
          */
         get: operations["getVideo"];
         put?: never;
         post?: never;
         /**
          * Delete a video
-         * @description Possible in every state: an upload or a transcode under way is stopped. From the answer on the video and all that
-         *     belongs to it are 404; its files are removed from storage shortly after. There is no way back. Title, file name,
+         * @description Deletes a video in any state, and stops its upload or transcode. After the response the video and its playback URLs
+         *     return 404. Framelane removes its files from storage shortly after. This cannot be undone. Title, file name,
          *     metadata, tags, hash and content key are erased from the database at once.
          */
         delete: operations["deleteVideo"];
@@ -85,9 +85,9 @@ export interface paths {
         head?: never;
         /**
          * Change a video
-         * @description Changes what you may choose, in any state. Tags are replaced as a whole; metadata is merged pair by pair, so two
-         *     programs that note different facts on a video do not undo each other. A new `playbackPolicy` holds at once, also
-         *     for those who are watching.
+         * @description Changes the fields that clients set, in any state. Tags are replaced as a whole. Metadata is merged entry by entry, so
+         *     two programs that write different entries do not undo each other. A new `playbackPolicy` applies at once, also to
+         *     current viewers.
          */
         patch: operations["updateVideo"];
         trace?: never;
@@ -97,8 +97,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -116,9 +116,9 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed video
-         * @description Transcodes the file that was uploaded once more, after a failure that may pass. The video is `processing` again
-         *     with a `progress` of 0 and without an `error`, and ends `ready` or `failed` with the events that belong to it. A
-         *     video whose file never arrived (`upload_expired`) cannot be retried; ask for a new upload ticket.
+         * @description Transcodes the uploaded file again, after a failure that may be temporary. The video is `processing` again, with a
+         *     `progress` of 0 and without an `error`. It ends as `ready` or `failed`, with the usual events. A video whose file
+         *     never arrived (`upload_expired`) cannot be retried: get a new upload ticket.
          */
         post: operations["retryVideo"];
         delete?: never;
@@ -132,8 +132,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -151,11 +151,11 @@ export interface paths {
         put?: never;
         /**
          * Create a playback token
-         * @description Makes a token that lets one player play one video whose policy is `signed`. Make one for each viewer, on your
-         *     server, and give the `url` to the player; no API key leaves your server. The token is not stored: it cannot be
-         *     listed or withdrawn, only expire.
+         * @description Creates a token that plays one `signed` video. Create one for each viewer, on your server, and give the `url` to the
+         *     player. The API key stays on your server. Framelane does not store the token: it cannot be listed or revoked. It
+         *     only expires.
          *
-         *     A token can be made in every state of the video and with the policy `public` as well, which does not ask for it.
+         *     A token can be created in every state of the video, and with the policy `public`, which does not require one.
          */
         post: operations["createPlaybackToken"];
         delete?: never;
@@ -175,12 +175,12 @@ export interface paths {
         put?: never;
         /**
          * Upload the file of a video
-         * @description Sent to the `uploadUrl` of the ticket, on the engine. The token is checked before the body is read, and a request
-         *     that is refused is answered at once: send `Expect: 100-continue` to learn of it before sending the file. An upload
-         *     may take as long as it needs while bytes keep coming.
+         * @description Send the file to the `uploadUrl` of the ticket, on the engine. The engine checks the token before it reads the body, and
+         *     responds to an error at once. Send `Expect: 100-continue` to get such an error before you send the file. The upload
+         *     has no overall time limit as long as the throughput is high enough.
          *
-         *     The token is used up by an upload that succeeds. After one that breaks off it may be used again until it expires.
-         *     Whether the file is a video turns out later, in the record. Web pages may upload directly: any origin is allowed.
+         *     A successful upload uses the token. After an interrupted upload the token stays valid until it expires. Framelane
+         *     checks later whether the file is a video: see the record. Web pages can upload directly, from any origin.
          */
         post: operations["uploadFile"];
         delete?: never;
@@ -209,11 +209,11 @@ export interface paths {
         };
         /**
          * Get the master playlist
-         * @description The address to give to a player: the `hls` of the record. Lists the variants with their measured bit rates, and
-         *     the sound they share (RFC 8216). Compressed with gzip when asked for.
+         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, and the
+         *     audio that they share (RFC 8216). Compressed with gzip on request.
          *
-         *     The playlist of a `public` video may be kept for a minute. That of a `signed` one may not be kept, and carries the
-         *     token it was fetched with on to the media playlists.
+         *     Caches can store the playlist of a `public` video for a minute. They must not store that of a `signed` video, which
+         *     passes the token of the request on to the media playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;
@@ -240,7 +240,7 @@ export interface paths {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description One of the variants of the video, or its sound.
+                 * @description A variant of the video, or its audio.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -249,9 +249,9 @@ export interface paths {
         };
         /**
          * Get a media playlist
-         * @description The segments of one rendition and where their key is (RFC 8216). All renditions of a video have the same segment
-         *     boundaries. Compressed with gzip when asked for. That of a `signed` video carries the token it was fetched with on
-         *     to the key; the segments need none.
+         * @description The segments of one rendition and the URL of their key (RFC 8216). All renditions of a video have the same segment
+         *     boundaries. Compressed with gzip on request. The playlist of a `signed` video passes the token of the request on to
+         *     the key URL. Segments need no token.
          */
         get: operations["getMediaPlaylist"];
         put?: never;
@@ -278,7 +278,7 @@ export interface paths {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description One of the variants of the video, or its sound.
+                 * @description A variant of the video, or its audio.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -292,9 +292,9 @@ export interface paths {
         };
         /**
          * Get a segment
-         * @description One segment: an MPEG-2 transport stream, the whole of it encrypted with AES-128 in CBC mode, padded as in PKCS #7.
-         *     The initialization vector is the media sequence number as a 16-byte big-endian integer. Never changes, so it may
-         *     be cached for ever. Needs no authentication, whatever the playback policy: without the key it is noise.
+         * @description An MPEG-2 transport stream, encrypted as a whole with AES-128 in CBC mode and PKCS #7 padding. The initialization
+         *     vector is the media sequence number as a 16-byte big-endian integer. A segment never changes, so caches can store it
+         *     forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          */
         get: operations["getSegment"];
         put?: never;
@@ -325,7 +325,7 @@ export interface paths {
         };
         /**
          * Get the content key
-         * @description The AES-128 key of all segments of the video, as media playlists refer to it. Not to be stored.
+         * @description The AES-128 key of all segments of the video. Media playlists contain its URL. Caches must not store it.
          */
         get: operations["getContentKey"];
         put?: never;
@@ -355,9 +355,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the still picture
-         * @description The `thumbnail` of the record: the first frame after a tenth of the video that is not nearly black, of 720 lines at
-         *     most. That of a `signed` video needs a playback token, like its playlists.
+         * Get the poster image
+         * @description The `thumbnail` of the record: the first frame after a tenth of the video that is not almost black, at most 720 lines
+         *     high. For a `signed` video it needs a playback token, like the playlists.
          */
         get: operations["getPoster"];
         put?: never;
@@ -388,9 +388,9 @@ export interface paths {
         };
         /**
          * Get the storyboard
-         * @description The `storyboard` of the record: a WebVTT file that says for each moment which part of `storyboard.jpg` shows it, for
-         *     previews in the seek bar. Compressed with gzip when asked for. That of a `signed` video carries the token it was
-         *     fetched with on to the picture.
+         * @description The `storyboard` of the record: a WebVTT file for previews in the seek bar. Each cue names the part of `storyboard.jpg`
+         *     that shows its time span. Compressed with gzip on request. For a `signed` video it passes the token of the request on
+         *     to the image.
          */
         get: operations["getStoryboard"];
         put?: never;
@@ -420,8 +420,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the pictures of the storyboard
-         * @description At most a hundred small pictures in one, row by row. Where each is, the storyboard says.
+         * Get the storyboard image
+         * @description One image of up to a hundred thumbnails, row by row. The storyboard has the position of each.
          */
         get: operations["getStoryboardImage"];
         put?: never;
@@ -437,8 +437,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -448,18 +448,18 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The webhooks of the workspace with the state of their deliveries, newest first. At most 20, so one page holds them all
-         *     unless a smaller `limit` is asked for.
+         * @description Returns the webhooks of the workspace with the state of their deliveries, newest first. A workspace has at most 20, so
+         *     one page has them all unless `limit` is smaller.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Register a webhook
-         * @description From now on an event is sent to this address for everything that happens and that it wants to know. The `secret` in
-         *     the answer is shown only now: keep it, and verify the signature of whatever comes with it.
+         * @description Registers an endpoint. From now on Framelane sends it the events that it subscribes to. Only this response contains the
+         *     `secret`: store it, and verify the signature of every request with it.
          *
-         *     The address must be `https://` and lead to the public internet. Both are checked again whenever an event is sent.
-         *     The operator of an installation may allow further addresses, and `http://` for those.
+         *     The URL must begin with `https://` and lead to a public address. Framelane checks both again for every attempt. The
+         *     operator of an installation can allow further addresses, and `http://` for those.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -473,8 +473,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -490,23 +490,23 @@ export interface paths {
         };
         /**
          * Get a webhook
-         * @description One webhook with the state of its deliveries.
+         * @description Returns one webhook with the state of its deliveries.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Nothing is sent to it any more, and its deliveries are forgotten. There is no way back.
+         * @description Deletes the webhook and its deliveries. Framelane sends it no more events. This cannot be undone.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description Changes what is given. Events that still wait go to the new address when `url` changes; `deliveryStatus` and
-         *     `consecutiveFailures` then begin anew, as they do when a disabled webhook is enabled again. Disabling gives up the
-         *     events that still wait. What happens while a webhook is disabled is not sent later.
+         * @description Changes the fields in the body. After a change of `url`, pending deliveries go to the new URL. A change of `url` and
+         *     enabling both reset `deliveryStatus` and `consecutiveFailures`. Disabling ends pending deliveries as failed. Events
+         *     that happen while a webhook is disabled are not sent later.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -516,8 +516,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -535,9 +535,9 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook
-         * @description Makes a new secret, shown only in this answer. For 24 hours everything is signed with both, so that receivers can change
-         *     over in their own time. Rotating once more within that time ends the older one at once: do it twice when a secret has
-         *     leaked.
+         * @description Creates a new secret. Only this response contains it. For 24 hours Framelane signs with both secrets, so that you can
+         *     update your endpoint. A second rotation within that time ends the oldest secret at once: if a secret has leaked,
+         *     rotate twice.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -551,8 +551,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -570,8 +570,8 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description Sends an event of the type `webhook.test` to the webhook, whatever it is subscribed to. It is sent once and not
-         *     retried. The answer comes before the delivery; what became of it is in the list of deliveries.
+         * @description Sends an event of the type `webhook.test` to the webhook, whatever it subscribes to. The delivery has one attempt and
+         *     no retries. The response arrives before the delivery. The list of deliveries shows the result.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -585,8 +585,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -602,7 +602,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description What was sent to the webhook in the last 30 days, and is still to be sent, newest event first, with every attempt.
+         * @description Returns the deliveries of the last 30 days and the pending ones, newest event first, with every attempt.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -618,8 +618,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -642,8 +642,8 @@ export interface paths {
         put?: never;
         /**
          * Deliver an event again
-         * @description Sends the event once more, now, whatever became of it before, and with all the retries of a new one. It keeps its
-         *     `webhook-id`, so a receiver that has it already can tell.
+         * @description Sends the event again now, whatever the status of the delivery, with all the retries of a new one. The `webhook-id`
+         *     stays the same, so your endpoint can recognise a duplicate.
          */
         post: operations["redeliverWebhookDelivery"];
         delete?: never;
@@ -661,7 +661,7 @@ export interface paths {
         };
         /**
          * Get the current key
-         * @description The workspace and the permissions of the key the request is made with. Asks for no permission.
+         * @description Returns the workspace and the permissions of the API key of the request. Requires no permission.
          */
         get: operations["getWhoami"];
         put?: never;
@@ -681,11 +681,12 @@ export interface paths {
         };
         /**
          * Get the usage
-         * @description Storage, transcoded minutes and bandwidth of the workspace, of videos made with production keys or of those made
-         *     with test keys. Without parameters: this calendar month so far, in the environment of the key.
+         * @description Returns storage, transcoded minutes and bandwidth of the workspace, for one environment: videos created with production
+         *     keys, or those created with test keys. Without parameters the period is the current calendar month, and the
+         *     environment is that of the key.
          *
-         *     Usage is counted by the day in UTC, so a period is widened to whole days; `period` in the answer is what was
-         *     counted. Deleting a video frees its storage and changes nothing else.
+         *     Framelane counts usage per UTC day, so it extends the period to whole days. `period` in the response is the period that
+         *     was counted. Deleting a video frees its storage and changes nothing else.
          */
         get: operations["getUsage"];
         put?: never;
@@ -701,8 +702,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -719,12 +720,11 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description Makes a key for the workspace. The answer is the only place where the secret ever appears: store it at once.
+         * @description Creates a key for the workspace. Only this response contains the secret: store it at once.
          *
-         *     A key has at most the permissions of the key that makes it, and expires no later (403 `permission_escalation`). The
-         *     environment is a label: it marks the videos made
-         *     with the key, and says whose usage they count in. Keys of either environment see everything in the workspace, and
-         *     may make keys of both.
+         *     The new key can have only permissions that the key of the request has, and cannot expire later (403
+         *     `permission_escalation`). The environment is a label: it marks the videos created with the key and decides in which
+         *     usage they count. Keys of either environment see everything in the workspace, and can create keys of both.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -738,8 +738,8 @@ export interface paths {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -758,12 +758,12 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description The answer is the moment: every request sent after it that carries the key gets 401 `revoked_api_key`. There is no
-         *     way back. A key may revoke itself and every key whose permissions it holds, all of them; others are refused with 403
-         *     `insufficient_permissions`. The keys that it created stay.
+         * @description After the response, every request with the key gets 401 `revoked_api_key`. This cannot be undone. A key can revoke
+         *     itself, and keys that have no permission it lacks; otherwise the response is 403 `insufficient_permissions`. Keys that
+         *     the revoked key created stay valid.
          *
-         *     The last key that holds every permission stays, and so does the last one with `api_keys:write`: 409 `last_admin_key`,
-         *     unless another such key works at least as long.
+         *     Neither the last key with every permission nor the last key with `api_keys:write` can be revoked (409
+         *     `last_admin_key`), unless another such key expires at the same time or later.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -799,9 +799,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read this document as a page
-         * @description The same for people: open it in a browser. Everything the page loads comes from this installation, so it works without
-         *     the internet. It needs no key, and takes none.
+         * Read this document in a browser
+         * @description This document as a web page, for a browser. The page loads everything from this installation, so it works without
+         *     internet access. It needs no API key.
          */
         get: operations["getReferencePage"];
         put?: never;
@@ -865,7 +865,7 @@ export interface webhooks {
         put?: never;
         /**
          * A video was deleted
-         * @description Sent when a video is deleted. Its record is gone, so `data` has no more than what is needed to recognise it.
+         * @description Sent when a video is deleted. Its record no longer exists, so `data` only identifies it.
          */
         post: operations["onVideoDeleted"];
         delete?: never;
@@ -884,8 +884,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A test
-         * @description Sent once when `POST /webhooks/{id}/test` asks for it.
+         * A test event
+         * @description Sent once by `POST /webhooks/{id}/test`.
          */
         post: operations["onWebhookTest"];
         delete?: never;
@@ -898,8 +898,8 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description Facts of your own as pairs of texts: up to 50, names of up to 40 characters, values of up to 500. Framelane keeps
-         *     and returns them.
+         * @description Your own data: up to 50 entries, with names of up to 40 characters and values of up to 500. Framelane stores and
+         *     returns them.
          * @example {
          *       "campaign": "summer-2026",
          *       "owner": "4711"
@@ -909,7 +909,7 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description Up to 20 words of your own, each of up to 64 characters and given once.
+         * @description Your own labels: up to 20 different ones, each of up to 64 characters.
          * @example [
          *       "campaign",
          *       "outdoor"
@@ -917,27 +917,26 @@ export interface components {
          */
         Tags: string[];
         /**
-         * @description One text of your own, e.g. the id of the video in your system.
+         * @description Your own text, e.g. the id of the video in your system.
          * @example asset-4711
          */
         Passthrough: string;
         /**
-         * @description Who may play the video. `public`, which a video is unless told otherwise: everybody who knows its address. `signed`:
-         *     whoever shows a playback token (see `POST /videos/{id}/playback-tokens`) or an API key that may read videos.
+         * @description Who can play the video. `public` (the default): everybody who knows the URL. `signed`: players with a playback token
+         *     (see `POST /videos/{id}/playback-tokens`) or with an API key that has `videos:read`.
          * @enum {string}
          */
         PlaybackPolicy: "public" | "signed";
         /** @description The video to create. */
         UploadTicketRequest: {
             /**
-             * @description Name of the file with its extension; no path separators, no control characters, no bidirectional formatting
-             *     characters. Kept for the record only: what
-             *     the file is, Framelane finds out from the file.
+             * @description Name of the file with its extension, without path separators, control characters and bidirectional formatting
+             *     characters. Framelane stores it, but detects the format from the file itself.
              * @example summer-campaign.mp4
              */
             filename: string;
             /**
-             * @description A name for people. Left out, it is the file name without its extension.
+             * @description A name for people. Default: the file name without its extension.
              * @example Summer campaign
              */
             title?: string;
@@ -947,17 +946,18 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             /**
              * Format: int64
-             * @description Size of the file in bytes, if known. A file that is too large is refused now instead of at the upload.
+             * @description Size of the file in bytes, if known. If it is too large, this request fails instead of the upload.
              * @example 73400320
              */
             size?: number;
             /**
-             * @description Seconds in which the upload must begin. With a test key at most until the video is removed.
+             * @description Seconds until the ticket expires. The upload must start before. With a test key the ticket expires at the latest when
+             *     the video is removed.
              * @default 3600
              */
             expiresIn?: number;
         };
-        /** @description Where to send the file of a new video, and what to show there. */
+        /** @description The URL and the token for the upload of a new video's file. */
         UploadTicket: {
             /**
              * @description The video that was created.
@@ -983,20 +983,20 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Largest file accepted, in bytes.
+             * @description Maximum size of the file in bytes.
              * @example 10737418240
              */
             maxBytes: number;
         };
-        /** @description One thing that is wrong with the input. */
+        /** @description One error in the input. */
         FieldError: {
             /**
-             * @description Where it is, e.g. `body/filename` or `query/limit`.
+             * @description Where the error is, e.g. `body/filename` or `query/limit`.
              * @example query/limit
              */
             field: string;
             /**
-             * @description The rule that is broken, mostly a keyword of JSON Schema.
+             * @description The broken rule, usually a keyword of JSON Schema.
              * @example maximum
              */
             code: string;
@@ -1010,7 +1010,7 @@ export interface components {
         Problem: {
             /**
              * Format: uri
-             * @description Names the kind of problem; `urn:framelane:problem:` and the `code`.
+             * @description The type of problem: `urn:framelane:problem:` and the `code`.
              */
             type: string;
             /** @description What the `code` means, in a few words. */
@@ -1019,13 +1019,13 @@ export interface components {
             status: number;
             /** @description What is wrong and what to do about it, for people. */
             detail: string;
-            /** @description The path that was asked for. */
+            /** @description The path of the request. */
             instance: string;
-            /** @description What is wrong, for programs. Does not change its meaning; new ones may appear. */
+            /** @description What is wrong, for programs. A code never changes its meaning. New codes can appear. */
             code: string;
             /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
             requestId: string;
-            /** @description What is wrong with the input, where it is that; once this is right, more may turn up. */
+            /** @description The errors in the input, with the code `validation_failed`. After you correct them, others can appear. */
             errors?: components["schemas"]["FieldError"][];
         };
         /** @description An error about an upload ticket. */
@@ -1037,23 +1037,23 @@ export interface components {
         TooLargeProblem: components["schemas"]["Problem"] & {
             /**
              * Format: int64
-             * @description What one file may have at most, with the code `file_too_large`.
+             * @description Maximum size of a file in bytes, with the code `file_too_large`.
              */
             maxBytes?: number;
         };
         /**
          * Format: date-time
-         * @description A time as in RFC 3339, e.g. `2026-11-21T09:00:00Z`; a `+` must be sent as `%2B`.
+         * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
          */
         Time: string;
         /**
-         * @description Whether it was made with a production key or a test key.
+         * @description Whether a production key (`live`) or a test key created it.
          * @enum {string}
          */
         Environment: "live" | "test";
         /**
-         * @description `uploading`: waits for its file. `processing`: the file is here and being transcoded. `ready`: can be played.
-         *     `failed`: will not become ready; see `error`.
+         * @description `uploading`: the file is not complete. `processing`: the file is complete and waits for its transcode, or is being
+         *     transcoded. `ready`: can be played. `failed`: cannot be played; see `error`.
          * @enum {string}
          */
         VideoStatus: "uploading" | "processing" | "ready" | "failed";
@@ -1063,53 +1063,53 @@ export interface components {
          */
         Variant: "360p" | "480p" | "720p" | "1080p";
         /**
-         * @description - `upload_expired`: no file came before the ticket expired
-         *     - `not_a_video`: the file is not a media file of a kind taken here
-         *     - `no_video_track`: it has no moving picture, e.g. only sound
-         *     - `malformed_media`: it is damaged or incomplete
-         *     - `unsupported_codec`: it is coded in a way not taken here, or encrypted
-         *     - `duration_too_short`, `duration_exceeded`: it lasts less or longer than allowed
-         *     - `dimensions_exceeded`: its frame size or frame rate is outside of what is allowed
-         *     - `transcode_failed`, `transcode_timeout`: the transcode did not work or took too long
-         *     - `storage_failed`: the storage did not take or give the data
-         *     - `internal_error`: a fault of ours
+         * @description - `upload_expired`: the ticket expired before the file arrived
+         *     - `not_a_video`: the file is not in a supported media format
+         *     - `no_video_track`: the file has no video, e.g. only audio
+         *     - `malformed_media`: the file is damaged or incomplete
+         *     - `unsupported_codec`: the codec is not supported, or the file is encrypted
+         *     - `duration_too_short`, `duration_exceeded`: the duration is below the minimum or above the maximum
+         *     - `dimensions_exceeded`: the frame size or frame rate is outside the limits
+         *     - `transcode_failed`, `transcode_timeout`: the transcode failed or took too long
+         *     - `storage_failed`: the storage could not read or write the data
+         *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
         FailureCode: "upload_expired" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
-            /** @description The same in a sentence. */
+            /** @description The reason in a sentence. */
             message: string;
         };
-        /** @description Something that was wrong with the file and has been repaired. */
+        /** @description A property of the file that Framelane changed or repaired. */
         InputIssue: {
             /**
              * @description What was found: `interlaced`, `hdr`, `high_bit_depth`, `chroma_subsampling`, `frame_rate_changed`, `truncated`,
-             *     `audio_downmixed` or `track_left_out`. There may be more one day.
+             *     `audio_downmixed` or `track_left_out`. New codes can appear.
              * @example interlaced
              */
             code: string;
             /**
-             * @description What was done about it.
+             * @description What Framelane changed.
              * @example Interlaced video was made progressive.
              */
             message: string;
         };
-        /** @description What the uploaded file is. */
+        /** @description Format of the uploaded file. */
         VideoSource: {
             /**
-             * @description Its file format, in the words of ffmpeg.
+             * @description The container format, as ffmpeg names it.
              * @example mov,mp4,m4a,3gp,3g2,mj2
              */
             container: string;
             /**
-             * @description How its picture is coded, in the words of ffmpeg.
+             * @description The video codec, as ffmpeg names it.
              * @example h264
              */
             videoCodec: string;
             /**
-             * @description How its sound is coded, likewise; `null` when it has none.
+             * @description The audio codec, as ffmpeg names it; `null` without audio.
              * @example aac
              */
             audioCodec: string | null;
@@ -1117,8 +1117,8 @@ export interface components {
             sha256: string;
         };
         /**
-         * @description The record of a video. What is learned from the file is `null` until it is known; `hls` and `variants` are there
-         *     exactly while `status` is `ready`.
+         * @description The record of a video. Properties of the file are `null` until they are known. `hls` and `variants` are present only
+         *     while `status` is `ready`.
          */
         Video: {
             /** @description The video. Ids sort by time of creation. */
@@ -1129,7 +1129,7 @@ export interface components {
             status: components["schemas"]["VideoStatus"];
             /** @description Its name, for people. */
             title: string;
-            /** @description As told when the ticket was made. */
+            /** @description As in the request for the ticket. */
             filename: string;
             playbackPolicy: components["schemas"]["PlaybackPolicy"];
             metadata: components["schemas"]["Metadata"];
@@ -1138,53 +1138,52 @@ export interface components {
             passthrough: components["schemas"]["Passthrough"] | null;
             /**
              * Format: uri
-             * @description The master playlist. Only when `ready`. A video with the policy `signed` needs a playback token with it.
+             * @description The URL of the master playlist. Only when `ready`. A `signed` video also needs a playback token.
              */
             hls?: string;
             /** @description The resolutions the master playlist offers, lowest first. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
             /**
              * Format: uri
-             * @description A still picture; `null` while there is none.
+             * @description URL of the poster image; `null` until it exists.
              */
             thumbnail: string | null;
             /**
              * Format: uri
-             * @description A WebVTT file that names a small picture for every few seconds, for previews in the seek bar; `null` while there
-             *     is none.
+             * @description URL of a WebVTT file with thumbnails for previews in the seek bar; `null` until it exists.
              */
             storyboard: string | null;
-            /** @description Seconds. */
+            /** @description Duration in seconds. */
             duration: number | null;
-            /** @description Pixels of the uploaded video as it is displayed, rotation applied. */
+            /** @description Width of the uploaded video in pixels, as displayed: rotation is applied. */
             width: number | null;
-            /** @description Pixels, likewise. */
+            /** @description Height in pixels, likewise. */
             height: number | null;
-            /** @description Shape of the frame, width first, e.g. `16:9`. */
+            /** @description Width to height of the frame, e.g. `16:9`. */
             aspectRatio: string | null;
-            /** @description Frames a second of the uploaded video. */
+            /** @description Frames per second of the uploaded video. */
             frameRate: number | null;
             /**
              * Format: int64
-             * @description Bytes of the uploaded file.
+             * @description Size of the uploaded file in bytes.
              */
             size: number | null;
             /**
              * Format: int64
-             * @description Bytes stored now for this video, the uploaded file included.
+             * @description Bytes stored now for this video, including the uploaded file.
              */
             storageBytes: number;
-            /** @description How much of the transcode is done, in percent. Never falls; a retry begins at 0. */
+            /** @description Progress of the transcode in percent. Never decreases, but a retry starts at 0. */
             progress: number;
             /** @description Why it failed; otherwise `null`. */
             error: components["schemas"]["VideoError"] | null;
-            /** @description What had to be repaired to make the file fit for streaming. Nothing has to be done about it. */
+            /** @description Properties of the file that Framelane changed or repaired for streaming. You need not do anything. */
             inputIssues: components["schemas"]["InputIssue"][];
-            /** @description What the uploaded file is; `null` until it has been looked at. */
+            /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
             /**
              * Format: date-time
-             * @description When its upload ticket was made.
+             * @description When its upload ticket was created.
              */
             createdAt: string;
             /**
@@ -1211,14 +1210,14 @@ export interface components {
         };
         /** @description One page of videos. */
         VideoPage: {
-            /** @description The videos, in the order asked for. */
+            /** @description The videos, in the requested order. */
             data: components["schemas"]["Video"][];
             /** @description Send it as `cursor` to get the next page; `null` on the last one. */
             nextCursor: string | null;
             /** @description Whether there is a next page. */
             hasMore: boolean;
         };
-        /** @description A JSON merge patch (RFC 7396). What is left out stays as it is. */
+        /** @description A JSON merge patch (RFC 7396). Omitted fields stay as they are. */
         VideoPatch: {
             /**
              * @description The new name.
@@ -1226,8 +1225,8 @@ export interface components {
              */
             title?: string;
             /**
-             * @description Pairs to add or change; a pair whose value is `null` is removed, and those that are not named stay. `null` in
-             *     place of the whole removes all of them. Afterwards there may be 50.
+             * @description Entries to add or change. An entry with the value `null` is removed; omitted entries stay. `null` instead of the
+             *     object removes all. The result can have up to 50 entries.
              * @example {
              *       "campaign": "autumn-2026",
              *       "owner": null
@@ -1236,41 +1235,41 @@ export interface components {
             metadata?: {
                 [key: string]: string | null;
             } | null;
-            /** @description The new tags in place of all old ones. `null` removes them. */
+            /** @description The new tags. They replace all old ones. `null` removes them. */
             tags?: components["schemas"]["Tags"] | null;
             /** @description The new text. `null` removes it. */
             passthrough?: components["schemas"]["Passthrough"] | null;
             /**
-             * @description The new policy. It holds from the answer on.
+             * @description The new policy. It applies once the response is sent.
              * @example signed
              * @enum {string}
              */
             playbackPolicy?: "public" | "signed";
         };
-        /** @description How long the token is to be good. */
+        /** @description The lifetime of the token. */
         PlaybackTokenRequest: {
             /**
-             * @description Seconds for which the token is good. Choose more than the video lasts.
+             * @description Seconds until the token expires. Choose more than the duration of the video.
              * @default 3600
              */
             expiresIn?: number;
         };
-        /** @description What lets one player play one video. */
+        /** @description A token that plays one video. */
         PlaybackToken: {
             /**
-             * @description A JWT. Whoever has it can play this one video, and nothing else, until it expires.
+             * @description A JWT. Everybody who has it can play this one video until it expires.
              * @example eyJEXAMPLE.eyJEXAMPLE.EXAMPLE
              */
             token: string;
             /**
              * Format: uri
-             * @description The `hls` of the video with the token in it, for a player.
+             * @description The playback URL for a player: the `hls` of the video with the token.
              * @example http://localhost:8080/v1/hls/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t/master.m3u8?token=eyJEXAMPLE.eyJEXAMPLE.EXAMPLE
              */
             url: string;
             /**
              * Format: date-time
-             * @description When the token stops being good.
+             * @description When the token expires.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
@@ -1295,34 +1294,35 @@ export interface components {
             size: number;
             /**
              * Format: date-time
-             * @description When its last byte came.
+             * @description When its last byte arrived.
              * @example 2026-11-21T09:03:40.512Z
              */
             receivedAt: string;
         };
         /**
-         * @description One stream of a video: a variant or the sound all variants share.
+         * @description One stream of a video: a variant, or the audio that all variants share.
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
         /**
          * Format: uri
-         * @description Where events are sent. Begins with `https://`, carries no user name or password, and leads to the public internet.
+         * @description The endpoint that receives the events. It must begin with `https://`, have no user name or password, and lead to a
+         *     public address.
          * @example https://example.com/hooks/framelane
          */
         WebhookUrl: string;
         /**
-         * @description A note of your own.
+         * @description Your own description.
          * @example Catalogue, production
          */
         WebhookDescription: string | null;
         /**
-         * @description `video.ready`: a video can be played. `video.failed`: it will not become ready. `video.deleted`: it is gone.
+         * @description `video.ready`: a video can be played. `video.failed`: a video has failed. `video.deleted`: a video was deleted.
          * @enum {string}
          */
         WebhookEventType: "video.ready" | "video.failed" | "video.deleted";
         /**
-         * @description What the webhook wants to know.
+         * @description The types of events that the webhook receives.
          * @example [
          *       "video.ready",
          *       "video.failed",
@@ -1333,22 +1333,22 @@ export interface components {
         /** @description Why an attempt failed. */
         WebhookDeliveryError: {
             /**
-             * @description - `timeout`: the receiver did not answer within 15 seconds
+             * @description - `timeout`: the endpoint did not respond within 15 seconds
              *     - `host_not_found`: its host name has no address
-             *     - `address_not_allowed`: its host name stands for an address that events are not sent to
-             *     - `connection_refused`, `connection_failed`: it could not be reached, or hung up without an answer
-             *     - `tls_failed`: no secure connection came about, e.g. for want of a valid certificate
-             *     - `redirected`: it answered 3xx; redirects are not followed
-             *     - `unexpected_status`: it answered neither 2xx nor 3xx
-             *     - `gone`: it answered 410, so the webhook was disabled
+             *     - `address_not_allowed`: its host name resolves to an address that is not allowed
+             *     - `connection_refused`, `connection_failed`: it was unreachable, or closed the connection without a response
+             *     - `tls_failed`: the TLS connection failed, e.g. without a valid certificate
+             *     - `redirected`: it responded with 3xx; Framelane does not follow redirects
+             *     - `unexpected_status`: it responded with neither 2xx nor 3xx
+             *     - `gone`: it responded with 410, so the webhook was disabled
              *     - `webhook_disabled`: the webhook was disabled before the event was delivered
              * @enum {string}
              */
             code: "timeout" | "host_not_found" | "address_not_allowed" | "connection_refused" | "connection_failed" | "tls_failed" | "redirected" | "unexpected_status" | "gone" | "webhook_disabled";
-            /** @description The same in a sentence. */
+            /** @description The reason in a sentence. */
             message: string;
         };
-        /** @description What became of one event on its way to one webhook. */
+        /** @description The delivery of one event to one webhook: status and latest attempt. */
         WebhookDeliverySummary: {
             /** @description The delivery. */
             id: string;
@@ -1360,14 +1360,14 @@ export interface components {
              */
             eventType: "video.ready" | "video.failed" | "video.deleted" | "webhook.test";
             /**
-             * @description `pending`: not attempted yet. `retrying`: attempted, and about to be again. `succeeded`: received. `failed`: given
-             *     up.
+             * @description `pending`: no attempt yet. `retrying`: an attempt failed, another is due. `succeeded`: received. `failed`: no more
+             *     attempts.
              * @enum {string}
              */
             status: "pending" | "retrying" | "succeeded" | "failed";
             /** @description Attempts made so far. */
             attempts: number;
-            /** @description What the receiver answered to the last attempt; `null` when it did not. */
+            /** @description The status code of the endpoint's response to the last attempt; `null` without a response. */
             responseStatus: number | null;
             /** @description Why the last attempt failed; otherwise `null`. */
             error: components["schemas"]["WebhookDeliveryError"] | null;
@@ -1378,7 +1378,7 @@ export interface components {
             at: string | null;
             /**
              * Format: date-time
-             * @description When the next attempt is due. `null` when there will be none.
+             * @description When the next attempt is due; `null` if there is none.
              */
             nextAttemptAt: string | null;
         };
@@ -1392,18 +1392,19 @@ export interface components {
             /** @description Whether events are sent to it. */
             enabled: boolean;
             /**
-             * @description `pending`: nothing has been sent to it yet. `healthy`: the last attempt succeeded. `failing`: the last attempt
-             *     failed. `disabled`: nothing is sent to it; see `disabledReason`.
+             * @description `pending`: no attempt has been made yet. `healthy`: the last attempt succeeded. `failing`: the last attempt
+             *     failed. `disabled`: Framelane sends no events to it; see
+             *     `disabledReason`.
              * @enum {string}
              */
             deliveryStatus: "pending" | "healthy" | "failing" | "disabled";
-            /** @description The delivery that was last attempted. `null` when there is none. */
+            /** @description The delivery with the latest attempt; `null` before the first attempt. */
             lastDelivery: components["schemas"]["WebhookDeliverySummary"] | null;
-            /** @description Attempts that have failed since one last succeeded. */
+            /** @description Failed attempts since the last successful one. */
             consecutiveFailures: number;
             /**
-             * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it answered 410. `failing`:
-             *     for five days every attempt failed.
+             * @description Why it is disabled; `null` while it is enabled. `manual`: you disabled it. `gone`: it responded with 410.
+             *     `failing`: every attempt failed for five days.
              * @enum {string|null}
              */
             disabledReason: "manual" | "gone" | "failing" | null;
@@ -1431,7 +1432,7 @@ export interface components {
         NewWebhook: {
             url: components["schemas"]["WebhookUrl"];
             /**
-             * @description What the webhook wants to know. Left out, everything.
+             * @description The types of events that the webhook receives. Default: all.
              * @default [
              *       "video.ready",
              *       "video.failed",
@@ -1447,18 +1448,15 @@ export interface components {
             enabled?: boolean;
         };
         /**
-         * @description What signatures are made with, as libraries for Standard Webhooks take it.
+         * @description The signing secret, in the format of Standard Webhooks libraries.
          * @example whsec_RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE=
          */
         WebhookSecret: string;
-        /**
-         * @description A webhook with its secret, which is shown nowhere else. The replay of an answer (`Idempotency-Replayed`) comes without
-         *     it.
-         */
+        /** @description A webhook with its secret. No other response contains the secret, not even a replayed one (`Idempotency-Replayed`). */
         WebhookWithSecret: components["schemas"]["Webhook"] & {
             secret?: components["schemas"]["WebhookSecret"];
         };
-        /** @description What is left out stays as it is. */
+        /** @description Omitted fields stay as they are. */
         WebhookPatch: {
             url?: components["schemas"]["WebhookUrl"];
             events?: components["schemas"]["WebhookEvents"];
@@ -1467,34 +1465,34 @@ export interface components {
             enabled?: boolean;
         };
         /**
-         * @description A webhook with its new secret, which is shown nowhere else. The replay of an answer (`Idempotency-Replayed`) comes
-         *     without it.
+         * @description A webhook with its new secret. No other response contains the secret, not even a replayed one
+         *     (`Idempotency-Replayed`).
          */
         RotatedWebhook: components["schemas"]["Webhook"] & {
             secret?: components["schemas"]["WebhookSecret"];
             /**
              * Format: date-time
-             * @description Until then the secret before signs as well.
+             * @description Until then Framelane signs with the previous secret as well.
              */
             previousSecretExpiresAt: string;
         };
-        /** @description One attempt to deliver an event. */
+        /** @description One HTTP request of a delivery. */
         WebhookAttempt: {
-            /** @description Which attempt it was, counted from 1. */
+            /** @description Number of the attempt, from 1. */
             number: number;
             /**
              * Format: date-time
              * @description When it was made.
              */
             at: string;
-            /** @description Milliseconds it took, from the look-up of the name to the end of the answer. */
+            /** @description Milliseconds from the DNS lookup to the end of the response. */
             durationMs: number;
-            /** @description What the receiver answered; `null` when it did not. */
+            /** @description The status code of the endpoint's response; `null` without a response. */
             responseStatus: number | null;
             /** @description Why it failed; otherwise `null`. */
             error: components["schemas"]["WebhookDeliveryError"] | null;
         };
-        /** @description One event on its way to one webhook. */
+        /** @description The delivery of one event to one webhook, with every attempt. */
         WebhookDelivery: components["schemas"]["WebhookDeliverySummary"] & {
             /**
              * Format: date-time
@@ -1514,11 +1512,11 @@ export interface components {
             hasMore: boolean;
         };
         /**
-         * @description What a key may be used for. Each operation names those it asks for.
+         * @description What a key can be used for. Each operation lists the permissions that it requires.
          * @enum {string}
          */
         Permission: "videos:read" | "videos:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "usage:read";
-        /** @description The key a request was made with, and what it may do. */
+        /** @description The API key of the request, and its permissions. */
         Whoami: {
             /** @description The workspace the key belongs to. */
             workspace: {
@@ -1558,20 +1556,20 @@ export interface components {
                 environment: components["schemas"]["Environment"];
                 /**
                  * Format: date-time
-                 * @description From then on the key is refused.
+                 * @description When the key expires; `null` if never.
                  * @example null
                  */
                 expiresAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When the key was last used, give or take a minute.
+                 * @description When the key was last used, accurate to a minute.
                  * @example 2026-11-21T08:59:12.004Z
                  */
                 lastUsedAt: string | null;
             };
             environment: components["schemas"]["Environment"];
             /**
-             * @description What the key may do.
+             * @description The permissions of the key.
              * @example [
              *       "videos:read",
              *       "videos:write"
@@ -1580,18 +1578,18 @@ export interface components {
             permissions: components["schemas"]["Permission"][];
         };
         /**
-         * @description A day, e.g. `2026-11-01`, which stands for its first moment in UTC; or a time as in RFC 3339, in which a `+` must be
-         *     sent as `%2B`. Years from 2000 to 2999.
+         * @description A day, e.g. `2026-11-01`, which means its start in UTC; or an RFC 3339 time, with `+` encoded as `%2B`. Years from
+         *     2000 to 2999.
          */
         UsageTime: string | unknown | unknown;
-        /** @description Minutes the uploaded videos last that became ready in this time, to three places; each video counts once. */
+        /** @description Total duration of the videos that became ready in this period, in minutes to three places. Each video counts once. */
         TranscodedMinutes: number;
         /**
          * Format: int64
-         * @description Bytes sent to players in this time, headers included. Behind by a few seconds.
+         * @description Bytes sent to players in this period, headers included. A few seconds behind.
          */
         BandwidthBytes: number;
-        /** @description What was used on one day. */
+        /** @description The usage of one day. */
         UsageDay: {
             /**
              * Format: date
@@ -1601,40 +1599,40 @@ export interface components {
             transcodedMinutes: components["schemas"]["TranscodedMinutes"];
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
         };
-        /** @description What a workspace used, of one environment. */
+        /** @description The usage of a workspace in one environment. */
         Usage: {
             /** @description The workspace, as in `X-Svc-Workspace`. */
             workspaceId: string;
             environment: components["schemas"]["Environment"];
-            /** @description What is counted; whole days in UTC. */
+            /** @description The counted period: whole days in UTC. */
             period: {
                 /**
                  * Format: date-time
-                 * @description Its first moment.
+                 * @description Start of the period.
                  */
                 from: string;
                 /**
                  * Format: date-time
-                 * @description The first moment after it; now, if none was asked for.
+                 * @description End of the period, exclusive. Now, if the request has no end.
                  */
                 to: string;
             };
             /**
              * Format: int64
-             * @description Bytes stored now, whatever the period; uploaded files included, deleted videos not.
+             * @description Bytes stored now, whatever the period. Includes uploaded files, but not deleted videos.
              */
             storageBytes: number;
             transcodedMinutes: components["schemas"]["TranscodedMinutes"];
             bandwidthBytes: components["schemas"]["BandwidthBytes"];
             /**
              * Format: int64
-             * @description Videos there are now, in any state.
+             * @description Number of videos now, in any state.
              */
             videoCount: number;
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["UsageDay"][];
         };
-        /** @description A key as lists show it, without its secret. */
+        /** @description An API key, without its secret. */
         ApiKey: {
             /** @description The key, as in `DELETE /api-keys/{id}`. */
             id: string;
@@ -1648,16 +1646,16 @@ export interface components {
             /** @description How the secret ends. */
             last4: string;
             environment: components["schemas"]["Environment"];
-            /** @description What the key may do. */
+            /** @description The permissions of the key. */
             permissions: components["schemas"]["Permission"][];
             /**
-             * @description Only an `active` key opens anything.
+             * @description Only an `active` key is valid.
              * @enum {string}
              */
             status: "active" | "revoked" | "expired";
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             createdAt: string;
             /**
@@ -1667,7 +1665,7 @@ export interface components {
             createdBy: string | null;
             /**
              * Format: date-time
-             * @description From then on the key is refused; `null` if never.
+             * @description When the key expires; `null` if never.
              */
             expiresAt: string | null;
             /**
@@ -1677,7 +1675,7 @@ export interface components {
             revokedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was last used, give or take a minute.
+             * @description When it was last used, accurate to a minute.
              */
             lastUsedAt: string | null;
         };
@@ -1690,17 +1688,17 @@ export interface components {
             /** @description Whether there is a next page. */
             hasMore: boolean;
         };
-        /** @description The key to make. */
+        /** @description The key to create. */
         ApiKeyRequest: {
             /**
              * @description What the key is for, for people.
              * @example Website back end
              */
             name: string;
-            /** @description Left out, that of the key that asks. */
+            /** @description Default: that of the key of the request. */
             environment?: components["schemas"]["Environment"];
             /**
-             * @description What the key may do. Left out, all that the key that asks may do.
+             * @description The permissions of the key. Default: those of the key of the request.
              * @example [
              *       "videos:read",
              *       "videos:write"
@@ -1708,33 +1706,32 @@ export interface components {
              */
             permissions?: components["schemas"]["Permission"][];
             /**
-             * @description From then on the key is refused. It must be in the future, and no later than the expiry of the key that sends the
-             *     request. Left out, the new key expires when that key does. `null`: it does not expire, which only a key that does
-             *     not expire itself may ask for.
+             * @description When the key expires. It must be in the future, and no later than the expiry of the key of the request. Default: that
+             *     expiry. `null`: it does not expire; only a key that does not expire itself can create such a key.
              * @example 2999-12-31T23:59:59Z
              */
             expiresAt?: components["schemas"]["Time"] | null;
         };
-        /** @description A key with its secret, which is shown nowhere else. */
+        /** @description A key with its secret. No other response contains the secret. */
         CreatedApiKey: components["schemas"]["ApiKey"] & {
             /**
-             * @description The API key itself. It is not kept and cannot be shown again; the replay of an answer (`Idempotency-Replayed`)
-             *     comes without it.
+             * @description The API key itself. Framelane does not store it and cannot return it again. A replayed response
+             *     (`Idempotency-Replayed`) does not contain it.
              */
             secret?: string;
         };
-        /** @description What every event has, besides `data`, whose shape follows from the `type`. */
+        /** @description The fields of every event. In addition it has `data`, which depends on the `type`. */
         WebhookEvent: {
             /** @description The event, the same in every attempt to deliver it. */
             id: string;
-            /** @description What happened. Ignore types you do not know, for there may be more one day. */
+            /** @description What happened. Ignore types that you do not know: new types can appear. */
             type: string;
             /**
              * Format: date-time
              * @description When it happened.
              */
             timestamp: string;
-            /** @description Where it happened. */
+            /** @description The workspace of the event. */
             workspaceId: string;
         };
         /** @description A video can be played. */
@@ -1746,7 +1743,7 @@ export interface components {
             type: "video.ready";
             data: components["schemas"]["Video"];
         };
-        /** @description A video will not become ready. */
+        /** @description A video has failed. */
         VideoFailedEvent: components["schemas"]["WebhookEvent"] & {
             /**
              * @description Always `video.failed`.
@@ -1755,14 +1752,14 @@ export interface components {
             type: "video.failed";
             data: components["schemas"]["Video"];
         };
-        /** @description What is left to say of a deleted video. */
+        /** @description The tombstone of a deleted video. */
         DeletedVideo: {
             /** @description The video. */
             id: string;
             /** @description Its last title. */
             title: string;
             /**
-             * @description Always `deleted`, which is no status of a video that exists.
+             * @description Always `deleted`. No existing video has this status.
              * @constant
              */
             status: "deleted";
@@ -1772,7 +1769,7 @@ export interface components {
              */
             deletedAt: string;
         };
-        /** @description A video is gone. */
+        /** @description A video was deleted. */
         VideoDeletedEvent: components["schemas"]["WebhookEvent"] & {
             /**
              * @description Always `video.deleted`.
@@ -1781,22 +1778,22 @@ export interface components {
             type: "video.deleted";
             data: components["schemas"]["DeletedVideo"];
         };
-        /** @description A test that was asked for. */
+        /** @description A test event. */
         WebhookTestEvent: components["schemas"]["WebhookEvent"] & {
             /**
              * @description Always `webhook.test`.
              * @constant
              */
             type: "webhook.test";
-            /** @description What is tested. */
+            /** @description The tested webhook. */
             data: {
-                /** @description The webhook that is tested. */
+                /** @description The tested webhook. */
                 webhookId: string;
             };
         };
     };
     responses: {
-        /** @description The body is not JSON, not as described here, or did not arrive whole; or the request does not name the workspace. */
+        /** @description The body is not JSON, is not as described here or is incomplete, or the workspace header is missing. */
         BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1832,9 +1829,9 @@ export interface components {
             };
         };
         /**
-         * @description The first request with this `Idempotency-Key` is under way, or its ticket takes no upload any more
-         *     (`upload_ticket_closed`): the file has arrived, or the ticket has expired, or the video was deleted. The video in
-         *     `videoId` tells which; for another ticket, send another key.
+         * @description The first request with this `Idempotency-Key` is in progress, or its ticket accepts no more uploads
+         *     (`upload_ticket_closed`): the file has arrived, the ticket has expired or the video was deleted. Get the video in
+         *     `videoId` to see which. For a new ticket, send a new key.
          */
         TicketConflict: {
             headers: {
@@ -1846,7 +1843,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["TicketProblem"];
             };
         };
-        /** @description The announced `size` is above what one video may have, or the JSON body itself is too large. */
+        /** @description The `size` is above the maximum for a video, or the JSON body is too large. */
         TooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1877,7 +1874,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The `Idempotency-Key` came with another body in the last 24 hours. */
+        /** @description The `Idempotency-Key` was used with a different body in the last 24 hours. */
         KeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1888,8 +1885,8 @@ export interface components {
             };
         };
         /**
-         * @description The API key has used up its requests for this minute, or too many requests from this address had a key that is not
-         *     good (`rate_limited`). Wait for `Retry-After`.
+         * @description The API key has sent too many requests in this minute, or too many requests from this address had an invalid key
+         *     (`rate_limited`). Wait for `Retry-After`.
          */
         RateLimited: {
             headers: {
@@ -1903,7 +1900,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something went wrong on our side. The cause is in the logs under the request id, never in the answer. */
+        /** @description An error in Framelane. The log has the cause, with the request id. The response does not. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1924,7 +1921,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Something Framelane needs is away for the moment. The same request may succeed later. */
+        /** @description Framelane or a system it depends on is temporarily unavailable. Retry later. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1946,7 +1943,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is not as described here, or does not name the workspace. */
+        /** @description The request is not as described here, or the workspace header is missing. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1956,7 +1953,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such video in the workspace. */
+        /** @description The workspace has no such video. */
         VideoNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1999,8 +1996,8 @@ export interface components {
             };
         };
         /**
-         * @description The video has not failed (`video_not_failed`), its file is not kept (`source_not_available`), or the `Idempotency-Key` is
-         *     in use.
+         * @description The video has not failed (`video_not_failed`), its file is no longer stored (`source_not_available`), or the
+         *     `Idempotency-Key` is in use.
          */
         NotRetryable: {
             headers: {
@@ -2012,7 +2009,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this `Idempotency-Key` is under way. Repeat it after `Retry-After`. */
+        /** @description The first request with this `Idempotency-Key` is in progress. Retry after `Retry-After`. */
         KeyInUse: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2023,7 +2020,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not what an upload looks like: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
+        /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2034,8 +2031,9 @@ export interface components {
             };
         };
         /**
-         * @description The upload token is `upload_token_missing`, `upload_token_invalid`, `upload_token_expired` or `upload_token_used`. A token
-         *     that expires during an upload is refused at its end only if the engine was silent for longer than its lease.
+         * @description The upload token is missing, invalid, expired or used: `upload_token_missing`, `upload_token_invalid`,
+         *     `upload_token_expired` or `upload_token_used`. A token can expire during an upload. Then the upload still succeeds, unless
+         *     the engine sent no progress until its lease expired.
          */
         UploadTokenRefused: {
             headers: {
@@ -2068,8 +2066,8 @@ export interface components {
             };
         };
         /**
-         * @description Another upload with this token is under way (`upload_in_progress`); or the video was deleted during this upload, or its
-         *     ticket expired or went to another upload (`upload_cancelled`).
+         * @description Another upload with this token is in progress (`upload_in_progress`). Or the video was deleted during this upload, or
+         *     its ticket expired or is used by another upload (`upload_cancelled`).
          */
         UploadInProgress: {
             headers: {
@@ -2080,7 +2078,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The file is larger than one video may be. */
+        /** @description The file is larger than the maximum. */
         FileTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2124,8 +2122,8 @@ export interface components {
             };
         };
         /**
-         * @description The workspace has as many uploads under way as it may, by number or by bytes (`too_many_uploads`), or too many uploads
-         *     from this address had an unknown token (`rate_limited`). Wait for `Retry-After`; a good token can be used again.
+         * @description The workspace has reached its limit of concurrent uploads or bytes (`too_many_uploads`), or too many uploads from this
+         *     address had an unknown token (`rate_limited`). Wait for `Retry-After`. A valid token stays valid.
          */
         TooManyUploads: {
             headers: {
@@ -2162,10 +2160,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The file does not fit into the storage, of which a reserve stays free (`insufficient_storage`). The token can be used
-         *     again.
-         */
+        /** @description The storage has too little free space for the file (`insufficient_storage`). The upload token stays valid. */
         NoRoom: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2186,7 +2181,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What the player has is still right. */
+        /** @description The cached body is current. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2196,7 +2191,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description An API key came along without its workspace (`workspace_header_missing`). */
+        /** @description The request has an API key but no workspace (`workspace_header_missing`). */
         WorkspaceMissing: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2217,10 +2212,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The video is `signed`, and the request has neither a playback token (`playback_token_required`) nor an API key that
-         *     is good.
-         */
+        /** @description The video is `signed`, and the request has neither a playback token (`playback_token_required`) nor a valid API key. */
         "Unauthorized-2": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2236,8 +2228,8 @@ export interface components {
             };
         };
         /**
-         * @description The playback token is not one for this video (`playback_token_invalid`) or has expired (`playback_token_expired`);
-         *     or the API key belongs to another workspace than the video (`workspace_mismatch`) or may not read videos.
+         * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
+         *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
         "Forbidden-2": {
             headers: {
@@ -2248,7 +2240,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such video, it is not ready, or it has no such part. */
+        /** @description The video does not exist or is not ready, or it has no such rendition, segment or image. */
         NotPlayable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2269,15 +2261,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The object store has it, at this address for an hour; only where the installation is set up so
-         *     (`SEGMENT_SERVING=redirect`).
-         */
+        /** @description The object store serves the segment at this URL for an hour. Only if the installation sets `SEGMENT_SERVING=redirect`. */
         InTheObjectStore: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 /**
-                 * @description Where the segment is.
+                 * @description The URL of the segment.
                  * @example https://objects.example.com/framelane/segment?X-Amz-Expires=3600&X-Amz-Signature=EXAMPLE
                  */
                 Location?: string;
@@ -2286,7 +2275,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The range begins beyond the end. */
+        /** @description The range starts after the last byte. */
         RangeNotSatisfiable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2295,7 +2284,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not as described here, does not name the workspace, or events may not be sent to the URL. */
+        /** @description The request is not as described here, the workspace header is missing, or the URL is not allowed. */
         BadWebhook: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2305,7 +2294,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The workspace has as many webhooks as it can have, or the `Idempotency-Key` is in use. */
+        /** @description The workspace has the maximum number of webhooks, or the `Idempotency-Key` is in use. */
         WebhookLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2316,7 +2305,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such webhook in the workspace. */
+        /** @description The workspace has no such webhook. */
         WebhookNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2348,7 +2337,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such webhook in the workspace, or it has no such delivery. */
+        /** @description The workspace has no such webhook, or the webhook has no such delivery. */
         WebhookOrDeliveryNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2379,7 +2368,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace or lacks a permission, or the new key would have a permission it lacks or expire later. */
+        /**
+         * @description The key of the request belongs to another workspace or lacks a permission, or the new key would have more permissions
+         *     or expire later.
+         */
         CreateForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2389,7 +2381,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, or lacks a permission that it needs or that the key to revoke holds. */
+        /** @description The key of the request belongs to another workspace, or lacks `api_keys:write` or a permission of the key to revoke. */
         RevokeForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2399,7 +2391,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such key in the workspace, or it has been revoked before. */
+        /** @description The workspace has no such key, or the key is already revoked. */
         ApiKeyNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2420,7 +2412,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description It is the last key of the workspace that holds every permission, or the last one that may write keys. */
+        /** @description It is the workspace's last key with every permission, or the last one with `api_keys:write`. */
         LastAdminKey: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2441,12 +2433,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The path does not have this method. */
+        /** @description The path does not support this method. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 /**
-                 * @description The methods it has.
+                 * @description The methods that the path supports.
                  * @example GET, HEAD
                  */
                 Allow?: string;
@@ -2470,20 +2462,20 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-         *     `workspace_mismatch`.
+         * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+         *     to another workspace, it is 403 `workspace_mismatch`.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
         Workspace: string;
         /**
-         * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-         *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+         * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+         *     nothing twice and replays the stored response; see "Idempotency".
          * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
          */
         IdempotencyKey: string;
-        /** @description Most entries on a page. */
+        /** @description Maximum number of entries on a page. */
         Limit: number;
-        /** @description The `nextCursor` of the page before. Not made to be read or built. */
+        /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
         Cursor: string;
         /**
          * @description The video.
@@ -2501,12 +2493,12 @@ export interface components {
          */
         Video: string;
         /**
-         * @description An `ETag` received before. While it still fits the answer is 304.
+         * @description An `ETag` received before. While it is current, the response is 304.
          * @example "9b2cf535f27731c974343645a3985328"
          */
         IfNoneMatch: string;
         /**
-         * @description One of the variants of the video, or its sound.
+         * @description A variant of the video, or its audio.
          * @example 480p
          */
         Rendition: components["schemas"]["Rendition"];
@@ -2516,12 +2508,12 @@ export interface components {
          */
         Sequence: string;
         /**
-         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. Several ranges are answered with the whole.
+         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
          * @example bytes=0-1023
          */
         Range: string;
         /**
-         * @description The `ETag` the range is meant for. Any other one is answered with the whole.
+         * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
          * @example "9b2cf535f27731c974343645a3985328"
          */
         IfRange: string;
@@ -2541,18 +2533,18 @@ export interface components {
          */
         ApiKeyId: string;
         /**
-         * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+         * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
          * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
          */
         MessageId: string;
         /**
-         * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+         * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
          * @example 1795251902
          */
         MessageTimestamp: string;
         /**
-         * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-         *     space, while a secret is being replaced. One that fits is enough.
+         * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+         *     there are two, separated by a space. One valid signature is enough.
          * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
          */
         MessageSignature: string;
@@ -2560,28 +2552,28 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of this request, as it stands in the logs.
+         * @description The id of this request. The logs contain it.
          * @example req_01m7y5g5zrfqetgq2pn10318gd
          */
         RequestId: string;
         /**
-         * @description What the API key has left (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds. Absent where
-         *     the installation sets no limit.
+         * @description The remaining quota of the API key (draft-ietf-httpapi-ratelimit-headers-10): `r` requests for the next `t` seconds.
+         *     Absent if the installation sets no limit.
          * @example "key";r=2999;t=60
          */
         RateLimit: string;
         /**
-         * @description The limit itself: `q` requests in `w` seconds for each API key. Absent where the installation sets no limit.
+         * @description The limit: `q` requests in `w` seconds for each API key. Absent if the installation sets no limit.
          * @example "key";q=3000;w=60
          */
         RateLimitPolicy: string;
         /**
-         * @description The request was carried out before; this is its answer once more. Absent otherwise.
+         * @description The response is a replay of the stored one. Absent otherwise.
          * @example true
          */
         IdempotencyReplayed: "true";
         /**
-         * @description Seconds to wait before trying again.
+         * @description Seconds to wait before a retry.
          * @example 5
          */
         RetryAfter: number;
@@ -2590,15 +2582,15 @@ export interface components {
          * @example "9b2cf535f27731c974343645a3985328"
          */
         ETag: string;
-        /** @description How long the answer may be kept, and by whom. */
+        /** @description How long the response can be cached, and by whom. */
         CacheControl: string;
         /**
-         * @description Byte ranges may be asked for.
+         * @description The server supports byte ranges.
          * @example bytes
          */
         AcceptRanges: "bytes";
         /**
-         * @description Which bytes these are and how many there are (RFC 9110 §14.4).
+         * @description The range of these bytes, and the total size (RFC 9110 §14.4).
          * @example bytes 0-1023/1409248
          */
         ContentRange: string;
@@ -2612,14 +2604,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2633,7 +2625,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The video exists and waits for its file. */
+            /** @description The video exists and has no file yet. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2675,9 +2667,9 @@ export interface operations {
     listVideos: {
         parameters: {
             query?: {
-                /** @description Most entries on a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
                 /**
                  * @description Only videos in one of these states. Repeat the parameter or separate several with commas.
@@ -2697,10 +2689,10 @@ export interface operations {
                  * @example 2026-12-01T00:00:00Z
                  */
                 createdBefore?: components["schemas"]["Time"];
-                /** @description Only videos made with keys of this kind. Left out, both. */
+                /** @description Only videos created with keys of this environment. Default: both. */
                 environment?: components["schemas"]["Environment"];
                 /**
-                 * @description Only videos with this text in their title, in upper or lower case.
+                 * @description Only videos with this text in their title. Case does not matter.
                  * @example campaign
                  */
                 q?: string;
@@ -2709,8 +2701,8 @@ export interface operations {
             };
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -2750,8 +2742,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -2793,8 +2785,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -2810,7 +2802,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The video is gone. */
+            /** @description The video is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2834,8 +2826,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -2883,14 +2875,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2935,14 +2927,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2962,7 +2954,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token, and the address with it. */
+            /** @description The token, and the playback URL with it. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3007,7 +2999,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file. Exactly one file part is taken, under any name; text parts are ignored.
+                     * @description The file. The body must have exactly one file part, with any name. Text parts are ignored.
                      * @example summer-campaign.mp4
                      */
                     file: string;
@@ -3050,7 +3042,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3108,7 +3100,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3125,7 +3117,7 @@ export interface operations {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description One of the variants of the video, or its sound.
+                 * @description A variant of the video, or its audio.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -3174,17 +3166,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. Several ranges are answered with the whole.
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
                  * @example bytes=0-1023
                  */
                 Range?: components["parameters"]["Range"];
                 /**
-                 * @description The `ETag` the range is meant for. Any other one is answered with the whole.
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-Range"?: components["parameters"]["IfRange"];
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3201,7 +3193,7 @@ export interface operations {
                  */
                 video: components["parameters"]["Video"];
                 /**
-                 * @description One of the variants of the video, or its sound.
+                 * @description A variant of the video, or its audio.
                  * @example 480p
                  */
                 rendition: components["parameters"]["Rendition"];
@@ -3228,7 +3220,7 @@ export interface operations {
                     "video/mp2t": string;
                 };
             };
-            /** @description The bytes asked for. */
+            /** @description The requested bytes. */
             206: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3295,7 +3287,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3316,7 +3308,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The picture. */
+            /** @description The image. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3343,7 +3335,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3400,7 +3392,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description An `ETag` received before. While it still fits the answer is 304.
+                 * @description An `ETag` received before. While it is current, the response is 304.
                  * @example "9b2cf535f27731c974343645a3985328"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3421,7 +3413,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pictures. */
+            /** @description The image. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3446,15 +3438,15 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Most entries on a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3494,14 +3486,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3550,8 +3542,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3593,8 +3585,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3610,7 +3602,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The webhook is gone. */
+            /** @description The webhook is deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3634,8 +3626,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3683,14 +3675,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3735,14 +3727,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3758,7 +3750,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The event is on its way. */
+            /** @description The delivery is due. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3785,15 +3777,15 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Most entries on a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3840,14 +3832,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -3868,7 +3860,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The event is on its way. */
+            /** @description The delivery is due. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3897,8 +3889,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3954,24 +3946,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where the period begins. Left out, with the month in which it ends.
+                 * @description Start of the period. Default: the start of the month in which it ends.
                  * @example 2026-11-01
                  */
                 from?: components["schemas"]["UsageTime"];
                 /**
-                 * @description Where the period ends, exclusively. Left out, now.
+                 * @description End of the period, exclusive. Default: now.
                  * @example 2026-12-01
                  */
                 to?: components["schemas"]["UsageTime"];
-                /** @description Whose usage. Left out, that of the environment of the key. */
+                /** @description Environment whose usage to return. Default: that of the key. */
                 environment?: components["schemas"]["Environment"];
-                /** @description Adds `days`, at most 366 of them. */
+                /** @description Adds `days` to the response. At most 366 days. */
                 groupBy?: "day";
             };
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -3981,7 +3973,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was used in the period. */
+            /** @description The usage in the period. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4004,15 +3996,15 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Most entries on a page. */
+                /** @description Maximum number of entries on a page. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. Not made to be read or built. */
+                /** @description The `nextCursor` of the previous page. Opaque: do not parse or build it. */
                 cursor?: components["parameters"]["Cursor"];
             };
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -4094,14 +4086,14 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
                 /**
-                 * @description A key of your own making, such as a UUID, for this one request. When it is sent again with the same key and body within
-                 *     24 hours, nothing is done twice and the answer is the one it had; see "Repeating a request".
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
                  * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4165,8 +4157,8 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The workspace the request is about. Absent: 400 `workspace_header_missing`; not the one the key belongs to: 403
-                 *     `workspace_mismatch`.
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
                  * @example ws_01m7y5g5zrfqetgq22xjmkgf70
                  */
                 "X-Svc-Workspace": components["parameters"]["Workspace"];
@@ -4276,18 +4268,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
                  * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
                  */
                 "webhook-id": components["parameters"]["MessageId"];
                 /**
-                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
                  * @example 1795251902
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -4301,7 +4293,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Nobody is interested any more. The webhook is disabled. */
+            /** @description The endpoint is gone. Framelane disables the webhook. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4315,14 +4307,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4336,18 +4328,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
                  * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
                  */
                 "webhook-id": components["parameters"]["MessageId"];
                 /**
-                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
                  * @example 1795251902
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -4361,7 +4353,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Nobody is interested any more. The webhook is disabled. */
+            /** @description The endpoint is gone. Framelane disables the webhook. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4375,14 +4367,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4396,18 +4388,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
                  * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
                  */
                 "webhook-id": components["parameters"]["MessageId"];
                 /**
-                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
                  * @example 1795251902
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -4421,7 +4413,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Nobody is interested any more. The webhook is disabled. */
+            /** @description The endpoint is gone. Framelane disables the webhook. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4435,14 +4427,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
@@ -4456,18 +4448,18 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The `id` of the event, the same in every attempt. Do nothing with an id seen before.
+                 * @description The `id` of the event, the same in every attempt. Ignore an id that you have processed.
                  * @example evt_01m7y5k79zfqetgq5s0h3j1r7d
                  */
                 "webhook-id": components["parameters"]["MessageId"];
                 /**
-                 * @description When this attempt was made, in seconds since 1970. Refuse what is more than five minutes old.
+                 * @description Time of this attempt, in seconds since 1970. Reject a request that is more than five minutes old.
                  * @example 1795251902
                  */
                 "webhook-timestamp": components["parameters"]["MessageTimestamp"];
                 /**
-                 * @description `v1,` and the Base64 of an HMAC-SHA-256 over `<webhook-id>.<webhook-timestamp>.<body>`; two of them, separated by a
-                 *     space, while a secret is being replaced. One that fits is enough.
+                 * @description `v1,` and the Base64 of an HMAC-SHA-256 of `<webhook-id>.<webhook-timestamp>.<body>`. For 24 hours after a rotation
+                 *     there are two, separated by a space. One valid signature is enough.
                  * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
                  */
                 "webhook-signature": components["parameters"]["MessageSignature"];
@@ -4481,7 +4473,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Nobody is interested any more. The webhook is disabled. */
+            /** @description The endpoint is gone. Framelane disables the webhook. */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -4495,14 +4487,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not received; the event is sent again later. `Retry-After` is honoured up to a day. */
+            /** @description Not received. Framelane retries later. It honours `Retry-After` up to a day. */
             "5XX": {
                 headers: {
                     [name: string]: unknown;

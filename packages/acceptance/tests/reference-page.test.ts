@@ -20,7 +20,7 @@ const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true };
 /** An operation with a body and a permission, one for players, and an event. */
 const UNFOLDED = [
   'operations-Videos-createUploadTicket',
-  'operations-Delivery-getSegment',
+  'operations-Playback-getSegment',
   'operations-webhooks-onVideoReady',
 ];
 

@@ -41,14 +41,17 @@ export class SealingKeys {
 
   /** Opens a sealed value. Throws if it was altered or sealed with none of these secrets. */
   async open(sealed: string): Promise<Buffer> {
-    const { kid } = decodeProtectedHeader(sealed);
-    // The first version sealed without a key id.
-    const secrets = kid === undefined ? this.all : [this.#byId.get(kid)];
-    for (const secret of secrets) {
-      const opened = secret && (await open(sealed, secret));
-      if (opened !== undefined) return opened;
+    const secret = this.#byId.get(decodeProtectedHeader(sealed).kid ?? '');
+    if (secret === undefined) throw new Error('The value was sealed with a secret that is not configured');
+    try {
+      const { plaintext } = await compactDecrypt(sealed, secret, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      return Buffer.from(plaintext);
+    } catch (cause) {
+      throw new Error('The sealed value was altered', { cause });
     }
-    throw new Error('The value was altered, or sealed with a secret that is not configured');
   }
 
   /** Keys for one purpose, derived from these (HKDF-SHA-256, RFC 5869). Values sealed for one purpose do not open for another. */
@@ -58,19 +61,7 @@ export class SealingKeys {
   }
 }
 
-async function open(sealed: string, secret: SealingSecret): Promise<Buffer | undefined> {
-  try {
-    const { plaintext } = await compactDecrypt(sealed, secret, {
-      keyManagementAlgorithms: ['dir'],
-      contentEncryptionAlgorithms: ['A256GCM'],
-    });
-    return Buffer.from(plaintext);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Identifies a secret without revealing any of it. */
+/** Identifies a secret without revealing it. */
 function keyIdOf(secret: SealingSecret): string {
   return Buffer.from(deriveSecret(secret, 'key id').subarray(0, KEY_ID_BYTES)).toString('base64url');
 }

@@ -8,7 +8,6 @@ import {
 } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
-import { getWhoami } from './account/account.routes.ts';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import type { Context } from './context.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -21,7 +20,7 @@ import { usageRoutes } from './usage/usage.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
-/** The public application: what every request passes, in order. */
+/** The public application. Every request passes its middleware in this order. */
 export function createApp(context: Context): Express {
   const { config, logger, addresses } = context;
   const contract = loadContract(addresses);
@@ -51,7 +50,6 @@ export function createApp(context: Context): Express {
 function handlers(context: Context) {
   const { config, addresses, idempotent } = context;
   return {
-    getWhoami,
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
@@ -82,7 +80,7 @@ const refuseNul: RequestHandler = (req, res, next) => {
   else next();
 };
 
-/** Mounted together, so that the path is matched once. */
+/** Combines handlers in one router, so that Express matches the path once. */
 function asOne(...handlers: (RequestHandler | ErrorRequestHandler)[]): Router {
   return Router().use(...handlers);
 }

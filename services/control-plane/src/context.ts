@@ -4,20 +4,19 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import { countRequests } from '@framelane/service-kit/metrics';
-import { sql } from 'kysely';
 import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
 import { authentication } from './auth/authentication.ts';
 import { DueLoop } from './background/due-loop.ts';
+import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
-import { maintenanceSteps } from './background/maintenance-steps.ts';
 import type { ControlPlaneConfig } from './config.ts';
-import { openDatabase, openPool } from './db/database.ts';
-import { EngineContact } from './engine-events/engine-contact.ts';
-import { routeOf } from './http/route-of.ts';
+import { checkDatabase, openDatabase, openPool } from './db/database.ts';
+import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
+import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
 import { PlaybackService } from './playback/playback.service.ts';
@@ -64,12 +63,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const db = openDatabase(pool);
   const metrics = new Metrics();
   const checks = {
-    database: async () => void (await sql`select 1`.execute(db)),
+    database: () => checkDatabase(db),
     queue: () => bus.check(),
     storage: () => objects.check(),
     ...deps.checks,
   };
-  const contact = new EngineContact({
+  const leaseGrace = new LeaseGrace({
     check: () => Promise.all([checks.database(), checks.queue()]),
     shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
   });
@@ -91,7 +90,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     lifecycle,
     logger,
     metrics,
-    contact,
+    leaseGrace,
     limits: config.uploads,
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
@@ -112,7 +111,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     usage,
     logger,
     metrics,
-    contact,
+    leaseGrace,
     settings: { ...config.attempts, contentKeys },
   });
 
@@ -132,7 +131,6 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
 
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-  const once = idempotent(db, idempotency);
   const maintenance = new Maintenance({
     db,
     logger,
@@ -172,7 +170,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     addresses,
     db,
     checks,
-    contact,
+    leaseGrace,
     commands,
     purges,
     maintenance,
@@ -184,7 +182,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     bandwidth,
     attempts,
     webhooks,
-    idempotent: once,
+    idempotent: idempotent(db, idempotency),
     stateMetrics,
     keys,
     authenticate,

@@ -2,22 +2,22 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Consumer } from '@framelane/message-bus/message-bus';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import { stopInOrder } from '@framelane/service-kit/shutdown';
-import { type Bootstrapped, bootstrap } from './account/bootstrap.ts';
 import { createApp } from './app.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { type Context, type ControlPlaneDeps, createContext } from './context.ts';
 import { openDatabase, openPatientPool } from './db/database.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
-import { waitForDatabase } from './engine-events/wait-for-database.ts';
-import { createInternalApp } from './internal-api/internal-app.ts';
+import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
+import { createInternalApp } from './internal-app.ts';
 import type { MaintenanceStep } from './metrics/metrics.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
+import { type Bootstrapped, WorkspacesService } from './workspaces/workspaces.service.ts';
 
-/** Engine events handled at once by one control plane. */
+/** Engine events that one control plane handles concurrently. */
 const EVENT_PREFETCH = 16;
 
-/** The control plane: owns every state, serves the public API and the playlists, commands the engines. */
+/** The control plane: owns all state, serves the public API and playback, and sends commands to the engines. */
 export class ControlPlane {
   readonly #context: Context;
   readonly #publicServer: Server;
@@ -38,9 +38,9 @@ export class ControlPlane {
   }
 
   /**
-   * Serves requests and background work; call `migrate` first. Resolves with the ports once it accepts requests. `alone` says that
-   * no other control plane and no engine is running and the queue is empty, as at the start of a single node: whatever was in
-   * progress ended with an earlier process and resumes at once.
+   * Starts to serve requests and to do background work; call `migrate` first. Resolves with the ports once it accepts requests.
+   * `alone` means that no other control plane and no engine runs and the queue is empty, as at the start of a single node: work
+   * that an earlier process left in progress resumes at once.
    */
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     await this.#context.maintenance.register();
@@ -59,18 +59,18 @@ export class ControlPlane {
     this.#events = await this.#context.bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
-      waitForDatabase(engineEventHandler(this.#context.tickets, this.#context.attempts), {
+      retryWhileUnavailable(engineEventHandler(this.#context.tickets, this.#context.attempts), {
         logger: this.#context.logger,
         stopping: this.#stopping.signal,
       }),
     );
-    this.#context.contact.start();
+    this.#context.leaseGrace.start();
     for (const loop of this.#context.loops) loop.start();
     this.#context.bandwidth.start();
     return { port, internalPort };
   }
 
-  /** Migrates the database to the latest schema. Instances that start at the same time do so one after another. */
+  /** Migrates the database to the latest schema. Concurrent instances take turns. */
   async migrate(): Promise<void> {
     const { logger } = this.#context;
     const pool = openPatientPool(this.#context.config.databaseUrl, logger);
@@ -84,17 +84,17 @@ export class ControlPlane {
 
   /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
-    return bootstrap(this.#context.db, this.#context.config.bootstrap);
+    return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
   }
 
-  /** Takes maintenance steps at once, beside their schedule. */
+  /** Runs maintenance steps now, in addition to their schedule. */
   maintain(...steps: MaintenanceStep[]): Promise<void> {
     return this.#context.maintenance.takeNow(steps);
   }
 
   /** Stops in order: no new requests, no new messages, no new background work, then the database. */
   async stop(): Promise<void> {
-    this.#context.contact.stop();
+    this.#context.leaseGrace.stop();
     this.#stopping.abort();
     await stopInOrder(
       [
@@ -128,7 +128,7 @@ export class ControlPlane {
   }
 }
 
-/** Limits of the time in which a request has to come, its head in two thirds of it. */
+/** Time limits for receiving a request; its head has two thirds of the time. */
 function connectionLimits(requestSeconds: number): ServerOptions {
   return {
     requestTimeout: requestSeconds * 1000,

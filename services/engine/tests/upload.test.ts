@@ -77,8 +77,6 @@ describe('a valid upload', () => {
       transferId: expect.stringMatching(/^xfr_/),
       bytes: file.byteLength,
       sha256: createHash('sha256').update(file).digest('hex'),
-      contentType: 'video/mp4',
-      fileName: 'My clip.mp4',
     });
     expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
   });
@@ -110,26 +108,24 @@ describe('a valid upload', () => {
     client.send('0\r\n\r\n');
     expect((await client.response()).status).toBe(202);
     expect((await stored()).toString()).toBe('tiny');
-    client.vanish();
+    client.disconnect();
   });
 
   test.each([
-    ['../../../../etc/passwd', '../../../../etc/passwd'],
-    ['..', '..'],
-    ['/dev/null', '/dev/null'],
-    ['-i evil;$(reboot)`id`|.mp4', '-i evil;$(reboot)`id`|.mp4'],
-    ['nul\u0000tab\tbell\u0007.mp4', 'nultabbell.mp4'],
-    ['видео 🎬.mp4', 'видео 🎬.mp4'],
-    [`${'x'.repeat(254)}🎬.mp4`, `${'x'.repeat(254)}\ufffd`],
-    ['x'.repeat(5_000), 'x'.repeat(255)],
-  ])('is stored under our own name whatever its own is (%#)', async (fileName, reported) => {
+    '../../../../etc/passwd',
+    '..',
+    '/dev/null',
+    '-i evil;$(reboot)`id`|.mp4',
+    'nul\u0000tab\tbell\u0007.mp4',
+    'видео 🎬.mp4',
+    'x'.repeat(5_000),
+  ])('is stored under the key of its transfer, whatever its file name is (%#)', async (fileName) => {
     // The headers of a part carry control characters only in encoded form.
     const encoded = Buffer.from(fileName).toString('hex').replace(/../g, '%$&');
     const head = filePartHead('@').replace('filename="@"', `filename*=UTF-8''${encoded}`);
     const response = await upload(joined(head, FILE, '\r\n', CLOSING_BOUNDARY));
     expect(response.status).toBe(202);
     expect((await stored()).equals(FILE)).toBe(true);
-    expect(completed()?.fileName).toBe(reported);
   });
 });
 
@@ -158,7 +154,7 @@ describe('a token', () => {
     expect((await stored()).equals(FILE)).toBe(true);
   });
 
-  test('used ten times at once accepts one file and refuses the others at once', async () => {
+  test('used by ten concurrent uploads accepts one file and refuses the others', async () => {
     const responses = await Promise.all(Array.from({ length: 10 }, () => upload(formWith(FILE))));
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses[0]).toBe(202);
@@ -186,7 +182,7 @@ describe('Expect: 100-continue', () => {
     expect(client.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     client.send(form);
     expect((await client.response()).status).toBe(202);
-    client.vanish();
+    client.disconnect();
   });
 
   test('gets only the problem if the token is invalid', async () => {
@@ -194,7 +190,7 @@ describe('Expect: 100-continue', () => {
     client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
     expect((await client.response()).status).toBe(401);
     expect(client.received).toMatch(/^HTTP\/1\.1 401 /);
-    client.vanish();
+    client.disconnect();
   });
 });
 
@@ -243,7 +239,7 @@ describe('a refused form', () => {
       'malformed_multipart',
     ],
     [
-      'a part head that is none',
+      'an invalid part header',
       () => joined(`--${BOUNDARY}\r\n\u0001\u0002\r\n\r\n`),
       400,
       'malformed_multipart',
@@ -346,7 +342,7 @@ describe('browsers', () => {
 });
 
 describe('other requests', () => {
-  test('with another method get the allowed method', async () => {
+  test('with another method get 405 and the allowed methods', async () => {
     const response = await fetch(`${engine.url}/upload`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, OPTIONS');

@@ -9,8 +9,27 @@ export function apiKeyRoutes(
   keys: ApiKeysService,
   publicUrl: string,
   idempotent: Idempotent,
-): Record<'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
+): Record<'getWhoami' | 'createApiKey' | 'listApiKeys' | 'revokeApiKey', RequestHandler> {
   return {
+    getWhoami: (req, res) => {
+      const key = apiKeyOf(req);
+      const whoami: components['schemas']['Whoami'] = {
+        workspace: { id: key.workspace_id, name: key.workspace_name },
+        apiKey: {
+          id: key.id,
+          name: key.name,
+          prefix: key.prefix,
+          last4: key.last4,
+          environment: key.environment,
+          expiresAt: key.expires_at?.toISOString() ?? null,
+          lastUsedAt: key.last_used_at?.toISOString() ?? null,
+        },
+        environment: key.environment,
+        permissions: key.permissions,
+      };
+      res.json(whoami);
+    },
+
     createApiKey: idempotent<CreatedApiKey>({
       prepare: async (req) => {
         const body: components['schemas']['ApiKeyRequest'] = req.body;

@@ -1,5 +1,5 @@
 import type { Logger } from '@framelane/service-kit/logger';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { preparing } from './prepared-statements.ts';
 import type { Schema } from './schema.ts';
@@ -87,7 +87,12 @@ function watched(pool: pg.Pool, logger: Logger): pg.Pool {
   return pool;
 }
 
-/** Kysely on a pool. Destroying it ends the pool. */
+/** Kysely on a pool; `destroy` ends the pool, too. */
 export function openDatabase(pool: pg.Pool): Database {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
+}
+
+/** Rejects when the database is unavailable. */
+export async function checkDatabase(db: Database): Promise<void> {
+  await sql`select 1`.execute(db);
 }

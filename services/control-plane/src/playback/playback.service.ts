@@ -77,18 +77,11 @@ export class PlaybackService {
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
     await insertRenditions(
       trx,
-      renditions.map(({ segments, frameRate, ...rendition }) => {
-        const { peak, average } = measureBandwidth(segments, targetDuration);
-        return {
-          ...rendition,
-          video_id: videoId,
-          frame_rate: frameRate,
-          bandwidth: peak,
-          average_bandwidth: average,
-          segment_durations: segments.map((segment) => segment.duration),
-          segment_bytes: segments.map((segment) => segment.bytes),
-        };
-      }),
+      videoId,
+      renditions.map((rendition) => ({
+        ...rendition,
+        bandwidth: measureBandwidth(rendition.segments, targetDuration),
+      })),
     );
     const names = new Set<RenditionName>(renditions.map((rendition) => rendition.name));
     return {

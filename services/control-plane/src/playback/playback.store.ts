@@ -1,3 +1,4 @@
+import type { Manifest } from '@framelane/contracts/manifest';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { type Compilable, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -15,8 +16,22 @@ export type SegmentAddress = {
   sequence: number;
 };
 
-export async function insertRenditions(db: Database, renditions: RenditionRow[]): Promise<void> {
-  await db.insertInto('renditions').values(renditions).execute();
+/** Stores the renditions of a video. `bandwidth` is in bits per second. */
+export async function insertRenditions(
+  db: Database,
+  videoId: string,
+  renditions: readonly (Manifest['renditions'][number] & { bandwidth: { peak: number; average: number } })[],
+): Promise<void> {
+  const rows = renditions.map(({ segments, frameRate, bandwidth, ...rendition }) => ({
+    ...rendition,
+    video_id: videoId,
+    frame_rate: frameRate,
+    bandwidth: bandwidth.peak,
+    average_bandwidth: bandwidth.average,
+    segment_durations: segments.map((segment) => segment.duration),
+    segment_bytes: segments.map((segment) => segment.bytes),
+  }));
+  await db.insertInto('renditions').values(rows).execute();
 }
 
 /** The renditions of a ready video; empty when there is none. */

@@ -5,9 +5,10 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
+import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
-import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
@@ -26,7 +27,9 @@ import {
   spendTicket,
   uploadsUnderWay,
 } from './upload-tickets.store.ts';
-import { hashUploadToken, newUploadToken } from './upload-token.ts';
+
+/** 32 base62 characters carry 190 bits. */
+const TOKEN_LENGTH = 32;
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
@@ -67,7 +70,7 @@ export class UploadTicketsService {
   readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #contact: EngineContact;
+  readonly #leaseGrace: LeaseGrace;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
   readonly #workspaceLimits: { count: number; bytes: number };
   readonly #testVideoHours: number;
@@ -78,7 +81,7 @@ export class UploadTicketsService {
     lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
-    contact: EngineContact;
+    leaseGrace: LeaseGrace;
     limits: { maxBytes: number; leaseSeconds: number };
     /** Of the uploads that one workspace has under way. */
     workspaceLimits: { count: number; bytes: number };
@@ -89,7 +92,7 @@ export class UploadTicketsService {
     this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
-    this.#contact = deps.contact;
+    this.#leaseGrace = deps.leaseGrace;
     this.#limits = deps.limits;
     this.#workspaceLimits = deps.workspaceLimits;
     this.#testVideoHours = deps.testVideoHours;
@@ -116,7 +119,7 @@ export class UploadTicketsService {
       });
       const expiresAt = await insertTicket(trx, {
         videoId,
-        tokenHash: hashUploadToken(uploadToken),
+        tokenHash: hashToken(uploadToken),
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
       });
       return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
@@ -129,8 +132,7 @@ export class UploadTicketsService {
    */
   async replaceToken(workspaceId: string, videoId: string): Promise<string> {
     const uploadToken = newUploadToken();
-    if (await replaceToken(this.#db, { workspaceId, videoId }, hashUploadToken(uploadToken)))
-      return uploadToken;
+    if (await replaceToken(this.#db, { workspaceId, videoId }, hashToken(uploadToken))) return uploadToken;
     throw new Problem(
       'upload_ticket_closed',
       `The ticket of video ${videoId} accepts no more uploads. Get the video to see its status.`,
@@ -144,7 +146,7 @@ export class UploadTicketsService {
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
-    const tokenHash = hashUploadToken(token);
+    const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
     if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
     const transferId = newId('xfr');
@@ -207,7 +209,7 @@ export class UploadTicketsService {
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
-    const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
+    const transfers = this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
     await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#lifecycle.transaction(async (trx) => {
         const video = await this.#lifecycle.lock(trx, videoId);
@@ -281,4 +283,9 @@ export function uploadCancelled(): Problem {
     'upload_cancelled',
     'The video was deleted during the upload, or the ticket expired or is used by another upload.',
   );
+}
+
+/** A new single-use upload token; the database stores only its hash. */
+function newUploadToken(): string {
+  return `ut_${randomBase62(TOKEN_LENGTH)}`;
 }

@@ -19,11 +19,11 @@ export type UploadPlan = {
 /** Bytes of a body to print. */
 const SHOWN_BYTES = 2_000;
 
-const RIGHT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const VALID_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
 /** Generates uploads: some valid, the others invalid in one or several places. */
 export function uploadPlans(): Arbitrary<UploadPlan> {
-  return fc.oneof({ weight: 1, arbitrary: rightUpload() }, { weight: 3, arbitrary: wrongUpload() });
+  return fc.oneof({ weight: 1, arbitrary: validUpload() }, { weight: 3, arbitrary: invalidUpload() });
 }
 
 /** An upload as readable text. */
@@ -32,25 +32,25 @@ export function describeUpload({ token, contentType, chunked, body, cutAt }: Upl
     `X-Upload-Token: ${token === undefined || token === 'own' ? (token ?? 'none') : token.other}`,
     `Content-Type: ${contentType}`,
     chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.byteLength}`,
-    ...(cutAt === undefined ? [] : [`# the client vanishes after ${cutAt} bytes`]),
+    ...(cutAt === undefined ? [] : [`# the client disconnects after ${cutAt} bytes`]),
     JSON.stringify(body.subarray(0, SHOWN_BYTES).toString('latin1')),
   ].join('\n');
 }
 
-function rightUpload(): Arbitrary<UploadPlan> {
+function validUpload(): Arbitrary<UploadPlan> {
   return fc
     .record({
       file: fileContent().filter((content) => content.byteLength > 0),
-      name: sane(),
-      fileName: sane(),
-      before: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
-      after: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
+      name: ordinaryText(),
+      fileName: ordinaryText(),
+      before: fc.array(textPart(ordinaryText(), ordinaryText()), { maxLength: 3 }),
+      after: fc.array(textPart(ordinaryText(), ordinaryText()), { maxLength: 3 }),
       ...transport(),
     })
     .map(({ file, name, fileName, before, after, ...rest }) => ({
       ...rest,
       token: 'own' as const,
-      contentType: RIGHT_TYPE,
+      contentType: VALID_TYPE,
       body: joined(
         ...before,
         head(name, `; filename="${fileName}"`),
@@ -64,18 +64,20 @@ function rightUpload(): Arbitrary<UploadPlan> {
     }));
 }
 
-function wrongUpload(): Arbitrary<UploadPlan> {
-  const mostly = <T>(right: T, wrong: Arbitrary<T>) =>
-    fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
+function invalidUpload(): Arbitrary<UploadPlan> {
+  const mostly = <T>(valid: T, invalid: Arbitrary<T>) =>
+    fc.oneof({ weight: 5, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: invalid });
   return fc
     .record({
       token: mostly<UploadPlan['token']>(
         'own',
         fc.option(fc.record({ other: headerText() }), { nil: undefined }),
       ),
-      contentType: mostly(RIGHT_TYPE, wrongType()),
+      contentType: mostly(VALID_TYPE, invalidType()),
       preamble: mostly('', fc.constantFrom('\r\n', 'preamble\r\n', '-', '\0'.repeat(1_000))),
-      parts: fc.array(fc.oneof(textPart(hostile(), hostile()), filePart(), wrongPart()), { maxLength: 4 }),
+      parts: fc.array(fc.oneof(textPart(hostileText(), hostileText()), filePart(), invalidPart()), {
+        maxLength: 4,
+      }),
       end: mostly(
         CLOSING_BOUNDARY,
         fc.constantFrom('', `--${BOUNDARY}`, `--${BOUNDARY}\r\n`, `${CLOSING_BOUNDARY}epilogue`, '--\r\n'),
@@ -94,7 +96,7 @@ function transport() {
   return { chunked: fc.boolean(), pieceBytes: fc.constantFrom(1_000, 16_384, 65_536, 1_000_000) };
 }
 
-function wrongType(): Arbitrary<string> {
+function invalidType(): Arbitrary<string> {
   return fc.oneof(
     fc.constantFrom(
       'multipart/form-data',
@@ -116,8 +118,8 @@ function wrongType(): Arbitrary<string> {
 /** A file among other parts, with various names. */
 function filePart(): Arbitrary<Buffer> {
   const fileName = fc.oneof(
-    hostile().map((text) => `; filename="${text}"`),
-    hostile().map((text) => `; filename=${text}`),
+    hostileText().map((text) => `; filename="${text}"`),
+    hostileText().map((text) => `; filename=${text}`),
     fc.constantFrom(
       '; filename=""',
       '; filename=".."',
@@ -129,11 +131,11 @@ function filePart(): Arbitrary<Buffer> {
     ),
   );
   return fc
-    .tuple(hostile(), fileName, fileContent())
+    .tuple(hostileText(), fileName, fileContent())
     .map(([name, parameter, content]) => joined(head(name, parameter), content, '\r\n'));
 }
 
-function wrongPart(): Arbitrary<Buffer> {
+function invalidPart(): Arbitrary<Buffer> {
   const heads = fc.constantFrom(
     '',
     'Content-Disposition: form-data',
@@ -150,7 +152,7 @@ function wrongPart(): Arbitrary<Buffer> {
     'X: y\r\n'.repeat(300),
   );
   return fc
-    .tuple(heads, hostile())
+    .tuple(heads, hostileText())
     .map(([lines, content]) => joined(`--${BOUNDARY}\r\n${lines}\r\n\r\n`, content, '\r\n'));
 }
 
@@ -174,16 +176,16 @@ function fileContent(): Arbitrary<Buffer> {
     .map(([pieces, times]) => Buffer.concat(Array(times).fill(Buffer.concat(pieces))));
 }
 
-/** A file name as browsers encode it. */
-function sane(): Arbitrary<string> {
+/** A name or text without characters that need quoting. */
+function ordinaryText(): Arbitrary<string> {
   return fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
     .map((text) => text.replace(/["\\\p{Cc}]/gu, '_'));
 }
 
-function hostile(): Arbitrary<string> {
+function hostileText(): Arbitrary<string> {
   return fc.oneof(
-    { weight: 2, arbitrary: sane() },
+    { weight: 2, arbitrary: ordinaryText() },
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('', '"', '\\"', '\0', '\r\n', `\r\n--${BOUNDARY}\r\n`, '__proto__', 'x'.repeat(20_000)),
   );

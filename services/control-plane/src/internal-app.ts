@@ -3,17 +3,17 @@ import { metricsEndpoint } from '@framelane/service-kit/metrics';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express } from 'express';
-import type { Context } from '../context.ts';
-import { translateHttpError } from '../http/problems.ts';
-import { internalApi } from './internal-api.routes.ts';
-import { serviceAuthentication } from './service-authentication.ts';
+import type { Context } from './context.ts';
+import { translateHttpError } from './http/problems.ts';
+import { internalApi } from './internal-api/internal-api.routes.ts';
+import { serviceAuthentication } from './internal-api/service-authentication.ts';
 
 /** The application on the internal listener. */
 export function createInternalApp(context: Context): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeOnUnreadBody);
-  // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
+  // Without authentication: probes and Prometheus have no credentials, and these responses contain no personal data.
   app.get('/healthz', liveness());
   app.get(
     '/metrics',

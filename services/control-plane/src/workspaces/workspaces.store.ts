@@ -1,12 +1,12 @@
 import type { Database } from '../db/database.ts';
 import type { WorkspaceRow } from '../db/schema.ts';
 
-/** The workspace made first, if any. */
+/** The oldest workspace; undefined when there is none. */
 export async function firstWorkspace(db: Database): Promise<{ id: string } | undefined> {
   return db.selectFrom('workspaces').select('id').orderBy('created_at').orderBy('id').executeTakeFirst();
 }
 
-/** Makes a workspace unless it is there. */
+/** Creates a workspace unless one with its id exists. */
 export async function ensureWorkspace(db: Database, workspace: { id: string; name: string }): Promise<void> {
   await db
     .insertInto('workspaces')
