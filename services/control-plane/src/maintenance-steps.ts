@@ -15,7 +15,7 @@ const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** The steps of maintenance. Those that find lost work are due every `reconcileSeconds`. */
+/** The steps of maintenance. Those that find lost work are due every `maintenanceSeconds`. */
 export function maintenanceSteps(deps: {
   objects: ObjectStore;
   videos: VideosService;
@@ -25,10 +25,10 @@ export function maintenanceSteps(deps: {
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
   resealing: ResealingService;
-  reconcileSeconds: number;
+  maintenanceSeconds: number;
 }): MaintenanceSteps {
   const { objects, videos, tickets, attempts, commands, webhookDeliveries, idempotency, resealing } = deps;
-  const often = deps.reconcileSeconds;
+  const often = deps.maintenanceSeconds;
   return {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },

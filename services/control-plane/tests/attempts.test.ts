@@ -18,7 +18,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     attempts: { ...config.attempts, leaseSeconds: LEASE_SECONDS },
     secrets: { ...config.secrets, contentKey: contentKeySecret },
   }));

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 let plane: TestControlPlane;
 let testCredentials: Record<string, string>;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, reconcileSeconds: 1, testVideoHours: 2 }));
+  plane = await startControlPlane((config) => ({ ...config, maintenanceSeconds: 1, testVideoHours: 2 }));
   const secret = newApiKeySecret('test');
   await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
   testCredentials = { authorization: `Bearer ${secret}`, 'x-svc-workspace': plane.workspaceId };

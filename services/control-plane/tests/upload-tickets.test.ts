@@ -15,7 +15,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
     workspaceUploads: SHARE,
     rateLimits: { requestsPerMinute: 0, failuresPerMinute: MAX_GUESSES },

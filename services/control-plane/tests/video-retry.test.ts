@@ -10,7 +10,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     stragglerSeconds: 1,
     uploads: { ...config.uploads, leaseSeconds: 3 },
   }));

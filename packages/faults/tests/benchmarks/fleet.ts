@@ -57,7 +57,7 @@ const cluster = await Cluster.start({
     ATTEMPT_LEASE_SECONDS: '60',
     UPLOAD_LEASE_SECONDS: '60',
     // As often as they are in use, not as the fault suite has it.
-    RECONCILE_SECONDS: undefined,
+    MAINTENANCE_SECONDS: undefined,
     USAGE_FLUSH_SECONDS: undefined,
     // bubblewrap does not hand on what its children took.
     ENGINE_SANDBOX: 'none',

@@ -55,11 +55,6 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return makeStepDue(this.#db, step);
   }
 
-  /** Takes these steps at once and beside their schedule. */
-  async takeNow(steps: readonly MaintenanceStep[]): Promise<void> {
-    await Promise.all(steps.map((name) => this.perform({ name, dueAt: new Date() })));
-  }
-
   claim(): Promise<ClaimedStep[]> {
     return claimDueSteps(this.#db, this.#names, RENEWED_CLAIM_SECONDS);
   }
