@@ -13,7 +13,7 @@ export function createInternalApp(context: Context): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeOnUnreadBody);
-  // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
+  // No authentication: probes and Prometheus send no credentials, and the responses name no client.
   app.get('/healthz', liveness());
   app.get(
     '/metrics',

@@ -7,7 +7,7 @@ const STATUSES: VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 describe('moveFrom', () => {
   test.each<[MoveName, Partial<Record<VideoStatus, string>>]>([
     ['beginProcessing', { uploading: 'processing' }],
-    ['tryAgain', { processing: 'processing' }],
+    ['nextAttempt', { processing: 'processing' }],
     ['complete', { processing: 'ready' }],
     ['fail', { uploading: 'failed', processing: 'failed' }],
     ['retry', { failed: 'processing' }],
@@ -36,10 +36,10 @@ describe('moveFrom', () => {
 describe('moveAfterFailure', () => {
   test.each([
     ['permanent', 0, { move: 'fail' }],
-    ['transient', 0, { move: 'tryAgain', delaySeconds: 10, failedAttempts: 1 }],
-    ['transient', 1, { move: 'tryAgain', delaySeconds: 20, failedAttempts: 2 }],
+    ['transient', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 1 }],
+    ['transient', 1, { move: 'nextAttempt', delaySeconds: 20, failedAttempts: 2 }],
     ['transient', 2, { move: 'fail' }],
-    ['handed_back', 2, { move: 'tryAgain', delaySeconds: 0, failedAttempts: 2 }],
+    ['handed_back', 2, { move: 'nextAttempt', delaySeconds: 0, failedAttempts: 2 }],
   ] as const)('%s after %i failed attempts', (failure, failedBefore, expected) => {
     expect(moveAfterFailure(failure, failedBefore, 10)).toEqual(expected);
   });
