@@ -1,6 +1,6 @@
 import { describe, test } from '@jest/globals';
 
-/** Names, separated by commas, of what this machine cannot have although CI is true. */
+/** Names of requirements, separated by commas, without which tests are skipped even if CI is true. */
 const MAY_SKIP = (process.env.TESTS_MAY_SKIP ?? '').split(',');
 
 /**

@@ -3,7 +3,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 
 const GIB = 1024 ** 3;
 
-/** Bytes that can still be written where a directory is. */
+/** Free bytes of the file system that contains a directory. */
 export async function freeDiskBytes(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;

@@ -98,7 +98,7 @@ export class Engine {
   }
 }
 
-/** The first V8 that knows the flag below. */
+/** The first V8 that supports the flag below. */
 const FIRST_V8 = 13;
 
 /**

@@ -95,7 +95,7 @@ function videoPassthroughOptions(at: number, { tagged, colour }: EncodePlan): st
 
 function audioOptions({ audio }: EncodePlan): string[] {
   if (!audio) return [];
-  if (!('passthroughFrames' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+  if (!('passthroughFrames' in audio.method)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
   // The `noise` bitstream filter can drop packets: here those after the end of the video.
-  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.passthroughFrames})`];
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.method.passthroughFrames})`];
 }

@@ -198,7 +198,7 @@ export class Transfer {
       if (req.readableEnded) return;
       const bytes = req.socket.bytesRead - seen;
       seen += bytes;
-      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, heldBack: req.isPaused() });
+      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure: req.isPaused() });
       if (verdict === 'idle') this.#abort.abort(uploadTimeout('No data arrived for too long.'));
       if (verdict === 'slow') this.#abort.abort(uploadTimeout('The upload was too slow.'));
       if (verdict === 'stuck')
@@ -245,7 +245,7 @@ export class Transfer {
       await controlPlane.releaseTransfer({ ...this.#ids, reason });
     } catch (error) {
       logger.warn('upload.release_failed', { ...this.#ids, error });
-      // The queue delivers it later than the client may want, but it delivers it.
+      // The queue delivers it in the end, perhaps after the client has given up.
       bus.publish(createMessage('upload.aborted', { ...this.#ids, reason })).catch((cause: unknown) => {
         logger.warn('upload.lease_left', { ...this.#ids, error: cause });
       });
