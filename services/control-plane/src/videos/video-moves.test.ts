@@ -17,13 +17,13 @@ describe('moveFrom', () => {
     expect(Object.fromEntries(targets.filter(([, to]) => to !== undefined))).toEqual(expected);
   });
 
-  test('a video is sent to an engine whenever it enters processing, and only then', () => {
+  test('a command becomes due with every move to processing, and with no other', () => {
     for (const { to, effects } of Object.values(MOVES)) {
       expect((effects as readonly string[]).includes('command')).toBe(to === 'processing');
     }
   });
 
-  test('every end is followed by a purge and an event', () => {
+  test('every final status has a purge and an event', () => {
     const ends = Object.values(MOVES).filter(({ to }) => to !== 'processing');
     expect(ends.map(({ effects }) => [...effects])).toEqual([
       ['purge', 'video.ready'],
