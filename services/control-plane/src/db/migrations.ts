@@ -13,7 +13,7 @@ const UNRELEASED = '20261121-foundation';
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
-/** Our own among the advisory locks of a database. */
+/** The id of our advisory lock. */
 const SCHEMA_LOCK = 5_208_113;
 
 /**
@@ -36,7 +36,7 @@ export function migrator(db: Database): Migrator {
   return new Migrator({ db, provider });
 }
 
-/** Brings the database to the newest schema. Throws when an unreleased version made it. */
+/** Migrates the database to the latest schema. Throws when an unreleased version created it. */
 export async function migrateToLatest(db: Database): Promise<void> {
   if (await isUnreleased(db)) {
     throw new Error(
