@@ -13,7 +13,7 @@ export function createInternalApp(context: Context): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeOnUnreadBody);
-  // No authentication: probes and Prometheus send no credentials, and the responses name no client.
+  // Without authentication: probes and Prometheus have no credentials, and these responses contain no personal data.
   app.get('/healthz', liveness());
   app.get(
     '/metrics',

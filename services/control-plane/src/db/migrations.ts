@@ -17,8 +17,8 @@ const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 const SCHEMA_LOCK = 5_208_113;
 
 /**
- * Runs `work` while no other process changes the schema in the same way. Kysely takes a lock for each migration, but reads
- * the catalogue before, which can fail while another process creates or drops tables.
+ * Runs `work` while no other process runs `changingSchema`. Kysely locks each migration, but reads the catalogue before the lock.
+ * That can fail while another process creates or drops tables.
  */
 export async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {

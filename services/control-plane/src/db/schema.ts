@@ -99,7 +99,7 @@ type VideosTable = {
   command_claimed_until: Date | null;
   /** When the queue confirmed the latest command. */
   command_published_at: Date | null;
-  /** When it began to wait for its next attempt. A command that is published again does not change it. */
+  /** When the video began to wait for its next attempt. Publishing a command again does not change it. */
   waiting_since: Date | null;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
@@ -181,7 +181,7 @@ type UsageDailyTable = {
   environment: Environment;
   /** A day in UTC. Select it as text: pg reads a date as midnight in the time zone of the process. */
   day: ColumnType<Date, string, never>;
-  /** Milliseconds of the sources of videos that became ready. */
+  /** Duration of the sources of videos that became ready, in milliseconds. */
   transcoded_ms: Generated<number>;
   /** Bytes sent from /hls. */
   bandwidth_bytes: Generated<number>;

@@ -43,7 +43,7 @@ export function controlPlanePart(contract: Contract): Contract {
   return { ...contract, servers: [{ url: '/v1' }], paths: Object.fromEntries(paths) };
 }
 
-/** Without optional security (`{}` among its alternatives): the handler of such an operation decides whether it needs any. */
+/** Removes optional security (`{}` is one alternative): the handler of such an operation decides whether it needs credentials. */
 function withoutOptionalSecurity(item: PathItem): PathItem {
   const operations = METHODS.flatMap((method) => {
     const operation = item[method];

@@ -30,7 +30,7 @@ export function invalidInput(
   return isAboutPath(error) ? noSuchOperation(req) : validationFailed(toFieldErrors(error.errors, patterns));
 }
 
-/** Whether only the path is invalid, such as `-1.ts` of a segment or a malformed escape: nothing exists there. */
+/** Whether only the path is invalid, such as segment `-1.ts` or a malformed escape: that is 404 and not 400. */
 function isAboutPath({ errors, message }: { errors: ValidatorIssue[]; message: string }): boolean {
   return message.startsWith('malformed uri') || errors.every(({ path }) => path.startsWith('/params/'));
 }

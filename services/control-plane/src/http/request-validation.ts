@@ -50,7 +50,7 @@ export function requestValidation(
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
-    // The validator refuses a missing Authorization header before it asks the security handler.
+    // The validator refuses a missing Authorization header before it calls the security handler.
     else if (error?.status === 401) next(missingApiKey());
     else if (error instanceof OpenApiValidator.error.BadRequest) next(invalidInput(error, req, patterns));
     else next(error);

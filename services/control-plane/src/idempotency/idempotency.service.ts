@@ -41,7 +41,7 @@ export class IdempotencyService {
 
   /**
    * Leases a key for a request, or resolves with the stored response. Throws 422 `idempotency_key_reused` when the key
-   * came with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
+   * was used with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
    */
   async begin(use: KeyUse): Promise<{ claim: Claim } | { stored: StoredResponse }> {
     const claim = await claimKey(this.#db, use, { leaseSeconds: LEASE_SECONDS, keptHours: KEPT_HOURS });

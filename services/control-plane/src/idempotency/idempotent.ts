@@ -21,7 +21,7 @@ export type IdempotentOperation<T> = {
   renew?(req: Request, stored: StoredResponse['body']): Promise<Record<string, unknown>>;
 };
 
-/** Makes the request handler of an operation. Without the header Idempotency-Key, each request has its effect. */
+/** Creates the request handler of an operation. Without the header Idempotency-Key, each request has its effect. */
 export type Idempotent = <T>(operation: IdempotentOperation<T>) => RequestHandler;
 
 /** The effect and the stored response are committed in one transaction. */
