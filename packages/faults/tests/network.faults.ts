@@ -18,7 +18,7 @@ const ACCEPTED = { status: 202, code: undefined };
 const UNAVAILABLE = { status: 503, code: 'unavailable' };
 
 /** Limit for a 503 response. */
-const RESPONSE_LIMIT_MS = 25_000;
+const RESPONSE_TIMEOUT_MS = 25_000;
 
 let cluster: Cluster;
 let clips: Clips;
@@ -46,28 +46,31 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
   await until(async () => !(await Promise.all(services.map((service) => service.isReady()))).includes(true));
 }
 
-test.each(['cut', 'silence'] as const)('nothing is lost with the broker behind a %s', async (fault) => {
-  const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
-  await progressing(videoIds[0] as string);
+test.each(['cut', 'silence'] as const)(
+  'a %s of the connections to the broker loses nothing',
+  async (fault) => {
+    const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
+    await progressing(videoIds[0] as string);
 
-  cluster.proxies.broker[fault]();
-  await noneReady(cluster.services);
-  cluster.proxies.broker.heal();
+    cluster.proxies.broker[fault]();
+    await noneReady(cluster.services);
+    cluster.proxies.broker.heal();
 
-  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
-});
+    for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+  },
+);
 
-describe('an engine that alone is cut off', () => {
+describe('a single engine that is cut off', () => {
   /** Resolves with a video in progress and its engine. */
   async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
     const videoId = await cluster.api.send(clips.long);
     await progressing(videoId);
-    const engine = cluster.engines.find((each) => said(each, 'transcode.started', videoId));
-    if (engine === undefined) throw new Error(`No engine began with ${videoId}`);
+    const engine = cluster.engines.find((each) => hasLogged(each, 'transcode.started', videoId));
+    if (engine === undefined) throw new Error(`No engine has started ${videoId}`);
     return { videoId, engine };
   }
 
-  function said(service: ServiceProcess, event: string, videoId: string): boolean {
+  function hasLogged(service: ServiceProcess, event: string, videoId: string): boolean {
     return logged([service], event).some((line) => line.videoId === videoId);
   }
 
@@ -77,7 +80,7 @@ describe('an engine that alone is cut off', () => {
     cluster.proxiesOf(engine).broker.cut();
     // The encode must not end before the engine learns that its lease has expired.
     await engine.signalPrograms('SIGSTOP');
-    await until(() => said(engine, 'transcode.abandoned', videoId));
+    await until(() => hasLogged(engine, 'transcode.abandoned', videoId));
     cluster.proxiesOf(engine).broker.heal();
 
     await cluster.api.client.waitUntilReady(videoId);
@@ -90,7 +93,7 @@ describe('an engine that alone is cut off', () => {
     const proxies = Object.values(cluster.proxiesOf(engine));
 
     for (const proxy of proxies) proxy.cut();
-    await until(() => said(engine, 'transcode.encoded', videoId));
+    await until(() => hasLogged(engine, 'transcode.encoded', videoId));
     const video = await cluster.api.client.waitUntilReady(videoId);
     for (const proxy of proxies) proxy.heal();
     await until(() =>
@@ -103,7 +106,7 @@ describe('an engine that alone is cut off', () => {
 });
 
 test.each(['cut', 'silence'] as const)(
-  'with PostgreSQL behind a %s requests get 503, and work continues afterwards',
+  'during a %s of the connections to PostgreSQL requests get 503, and work continues afterwards',
   async (fault) => {
     const ready = await cluster.api.send(clips.short);
     await cluster.api.client.waitUntilReady(ready);
@@ -138,14 +141,14 @@ async function statusOf(url: string, body?: object): Promise<number> {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   });
   await response.arrayBuffer();
   return response.status;
 }
 
 test.each(['cut', 'silence'] as const)(
-  'with the internal listeners behind a %s running work continues, and new work waits',
+  'during a %s of the connections to the internal listeners running work continues, and new work waits',
   async (fault) => {
     const running = await cluster.api.send(clips.long);
     await progressing(running);
@@ -159,7 +162,7 @@ test.each(['cut', 'silence'] as const)(
 
     cluster.proxies.internal[fault]();
     await held.sendUntil(1);
-    // The event registers the file; the engine does not learn of it.
+    // The event registers the file, but the engine gets no response.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.waitUntilReady(running);

@@ -11,7 +11,7 @@ import { freePorts } from './free-ports.ts';
 /** The program in Debian's package. The wrapper on the PATH requires the user rabbitmq. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
-const START_LIMIT_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Prints the broker's users and rights, as in docker-compose.yml. */
 const DEFINITIONS = join(import.meta.dirname, '../../../infra/rabbitmq/definitions.sh');
@@ -149,7 +149,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
 
 /** The node opens its port last. */
 async function untilAccepts(port: number, server: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(port))) {
     if (Date.now() > deadline || server.exitCode !== null) throw new Error(`Nothing listens on ${port}`);
     await delay(200);

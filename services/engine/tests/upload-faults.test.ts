@@ -380,7 +380,7 @@ describe('a disk', () => {
   const disk = { freeBytes: 0, totalBytes: TOTAL };
   const FULL = { status: 507, body: { code: 'insufficient_storage' } };
   beforeEach(() => {
-    storageFaults.room = async () => ({ ...disk });
+    storageFaults.diskSpace = async () => ({ ...disk });
   });
 
   test('without headroom for the announced bytes refuses the upload before they are sent', async () => {

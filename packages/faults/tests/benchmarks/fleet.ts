@@ -26,7 +26,7 @@ const run = promisify(execFile);
 /** Times in /proc are in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-const LIMIT_SECONDS = 3600;
+const TIMEOUT_SECONDS = 3600;
 
 type Run = {
   /** Videos per minute, from the first claim to the last result. */
@@ -88,7 +88,7 @@ async function measure(processors: readonly number[]): Promise<Run> {
   const ids = await Promise.all(
     Array.from({ length: engines.length * Number(options.videos) }, () => cluster.api.send(clip)),
   );
-  await until(() => areReady(ids), { what: 'all videos ready', seconds: LIMIT_SECONDS });
+  await until(() => areReady(ids), { what: 'all videos ready', seconds: TIMEOUT_SECONDS });
   const busy = (await cpuSeconds(engines)) - before;
   const attempts = await query<Attempt>(
     cluster,

@@ -93,7 +93,7 @@ describe('a timeline', () => {
   test.each([
     ['jumps', 1000],
     ['starts over', 0],
-  ])('continues where a clock that may break %s', (_, from) => {
+  ])('continues where a clock that may restart %s', (_, from) => {
     const packets = [...steady(50), ...steady(25, from)];
     expect(measure(packets, { clockMayRestart: true })).toMatchObject({
       frames: 75,
@@ -101,7 +101,7 @@ describe('a timeline', () => {
     });
   });
 
-  test('keeps a pause if the clock may not break', () => {
+  test('keeps a pause if the clock may not restart', () => {
     expect(measure([...steady(50), ...steady(25, 1000)])).toMatchObject({ duration: expect.closeTo(1001) });
   });
 

@@ -47,7 +47,7 @@ export class PacketTimeline {
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
-   * @param clockMayRestart whether timestamps may start over, as in MPEG streams; ffmpeg corrects that
+   * @param clockMayRestart whether timestamps may restart, as in MPEG streams; ffmpeg corrects that
    */
   constructor(startTime: number, clockMayRestart: boolean) {
     this.#startTime = startTime;

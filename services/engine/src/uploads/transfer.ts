@@ -64,7 +64,7 @@ export class Transfer {
   #claim: HeadroomClaim | undefined;
   /** The file may be registered, now or later, so the engine must not delete it. */
   #mayBeRegistered = false;
-  /** `upload.completed` is in the queue. It decides what becomes of the ticket. */
+  /** `upload.completed` is in the queue. When the control plane handles it, it uses or releases the ticket. */
   #isLeftToEvent = false;
 
   /** `stop` aborts the transfer. Its reason is the Problem to respond with. */
@@ -225,7 +225,7 @@ export class Transfer {
     try {
       const stored = await pTimeout(this.#storage.settled(), {
         milliseconds: ABORT_TIMEOUT_MS,
-        message: 'The object store did not abort the upload in time',
+        message: 'The object store did not abort the upload before the timeout',
       });
       if (stored !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
@@ -253,7 +253,7 @@ export class Transfer {
   }
 }
 
-/** Whether the control plane may have done what the request asked for. */
+/** Whether the control plane may have performed the request. */
 function isOutcomeUnknown(error: unknown): boolean {
   return !(error instanceof Problem) || error.status >= 500;
 }
@@ -264,7 +264,7 @@ export function contentLength(req: Request): number | null {
   return value === undefined ? null : Number(value);
 }
 
-/** Runs `task` every `seconds`, skipping a run while the last one is not done. Call the returned function to stop. */
+/** Runs `task` every `seconds`, but skips a run while the previous one is unfinished. Call the returned function to stop. */
 function repeat(seconds: number, task: () => Promise<void>): () => void {
   let running = false;
   const timer = setInterval(() => {
