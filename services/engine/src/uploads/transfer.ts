@@ -167,7 +167,7 @@ export class Transfer {
       await this.#deps.bus.publish(createMessage('upload.completed', upload));
       this.#isLeftToEvent = true;
     } catch (error) {
-      this.#deps.logger.warn('upload.completed_unsent', { ...this.#ids, error });
+      this.#deps.logger.warn('upload.completed_not_published', { ...this.#ids, error });
     }
   }
 
@@ -210,7 +210,7 @@ export class Transfer {
     try {
       await this.#deps.bus.publish(createMessage('upload.progress', this.#ids));
     } catch (error) {
-      this.#deps.logger.warn('upload.progress_unsent', { ...this.#ids, error });
+      this.#deps.logger.warn('upload.progress_not_published', { ...this.#ids, error });
     }
   }
 
@@ -229,7 +229,7 @@ export class Transfer {
       });
       if (stored !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
-      this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
+      this.#deps.logger.error('upload.source_not_removed', { ...this.#ids, error });
     }
     if (!this.#isLeftToEvent) await this.#release(reason);
   }
@@ -247,7 +247,7 @@ export class Transfer {
       logger.warn('upload.release_failed', { ...this.#ids, error });
       // The queue delivers it in the end, perhaps after the client has given up.
       bus.publish(createMessage('upload.aborted', { ...this.#ids, reason })).catch((cause: unknown) => {
-        logger.warn('upload.lease_left', { ...this.#ids, error: cause });
+        logger.warn('upload.aborted_not_published', { ...this.#ids, error: cause });
       });
     }
   }
