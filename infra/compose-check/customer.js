@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { FramelaneClient } from '../../packages/acceptance/src/framelane-client.ts';
-import { checkStream, complaints } from '../../packages/hls-conformance/src/check.ts';
+import { checkStream, violations } from '../../packages/hls-conformance/src/check.ts';
 
 /** Generous: the machine may be busy, and an engine may be killed meanwhile. */
 const READY_LIMIT_MS = 300_000;
@@ -34,7 +34,7 @@ export class Customer {
   /** Fetches a whole stream and checks it. */
   async play({ hls }) {
     const { report } = await checkStream(hls, { profile: 'framelane' });
-    const broken = complaints(report);
+    const broken = violations(report);
     if (broken.length > 0) throw new Error(`${hls} breaks rules:\n${broken.join('\n')}`);
   }
 }

@@ -50,7 +50,7 @@ export function failures({ results }: Report, levels: readonly Level[]): RuleRes
 }
 
 /** The broken rules of some levels in words, one line a finding; empty when there are none. For tests. */
-export function complaints(report: Report, levels: readonly Level[] = ['must', 'own']): string[] {
+export function violations(report: Report, levels: readonly Level[] = ['must', 'own']): string[] {
   return failures(report, levels).flatMap((result) =>
     result.outcome === 'failed'
       ? result.findings.map(({ place, message }) => `${result.id}: ${place}: ${message}`)

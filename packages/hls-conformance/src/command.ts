@@ -18,10 +18,10 @@ type Options = {
   patience: number;
 };
 
-/** Runs `hls:check` with what stands behind its name. Resolves with the exit code. */
+/** Runs the command with these arguments. Resolves with the exit code. */
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {
   let exitCode: number = EXIT.notChecked;
-  const command = new Command('hls:check')
+  const command = new Command('hls-conformance')
     .description('Fetches an HLS video on demand, measures it, and reports which rules it keeps.')
     .argument('<url>', 'address of a master or media playlist', readUrl)
     .addOption(
@@ -55,7 +55,7 @@ export async function runCommand(args: readonly string[], output: Output): Promi
   } catch (error) {
     // Commander has said what is wrong by then; help is no error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.kept : EXIT.notChecked;
-    output.writeError(`hls:check: ${messageOf(error)}\n`);
+    output.writeError(`hls-conformance: ${messageOf(error)}\n`);
     return EXIT.notChecked;
   }
 }

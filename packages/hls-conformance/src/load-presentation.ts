@@ -127,9 +127,9 @@ class PresentationLoader {
     const { answer, body } = await fetchSmall(this.#client, kind, url, PLAYLIST_LIMIT);
     this.#answers.push(answer);
     if (body === null) return null;
-    const { text, complaints } = decodePlaylist(body);
+    const { text, violations } = decodePlaylist(body);
     const [firstLine = ''] = text.split(/\r?\n/, 1);
-    return { url, bytes: body.length, complaints, firstLine, lines: readLines(text) };
+    return { url, bytes: body.length, violations, firstLine, lines: readLines(text) };
   }
 
   /** What was taken for a master playlist is none. */
@@ -140,12 +140,12 @@ class PresentationLoader {
 
   async #keyOf({ key }: ListedSegment): Promise<SegmentKey> {
     if (key === null || key.method === 'NONE') return null;
-    if (key.url === null) return { complaint: 'has no key' };
+    if (key.url === null) return { violation: 'has no key' };
     const { url } = key;
     const known = this.#keys.get(url) ?? this.#fetchKey(url);
     this.#keys.set(url, known);
     const bytes = await known;
-    return bytes === null ? { complaint: `has no usable key at ${this.#place(url)}` } : { bytes };
+    return bytes === null ? { violation: `has no usable key at ${this.#place(url)}` } : { bytes };
   }
 
   /** Null when it cannot be used to decrypt. */

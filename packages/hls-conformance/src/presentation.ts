@@ -39,7 +39,7 @@ export type PlaylistFile = {
   url: string;
   bytes: number;
   /** What is wrong with its bytes. */
-  complaints: string[];
+  violations: string[];
   /** Its very first line, whatever it is. */
   firstLine: string;
   lines: PlaylistLine[];
@@ -50,7 +50,7 @@ export type Decryption =
   | { state: 'not encrypted' }
   | { state: 'decrypted' }
   /** Why it could not. */
-  | { state: 'failed'; complaint: string };
+  | { state: 'failed'; violation: string };
 
 /** A segment as it was delivered. */
 export type LoadedSegment = ListedSegment & {

@@ -164,12 +164,12 @@ export const DELIVERY_RULES: readonly Rule[] = [
 
 function everyAnswer(
   questions: readonly Question[],
-  complaints: (answer: Answer, presentation: Presentation) => string[],
+  violations: (answer: Answer, presentation: Presentation) => string[],
 ): Rule['check'] {
   return (presentation) => {
     const asked = presentation.answers.filter(({ question }) => questions.includes(question));
     return judgeEach(asked, NOT_ASKED, (answer): Finding[] =>
-      complaints(answer, presentation).map((message) => ({
+      violations(answer, presentation).map((message) => ({
         place: shortAddress(answer.url, presentation.url),
         message,
       })),

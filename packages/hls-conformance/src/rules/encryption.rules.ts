@@ -51,7 +51,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
       const reason = encrypted.length > 0 ? 'there is no usable key' : NOT_ENCRYPTED;
       return judgeEach(usable, reason, ({ rendition, segment: { decryption, ...segment } }) =>
         decryption.state === 'failed'
-          ? [{ place: segmentPlace(rendition.name, segment), message: decryption.complaint }]
+          ? [{ place: segmentPlace(rendition.name, segment), message: decryption.violation }]
           : [],
       );
     },

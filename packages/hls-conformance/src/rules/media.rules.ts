@@ -90,12 +90,12 @@ export const MEDIA_RULES: readonly Rule[] = [
     check: everyRendition(({ name, file, playlist: { type, firstSequence, ended } }) => {
       const last = file?.lines.at(-1);
       const endsWithIt = last && isTag(last) && last.name === 'EXT-X-ENDLIST';
-      const complaints = [
+      const violations = [
         ...(type !== null && type !== 'VOD' ? [`says ${type}`] : []),
         ...(firstSequence === 0 ? [] : [`begins with number ${firstSequence}`]),
         ...(ended && endsWithIt ? [] : ['does not end with EXT-X-ENDLIST']),
       ];
-      return complaints.map((message) => ({ place: name, message }));
+      return violations.map((message) => ({ place: name, message }));
     }),
   },
   {

@@ -52,7 +52,7 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.1',
     sentence: 'Playlists are UTF-8 without a byte order mark and without control characters.',
-    check: everyPlaylist(({ complaints }, name) => complaints.map((message) => ({ place: name, message }))),
+    check: everyPlaylist(({ violations }, name) => violations.map((message) => ({ place: name, message }))),
   },
   {
     id: 'playlist.first-line',
@@ -109,13 +109,13 @@ function playlistsOf({ master, renditions }: Presentation): PlaylistFile[] {
 
 function attributeFindings(tag: Tag, playlist: string): Finding[] {
   if (!WITH_ATTRIBUTES.test(tag.name)) return [];
-  const { attributes, complaints } = readAttributeList(tag.value ?? '');
+  const { attributes, violations } = readAttributeList(tag.value ?? '');
   const required = REQUIRED[tag.name] ?? [];
   const needsUri = tag.name === 'EXT-X-KEY' && attributes.get('METHOD')?.text !== 'NONE';
   const missing = [...required, ...(needsUri ? ['URI'] : [])].filter((name) => !attributes.has(name));
-  return [...complaints, ...missing.map((name) => `has no ${name}`)].map((complaint) => ({
+  return [...violations, ...missing.map((name) => `has no ${name}`)].map((violation) => ({
     place: linePlace(playlist, tag),
-    message: `${tag.name} ${complaint}`,
+    message: `${tag.name} ${violation}`,
   }));
 }
 

@@ -99,7 +99,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
 ];
 
 /** Judges the contents of all segments that are transport streams. */
-function everyContent(complaints: (content: SegmentContent) => string[]): Rule['check'] {
+function everyContent(violations: (content: SegmentContent) => string[]): Rule['check'] {
   return ({ renditions }) => {
     const all = renditions.flatMap((rendition) =>
       rendition.segments.map((segment) => ({ rendition, segment })),
@@ -107,7 +107,7 @@ function everyContent(complaints: (content: SegmentContent) => string[]): Rule['
     const read = all.filter(({ segment }) => segment.content !== null);
     return judgeEach(read, NOTHING_READ, ({ rendition, segment }) =>
       segment.content
-        ? complaints(segment.content).map((message) => ({
+        ? violations(segment.content).map((message) => ({
             place: segmentPlace(rendition.name, segment),
             message,
           }))
@@ -117,13 +117,13 @@ function everyContent(complaints: (content: SegmentContent) => string[]): Rule['
 }
 
 /** Judges the pictures of all segments of renditions that have any. */
-function everyVideo(complaints: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
+function everyVideo(violations: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
   return ({ renditions }: Presentation) =>
     judgeEach(renditions.filter(isVideo), NO_VIDEO, (rendition) =>
       rendition.segments.flatMap((segment) => {
         const video = isRead(segment) ? segment.content.video : null;
         if (video === null) return [];
-        return complaints(video, rendition).map((message) => ({
+        return violations(video, rendition).map((message) => ({
           place: segmentPlace(rendition.name, segment),
           message,
         }));
@@ -173,11 +173,11 @@ function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
 
 function innerJumps({ name }: Rendition, segment: ReadSegment): Finding[] {
   const { video, audio } = segment.content;
-  const complaints = [
+  const violations = [
     ...(video && video.dtsFalls > 0 ? [`decoding times do not rise (${video.dtsFalls} times)`] : []),
     ...(audio && audio.jumps > 0 ? [`times of the sound jump (${audio.jumps} times)`] : []),
   ];
-  return complaints.map((message) => ({ place: segmentPlace(name, segment), message }));
+  return violations.map((message) => ({ place: segmentPlace(name, segment), message }));
 }
 
 /** The time between two segments is that between pictures: no overlap, and no picture missing. */
@@ -216,11 +216,11 @@ function openingComplaints({ openingUnits, first, earliest }: VideoContent): str
     ...(openingUnits.includes(NAL.sps) ? [] : ['SPS']),
     ...(openingUnits.includes(NAL.pps) ? [] : ['PPS']),
   ];
-  const complaints = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first picture`] : [];
+  const violations = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first picture`] : [];
   if (slice !== NAL.idrSlice)
-    complaints.push(`begins with a picture that is not IDR (NAL type ${slice ?? 'none'})`);
-  if (earliest < first) complaints.push(`shows a picture ${inMs(first - earliest)} before its first one`);
-  return complaints;
+    violations.push(`begins with a picture that is not IDR (NAL type ${slice ?? 'none'})`);
+  if (earliest < first) violations.push(`shows a picture ${inMs(first - earliest)} before its first one`);
+  return violations;
 }
 
 function inMs(ticks: number): string {
