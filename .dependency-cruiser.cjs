@@ -123,6 +123,15 @@ module.exports = {
     layer('stores-know-no-service', '\\.store\\.ts$', '(/src/http/|\\.(service|routes)\\.ts$)'),
     layer('routes-know-no-sql', '\\.routes\\.ts$', '(\\.store\\.ts$|node_modules/kysely/|/src/db/)'),
     {
+      name: 'no-circles-between-control-plane-folders',
+      severity: 'error',
+      comment:
+        'Types count as well. Files beside the folders connect them, so no folder imports such a file.',
+      scope: 'folder',
+      from: { path: '^services/control-plane/src/[^/]+$' },
+      to: { path: '^services/control-plane/src', circular: true },
+    },
+    {
       name: 'stores-are-private-to-their-domain',
       severity: 'error',
       comment: "A domain may call another domain's service, never its store.",

@@ -13,9 +13,6 @@ export const uploadCompletedSchema = z.object({
   bytes: z.int().positive(),
   /** Lower-case hex. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** As the client declared them. Informational only. */
-  contentType: z.string().nullable(),
-  fileName: z.string().nullable(),
 });
 
 /** The data of each message, by type. `transcode` is a command to the engines. All others are events from the engines. */
@@ -29,7 +26,7 @@ const dataSchemas = {
     waitingSince: z.iso.datetime(),
   }),
   /** Renews the lease of the transfer. */
-  'upload.progress': z.object({ videoId: z.string(), transferId: z.string(), bytes: z.int().nonnegative() }),
+  'upload.progress': z.object({ videoId: z.string(), transferId: z.string() }),
   'upload.completed': uploadCompletedSchema,
   'upload.aborted': z.object({ videoId: z.string(), transferId: z.string(), reason: z.string() }),
   /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */

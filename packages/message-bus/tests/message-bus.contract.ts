@@ -24,7 +24,7 @@ export function command(videoId: string): Message {
 }
 
 export function event(videoId: string): Message {
-  return createMessage('upload.progress', { videoId, transferId: 'xfr', bytes: 1 });
+  return createMessage('upload.progress', { videoId, transferId: 'xfr' });
 }
 
 /** The tests that every message bus passes. */

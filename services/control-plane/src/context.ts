@@ -9,14 +9,14 @@ import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
 import { authentication } from './auth/authentication.ts';
 import { DueLoop } from './background/due-loop.ts';
+import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
-import { maintenanceSteps } from './background/maintenance-steps.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
-import { EngineContact } from './engine-events/engine-contact.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
+import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
 import { PlaybackService } from './playback/playback.service.ts';
@@ -68,7 +68,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     storage: () => objects.check(),
     ...deps.checks,
   };
-  const contact = new EngineContact({
+  const leaseGrace = new LeaseGrace({
     check: () => Promise.all([checks.database(), checks.queue()]),
     shortestLeaseSeconds: Math.min(config.uploads.leaseSeconds, config.attempts.leaseSeconds),
   });
@@ -90,7 +90,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     lifecycle,
     logger,
     metrics,
-    contact,
+    leaseGrace,
     limits: config.uploads,
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
@@ -111,7 +111,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     usage,
     logger,
     metrics,
-    contact,
+    leaseGrace,
     settings: { ...config.attempts, contentKeys },
   });
 
@@ -171,7 +171,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     addresses,
     db,
     checks,
-    contact,
+    leaseGrace,
     commands,
     purges,
     maintenance,

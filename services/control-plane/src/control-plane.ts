@@ -8,8 +8,8 @@ import { type Context, type ControlPlaneDeps, createContext } from './context.ts
 import { openDatabase, openPatientPool } from './db/database.ts';
 import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
-import { waitForDatabase } from './engine-events/wait-for-database.ts';
-import { createInternalApp } from './internal-api/internal-app.ts';
+import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
+import { createInternalApp } from './internal-app.ts';
 import type { MaintenanceStep } from './metrics/metrics.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
 import { type Bootstrapped, WorkspacesService } from './workspaces/workspaces.service.ts';
@@ -59,12 +59,12 @@ export class ControlPlane {
     this.#events = await this.#context.bus.consume(
       'control-plane.events',
       { prefetch: EVENT_PREFETCH },
-      waitForDatabase(engineEventHandler(this.#context.tickets, this.#context.attempts), {
+      retryWhileUnavailable(engineEventHandler(this.#context.tickets, this.#context.attempts), {
         logger: this.#context.logger,
         stopping: this.#stopping.signal,
       }),
     );
-    this.#context.contact.start();
+    this.#context.leaseGrace.start();
     for (const loop of this.#context.loops) loop.start();
     this.#context.bandwidth.start();
     return { port, internalPort };
@@ -94,7 +94,7 @@ export class ControlPlane {
 
   /** Stops in order: no new requests, no new messages, no new background work, then the database. */
   async stop(): Promise<void> {
-    this.#context.contact.stop();
+    this.#context.leaseGrace.stop();
     this.#stopping.abort();
     await stopInOrder(
       [

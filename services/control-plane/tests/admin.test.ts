@@ -88,8 +88,8 @@ describe('from an empty database to a valid key', () => {
     const database = await createTestDatabase();
     const on = (...args: string[]) => run(database.url, ...args);
     expect((await on('key', 'create', '--name', 'First')).errors).toMatch(/no workspace yet/);
-    const made = await on('workspace', 'create', '--name', 'Acme Media');
-    const id = /ws_\w+/.exec(made.output)?.[0] ?? '';
+    const created = await on('workspace', 'create', '--name', 'Acme Media');
+    const id = /ws_\w+/.exec(created.output)?.[0] ?? '';
     expect((await on('workspace', 'list')).output).toMatch(
       new RegExp(`^ID +NAME +CREATED\\n${id}  Acme Media`),
     );
@@ -129,7 +129,7 @@ test('shows a stored name on one line, whatever it contains', async () => {
   expect((await admin('key', 'list', '--workspace', id, '--json')).output).not.toMatch(/[\u202e\u009b]/);
 });
 
-test('revokes also the last key of a workspace', async () => {
+test('can revoke the last key of a workspace', async () => {
   const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Leaked');
   const key = await json<{ id: string }>('key', 'create', '--workspace', id, '--name', 'Only');
   expect(await admin('key', 'revoke', key.id)).toMatchObject({ code: 0, output: `Revoked ${key.id}.\n` });
@@ -149,8 +149,12 @@ describe('errors', () => {
     ['an unknown workspace', ['key', 'list', '--workspace', newId('ws')], /no workspace ws_/],
     ['an unknown permission', ['key', 'create', '--name', 'x', '--permissions', 'videos'], /videos:read/],
     ['another environment', ['key', 'create', '--name', 'x', '--environment', 'dev'], /live, test/],
-    ['an end that is over', ['key', 'create', '--name', 'x', '--expires-at', '2020-01-01'], /has passed/],
-    ['no such day', ['key', 'create', '--name', 'x', '--expires-at', '2999-02-30'], /2027-01-01/],
+    ['a past expiry', ['key', 'create', '--name', 'x', '--expires-at', '2020-01-01'], /has passed/],
+    [
+      'a day that does not exist',
+      ['key', 'create', '--name', 'x', '--expires-at', '2999-02-30'],
+      /2027-01-01/,
+    ],
     ['an unknown key', ['key', 'revoke', newId('key')], /no key key_/],
     ['an unknown command', ['keys'], /unknown command/],
     ['one of several workspaces', ['key', 'list'], /--workspace/],
@@ -162,14 +166,17 @@ describe('errors', () => {
   });
 
   test('a database that is unreachable, or refuses the login', async () => {
-    const away = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
-    expect(away).toMatchObject({ code: 1, errors: expect.stringMatching(/cannot be reached: ECONNREFUSED/) });
+    const unreachable = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
+    expect(unreachable).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/cannot be reached: ECONNREFUSED/),
+    });
     const other = new URL(plane.databaseUrl);
     other.pathname = '/nowhere';
     const refused = await run(other.href, 'workspace', 'list');
     expect(refused).toMatchObject({ code: 1, errors: expect.stringMatching(/"nowhere" does not exist/) });
-    expect(`${away.errors}${refused.errors}`).not.toContain(other.password);
-    expect(away.errors).not.toContain('hidden');
+    expect(`${unreachable.errors}${refused.errors}`).not.toContain(other.password);
+    expect(unreachable.errors).not.toContain('hidden');
   });
 });
 

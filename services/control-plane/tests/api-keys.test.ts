@@ -35,13 +35,13 @@ const as = ({ secret }: { secret: string }, workspaceId = plane.workspaceId): He
 });
 
 async function createKey(body: object = {}, headers?: Headers): Promise<Created> {
-  const answer = await post({ name: 'Trial', ...body }, headers);
-  expect(answer.status).toBe(201);
-  return answer.body;
+  const response = await post({ name: 'Test', ...body }, headers);
+  expect(response.status).toBe(201);
+  return response.body;
 }
 
-/** A workspace of the test's own, with one key that may do everything. */
-async function makeWorkspace(): Promise<{ headers: Headers; keyId: string }> {
+/** A new workspace with one key that has every permission. */
+async function createWorkspace(): Promise<{ headers: Headers; keyId: string }> {
   const id = newId('ws');
   const secret = newApiKeySecret('live');
   await plane.db.insertInto('workspaces').values({ id, name: 'Another' }).execute();
@@ -50,7 +50,7 @@ async function makeWorkspace(): Promise<{ headers: Headers; keyId: string }> {
   return { headers, keyId: (await whoami(headers)).body.apiKey.id };
 }
 
-/** Lets a key expire now. */
+/** Makes a key expired. */
 async function expire(id: string): Promise<void> {
   await plane.db
     .updateTable('api_keys')
@@ -59,10 +59,10 @@ async function expire(id: string): Promise<void> {
     .execute();
 }
 
-const code = (answer: request.Response) => [answer.status, answer.body.code];
+const code = (response: request.Response) => [response.status, response.body.code];
 
-describe('creating', () => {
-  test('a key like the one that asks, by its name alone', async () => {
+describe('creating a key', () => {
+  test('with only a name copies environment, permissions and expiry of the caller', async () => {
     const created = await createKey({ name: 'Website back end' });
     expect(created).toEqual({
       id: expect.stringMatching(/^key_/),
@@ -82,7 +82,7 @@ describe('creating', () => {
     expect((await whoami(as(created))).body.apiKey.id).toBe(created.id);
   });
 
-  test('a test key with fewer permissions and an end', async () => {
+  test('can set a test environment, fewer permissions and an expiry', async () => {
     const created = await createKey({
       environment: 'test',
       permissions: ['videos:read'],
@@ -99,31 +99,31 @@ describe('creating', () => {
     expect(body).toMatchObject({ environment: 'test', permissions: ['videos:read'] });
   });
 
-  test('not with more permissions than the key that asks', async () => {
-    const maker = await createKey({ permissions: ['api_keys:write', 'videos:read'] });
-    const more = await post({ name: 'More', permissions: ['videos:read', 'videos:write'] }, as(maker));
+  test('403 with a permission that the caller lacks', async () => {
+    const caller = await createKey({ permissions: ['api_keys:write', 'videos:read'] });
+    const more = await post({ name: 'More', permissions: ['videos:read', 'videos:write'] }, as(caller));
     expect(code(more)).toEqual([403, 'permission_escalation']);
     expect(more.body.detail).toContain('videos:write');
-    const same = await createKey({}, as(maker));
+    const same = await createKey({}, as(caller));
     expect(same.permissions).toEqual(['api_keys:write', 'videos:read']);
-    const fewer = await createKey({ permissions: ['videos:read'] }, as(maker));
+    const fewer = await createKey({ permissions: ['videos:read'] }, as(caller));
     expect(fewer.permissions).toEqual(['videos:read']);
   });
 
-  describe('by a key that expires', () => {
+  describe('with a key that expires', () => {
     const EXPIRY = '2999-06-01T00:00:00.000Z';
-    let maker: Created;
+    let caller: Created;
     beforeAll(async () => {
-      maker = await createKey({ expiresAt: EXPIRY });
+      caller = await createKey({ expiresAt: EXPIRY });
     });
 
     test.each([
-      ['when that key does, if nothing else is asked for', undefined, EXPIRY],
-      ['at the same moment', EXPIRY, EXPIRY],
+      ['with the caller by default', undefined, EXPIRY],
+      ['at the same time', EXPIRY, EXPIRY],
       ['earlier', '2999-05-31T00:00:00Z', '2999-05-31T00:00:00.000Z'],
-    ])('expires %s', async (_, expiresAt, expected) => {
-      const child = await createKey({ expiresAt }, as(maker));
-      expect(child).toMatchObject({ expiresAt: expected, createdBy: maker.id });
+    ])('the new key expires %s', async (_, expiresAt, expected) => {
+      const child = await createKey({ expiresAt }, as(caller));
+      expect(child).toMatchObject({ expiresAt: expected, createdBy: caller.id });
       const grandchild = await createKey({}, as(child));
       expect(grandchild).toMatchObject({ expiresAt: expected, createdBy: child.id });
     });
@@ -131,21 +131,21 @@ describe('creating', () => {
     test.each([
       ['never', null],
       ['later', '2999-06-01T00:00:00.001Z'],
-    ])('not %s', async (_, expiresAt) => {
-      const answer = await post({ name: 'x', expiresAt }, as(maker));
-      expect(code(answer)).toEqual([403, 'permission_escalation']);
-      expect(answer.body.detail).toContain(EXPIRY);
+    ])('403 when the new key would expire %s', async (_, expiresAt) => {
+      const response = await post({ name: 'x', expiresAt }, as(caller));
+      expect(code(response)).toEqual([403, 'permission_escalation']);
+      expect(response.body.detail).toContain(EXPIRY);
     });
   });
 
-  test('a key without an expiry by one without, asked for or not', async () => {
+  test('a key without expiry can create another one', async () => {
     expect((await createKey({ expiresAt: null })).expiresAt).toBeNull();
   });
 
-  test('a live key by a test key: the environment is a label', async () => {
-    const tester = await createKey({ environment: 'test' });
-    expect((await createKey({}, as(tester))).environment).toBe('test');
-    expect((await createKey({ environment: 'live' }, as(tester))).environment).toBe('live');
+  test('a test key can create a live key: the environment is a label', async () => {
+    const testKey = await createKey({ environment: 'test' });
+    expect((await createKey({}, as(testKey))).environment).toBe('test');
+    expect((await createKey({ environment: 'live' }, as(testKey))).environment).toBe('live');
   });
 
   test.each([
@@ -157,14 +157,18 @@ describe('creating', () => {
     ['no permission', { name: 'x', permissions: [] }, 'body/permissions'],
     ['an unknown permission', { name: 'x', permissions: ['videos:*'] }, 'body/permissions/0'],
     ['a permission twice', { name: 'x', permissions: ['usage:read', 'usage:read'] }, 'body/permissions'],
-    ['an end that is over', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'body/expiresAt'],
-    ['an end in the year 0', { name: 'x', expiresAt: '0000-01-01T00:00:00+12:00' }, 'body/expiresAt'],
-    ['an end beyond all years', { name: 'x', expiresAt: '9999-12-31T23:59:59-12:00' }, 'body/expiresAt'],
-    ['no such day', { name: 'x', expiresAt: '2999-02-30T00:00:00Z' }, 'body/expiresAt'],
+    ['a past expiry', { name: 'x', expiresAt: '2020-01-01T00:00:00Z' }, 'body/expiresAt'],
+    ['an expiry in the year 0', { name: 'x', expiresAt: '0000-01-01T00:00:00+12:00' }, 'body/expiresAt'],
+    [
+      'an expiry after the year 9999',
+      { name: 'x', expiresAt: '9999-12-31T23:59:59-12:00' },
+      'body/expiresAt',
+    ],
+    ['a day that does not exist', { name: 'x', expiresAt: '2999-02-30T00:00:00Z' }, 'body/expiresAt'],
   ])('400 with %s', async (_, body, field) => {
-    const answer = await post(body);
-    expect(code(answer)).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe(field);
+    const response = await post(body);
+    expect(code(response)).toEqual([400, 'validation_failed']);
+    expect(response.body.errors[0].field).toBe(field);
   });
 
   test('413 for a huge body, 415 for a form, 400 for broken JSON', async () => {
@@ -175,14 +179,14 @@ describe('creating', () => {
     expect(code(await raw('json', '{"name":'))).toEqual([400, 'invalid_json']);
   });
 
-  test('names are counted in characters', async () => {
+  test('the length of a name is counted in characters', async () => {
     expect((await createKey({ name: '🎬'.repeat(100) })).name).toHaveLength(200);
   });
 });
 
-describe('listing', () => {
+describe('listing keys', () => {
   test('shows every key of the workspace with its state, newest first, and no secret', async () => {
-    const { headers, keyId } = await makeWorkspace();
+    const { headers, keyId } = await createWorkspace();
     const active = await createKey({ name: 'Active', expiresAt: '2999-01-01T00:00:00Z' }, headers);
     const expired = await createKey({ name: 'Expired', expiresAt: '2999-01-01T00:00:00Z' }, headers);
     const revoked = await createKey({ name: 'Revoked' }, headers);
@@ -190,9 +194,9 @@ describe('listing', () => {
     await revoke(revoked.id, headers).expect(204);
     await expire(revoked.id);
 
-    const answer = await list('', headers);
-    expect(answer.status).toBe(200);
-    const keys: ApiKey[] = answer.body.data;
+    const response = await list('', headers);
+    expect(response.status).toBe(200);
+    const keys: ApiKey[] = response.body.data;
     expect(keys.map((key) => [key.id, key.status, key.revokedAt])).toEqual([
       [revoked.id, 'revoked', expect.any(String)],
       [expired.id, 'expired', null],
@@ -200,13 +204,13 @@ describe('listing', () => {
       [keyId, 'active', null],
     ]);
     expect(keys[2]).toMatchObject({ prefix: active.prefix, last4: active.last4, name: 'Active' });
-    for (const { secret } of [active, expired, revoked]) expect(answer.text).not.toContain(secret.slice(9));
-    expect(answer.text).not.toContain('"secret"');
+    for (const { secret } of [active, expired, revoked]) expect(response.text).not.toContain(secret.slice(9));
+    expect(response.text).not.toContain('"secret"');
   });
 
-  test('goes on page by page, also while keys are added', async () => {
-    const { headers } = await makeWorkspace();
-    for (let made = 0; made < 4; made += 1) await createKey({ name: `Key ${made}` }, headers);
+  test('pages stay consistent while keys are added', async () => {
+    const { headers } = await createWorkspace();
+    for (let n = 0; n < 4; n += 1) await createKey({ name: `Key ${n}` }, headers);
     const first = await list('?limit=2', headers);
     expect(first.body).toMatchObject({ hasMore: true, nextCursor: expect.any(String) });
     const next = /^<http:\/\/framelane\.test\/v1(.*)>; rel="next"$/.exec(first.headers.link ?? '')?.[1];
@@ -224,24 +228,24 @@ describe('listing', () => {
   });
 });
 
-describe('revoking', () => {
-  test('ends a key at once, and only once', async () => {
+describe('revoking a key', () => {
+  test('is effective at once; a second time it is 404', async () => {
     const key = await createKey();
-    const answer = await revoke(key.id);
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await revoke(key.id);
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(code(await whoami(as(key)))).toEqual([401, 'revoked_api_key']);
     expect(code(await revoke(key.id))).toEqual([404, 'api_key_not_found']);
   });
 
-  test('404 for a key of another workspace, which goes on working', async () => {
-    const { headers, keyId } = await makeWorkspace();
+  test('404 for a key of another workspace, which stays valid', async () => {
+    const { headers, keyId } = await createWorkspace();
     expect(code(await revoke(keyId))).toEqual([404, 'api_key_not_found']);
     expect((await whoami(headers)).status).toBe(200);
   });
 
-  test('403 for a key with a permission that the caller lacks, which goes on working', async () => {
-    const { headers, keyId } = await makeWorkspace();
-    // A second administrator, so that nothing else refuses it.
+  test('403 for a key with a permission that the caller lacks, which stays valid', async () => {
+    const { headers, keyId } = await createWorkspace();
+    // A second key with every permission, so that the first is not the last one.
     await createKey({}, headers);
     const keyWriter = await createKey({ permissions: ['api_keys:write', 'videos:read'] }, headers);
     const asWriter = as(keyWriter, headers['x-svc-workspace']);
@@ -255,22 +259,22 @@ describe('revoking', () => {
     await revoke(keyWriter.id, asWriter).expect(204);
   });
 
-  test('409 for the last key with every permission, although another may write keys', async () => {
-    const { headers, keyId } = await makeWorkspace();
+  test('409 for the last key with every permission, even if another key can write keys', async () => {
+    const { headers, keyId } = await createWorkspace();
     await createKey({ permissions: ['api_keys:write'] }, headers);
     expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
   });
 
-  test('409 when the keys with every permission that stay expire earlier', async () => {
-    const { headers, keyId } = await makeWorkspace();
-    const brief = await createKey({ expiresAt: new Date(Date.now() + 60_000).toISOString() }, headers);
-    const asBrief = as(brief, headers['x-svc-workspace']);
-    expect(code(await revoke(keyId, asBrief))).toEqual([409, 'last_admin_key']);
-    await revoke(brief.id, asBrief).expect(204);
+  test('409 when every other key with every permission expires earlier', async () => {
+    const { headers, keyId } = await createWorkspace();
+    const shortLived = await createKey({ expiresAt: new Date(Date.now() + 60_000).toISOString() }, headers);
+    const asShortLived = as(shortLived, headers['x-svc-workspace']);
+    expect(code(await revoke(keyId, asShortLived))).toEqual([409, 'last_admin_key']);
+    await revoke(shortLived.id, asShortLived).expect(204);
   });
 
-  test('a key stays when the one that created it is revoked, and shows which that was', async () => {
-    const { headers, keyId } = await makeWorkspace();
+  test('a key outlives the key that created it, and still names it', async () => {
+    const { headers, keyId } = await createWorkspace();
     const child = await createKey({}, headers);
     await revoke(keyId, headers).expect(204);
     const { body } = await list('', as(child, headers['x-svc-workspace']));
@@ -280,13 +284,13 @@ describe('revoking', () => {
     ]);
   });
 
-  test('409 for the last key that may write keys, whatever others there are', async () => {
-    const { headers, keyId } = await makeWorkspace();
+  test('409 for the last key that can write keys, whatever other keys exist', async () => {
+    const { headers, keyId } = await createWorkspace();
     await createKey({ permissions: ['api_keys:read', 'videos:write'] }, headers);
     const expired = await createKey({}, headers);
     await expire(expired.id);
-    const gone = await createKey({}, headers);
-    await revoke(gone.id, headers).expect(204);
+    const revoked = await createKey({}, headers);
+    await revoke(revoked.id, headers).expect(204);
     expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
     expect((await whoami(headers)).status).toBe(200);
 
@@ -299,8 +303,8 @@ describe('revoking', () => {
     ]);
   });
 
-  test('other keys go freely, expired ones too', async () => {
-    const { headers } = await makeWorkspace();
+  test('204 for any other key, also an expired one', async () => {
+    const { headers } = await createWorkspace();
     const reader = await createKey({ permissions: ['videos:read'] }, headers);
     const expired = await createKey({}, headers);
     await expire(expired.id);
@@ -308,22 +312,22 @@ describe('revoking', () => {
     await revoke(expired.id, headers).expect(204);
   });
 
-  test('of the last two keys that revoke each other at once, one stays', async () => {
+  test('when the last two keys revoke each other concurrently, one stays', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const { headers, keyId } = await makeWorkspace();
+      const { headers, keyId } = await createWorkspace();
       const second = await createKey({}, headers);
       const secondHeaders = as(second, headers['x-svc-workspace']);
-      const answers = await Promise.all([revoke(second.id, headers), revoke(keyId, secondHeaders)]);
-      // The loser is refused as the last one, or is revoked before it is asked who it is.
-      const statuses = answers.map((answer) => answer.status);
+      const responses = await Promise.all([revoke(second.id, headers), revoke(keyId, secondHeaders)]);
+      // The other request gets 409, or 401 when its key was revoked before its authentication.
+      const statuses = responses.map((response) => response.status);
       expect(statuses.filter((status) => status === 204)).toHaveLength(1);
       expect(statuses.filter((status) => status === 409 || status === 401)).toHaveLength(1);
-      const alive = await Promise.all([whoami(headers), whoami(secondHeaders)]);
-      expect(alive.map((answer) => answer.status).toSorted()).toEqual([200, 401]);
+      const after = await Promise.all([whoami(headers), whoami(secondHeaders)]);
+      expect(after.map((response) => response.status).toSorted()).toEqual([200, 401]);
     }
   });
 
-  test('waits for no upload ticket that is being made', async () => {
+  test('does not wait for a concurrent upload ticket', async () => {
     const key = await createKey();
     await plane.db.transaction().execute(async (trx) => {
       const { workspaceId } = plane;
@@ -337,7 +341,7 @@ describe('revoking', () => {
   });
 });
 
-describe('the last use', () => {
+describe('lastUsedAt', () => {
   const lastUsed = async (id: string) => {
     const row = await plane.db
       .selectFrom('api_keys')
@@ -347,7 +351,7 @@ describe('the last use', () => {
     return row.last_used_at?.getTime();
   };
 
-  test('is noted, and again once a minute has passed', async () => {
+  test('is stored at most once a minute', async () => {
     const key = await createKey();
     expect(await lastUsed(key.id)).toBeUndefined();
     await whoami(as(key)).expect(200);
@@ -361,7 +365,7 @@ describe('the last use', () => {
     await until(async () => ((await lastUsed(key.id)) ?? 0) > longAgo.getTime());
   });
 
-  test('is not waited for', async () => {
+  test('does not delay requests', async () => {
     const key = await createKey();
     await plane.db.transaction().execute(async (trx) => {
       await trx.selectFrom('api_keys').select('id').where('id', '=', key.id).forUpdate().execute();
@@ -373,13 +377,13 @@ describe('the last use', () => {
 });
 
 describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds', (offset) => {
-  let setRight: () => void;
+  let restore: () => void;
   beforeAll(() => {
-    setRight = shiftClock(offset * 1000);
+    restore = shiftClock(offset * 1000);
   });
-  afterAll(() => setRight());
+  afterAll(() => restore());
 
-  /** A time by the right clock. */
+  /** A time by the clock of the database. */
   const inMinutes = (minutes: number) => new Date(Date.now() + (minutes * 60 - offset) * 1000).toISOString();
 
   test('accepts a key with half an hour left, and refuses one that has expired', async () => {
@@ -395,17 +399,17 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
     expect(await statusInList()).toBe('expired');
   });
 
-  test('makes no key that has expired', async () => {
+  test('creates no expired key', async () => {
     const keys = async () => (await list()).body.data;
     const before = await keys();
-    const answer = await post({ name: 'x', expiresAt: inMinutes(-30) });
-    expect(code(answer)).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe('body/expiresAt');
+    const response = await post({ name: 'x', expiresAt: inMinutes(-30) });
+    expect(code(response)).toEqual([400, 'validation_failed']);
+    expect(response.body.errors[0].field).toBe('body/expiresAt');
     expect(await keys()).toEqual(before);
   });
 
-  test('keeps the last key while it has half an hour left', async () => {
-    const { headers, keyId } = await makeWorkspace();
+  test('does not revoke the last key, which has half an hour left', async () => {
+    const { headers, keyId } = await createWorkspace();
     await plane.db
       .updateTable('api_keys')
       .set({ expires_at: new Date(inMinutes(30)) })
@@ -414,18 +418,18 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
     expect(code(await revoke(keyId, headers))).toEqual([409, 'last_admin_key']);
   });
 
-  test('notes a use again once a minute has passed', async () => {
+  test('stores a use again after a minute', async () => {
     const key = await createKey();
     const longAgo = sql<Date>`now() - interval '61 seconds'`;
     await plane.db.updateTable('api_keys').set({ last_used_at: longAgo }).where('id', '=', key.id).execute();
     await whoami(as(key)).expect(200);
     await until(async () => {
-      const { noted } = await plane.db
+      const { stored } = await plane.db
         .selectFrom('api_keys')
-        .select(sql<boolean>`last_used_at > now() - interval '1 minute'`.as('noted'))
+        .select(sql<boolean>`last_used_at > now() - interval '1 minute'`.as('stored'))
         .where('id', '=', key.id)
         .executeTakeFirstOrThrow();
-      return noted;
+      return stored;
     });
   });
 });

@@ -58,6 +58,16 @@ const fail = (
 ) =>
   plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });
 
+const isWanted = async (videoId: string, attempt: number) =>
+  (await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt })).body.wanted;
+
+/** When the lease of the open attempt expires, in milliseconds. */
+async function leaseEnd(videoId: string): Promise<number> {
+  const open = plane.db.selectFrom('attempts').select('lease_expires_at').where('outcome', 'is', null);
+  const { lease_expires_at } = await open.where('video_id', '=', videoId).executeTakeFirstOrThrow();
+  return lease_expires_at.getTime();
+}
+
 const expireLease = (videoId: string) =>
   plane.db
     .updateTable('attempts')
@@ -215,8 +225,7 @@ describe('engines that fall silent', () => {
     await plane.engine.claim(videoId);
     await expireLease(videoId);
     await commandsFor(videoId, 2);
-    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
-    expect(wanted.body).toEqual({ wanted: false });
+    expect(await isWanted(videoId, 1)).toBe(false);
     expect((await plane.engine.claim(videoId)).attempt).toBe(2);
     await plane.engine.complete(videoId, 1);
     expect((await video(videoId)).status).toBe('processing');
@@ -224,14 +233,26 @@ describe('engines that fall silent', () => {
     expect((await video(videoId)).status).toBe('ready');
   });
 
-  test('progress keeps the lease', async () => {
+  test('progress renews the lease', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
-    await expireLease(videoId);
+    const claimed = await leaseEnd(videoId);
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
+    expect(await leaseEnd(videoId)).toBeGreaterThan(claimed);
     expect((await tryClaim(videoId)).status).toBe(409);
-    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
-    expect(wanted.body.wanted).toBe(true);
+    expect(await isWanted(videoId, 1)).toBe(true);
+  });
+
+  test('progress of an older attempt neither renews the lease nor is shown', async () => {
+    const videoId = await processingVideo();
+    await plane.engine.claim(videoId);
+    await fail(videoId, 1, 'transcode_failed', true);
+    await plane.engine.claim(videoId);
+    const claimed = await leaseEnd(videoId);
+    await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.5 });
+    expect(await leaseEnd(videoId)).toBe(claimed);
+    expect((await video(videoId)).progress).toBe(0);
+    expect([await isWanted(videoId, 1), await isWanted(videoId, 2)]).toEqual([false, true]);
   });
 
   test('after three silent engines the video fails', async () => {

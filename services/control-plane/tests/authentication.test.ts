@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-async function makeKey(changes: Record<string, unknown> = {}): Promise<string> {
+async function createKey(changes: Record<string, unknown> = {}): Promise<string> {
   const secret = newApiKeySecret('live');
   await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
   if (Object.keys(changes).length > 0) {
@@ -57,17 +57,17 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, body }) => {
     ['a garbled key', { authorization: 'Bearer nonsense' }, 'invalid_api_key'],
     ['an unknown key', { authorization: `Bearer ${newApiKeySecret('test')}` }, 'invalid_api_key'],
   ])('401 with %s, also without a workspace header', async (_, headers, code) => {
-    const answer = await call(headers as Record<string, string>);
-    expect(answer.status).toBe(401);
-    expect(answer.body).toMatchObject({ status: 401, code });
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    const response = await call(headers as Record<string, string>);
+    expect(response.status).toBe(401);
+    expect(response.body).toMatchObject({ status: 401, code });
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
   test('401 with a revoked key and with an expired one', async () => {
-    const revoked = await call(withKey(await makeKey({ revoked_at: new Date() })));
+    const revoked = await call(withKey(await createKey({ revoked_at: new Date() })));
     expect([revoked.status, revoked.body.code]).toEqual([401, 'revoked_api_key']);
-    const expired = await call(withKey(await makeKey({ expires_at: new Date(Date.now() - 1) })));
+    const expired = await call(withKey(await createKey({ expires_at: new Date(Date.now() - 1) })));
     expect([expired.status, expired.body.code]).toEqual([401, 'expired_api_key']);
   });
 
@@ -75,24 +75,24 @@ describe.each(OPERATIONS)('$name', ({ method, path, permissions, body }) => {
     const { authorization = '' } = plane.credentials;
     const missing = await call({ authorization });
     expect([missing.status, missing.body.code]).toEqual([400, 'workspace_header_missing']);
-    const foreign = await call({ authorization, 'x-svc-workspace': newId('ws') });
-    expect([foreign.status, foreign.body.code]).toEqual([403, 'workspace_mismatch']);
+    const mismatch = await call({ authorization, 'x-svc-workspace': newId('ws') });
+    expect([mismatch.status, mismatch.body.code]).toEqual([403, 'workspace_mismatch']);
   });
 
-  test('403 without the permission, whatever the input; enough with it alone', async () => {
+  test('403 without the permission, whatever the input; the permission alone suffices', async () => {
     const others = PERMISSIONS.filter((permission) => !permissions.includes(permission));
-    const without = await call(withKey(await makeKey({ permissions: others })));
+    const without = await call(withKey(await createKey({ permissions: others })));
     if (permissions.length === 0) expect(without.status).toBe(200);
     else expect([without.status, without.body.code]).toEqual([403, 'insufficient_permissions']);
-    const only = await call(withKey(await makeKey({ permissions })));
+    const only = await call(withKey(await createKey({ permissions })));
     expect(only.status).toBe(path.includes('/vid_') ? 404 : method === 'post' ? 201 : 200);
   });
 });
 
 describe('resources of another workspace are 404', () => {
   let owner: Record<string, string>;
-  /** A resource of each kind, by the prefix of its paths. */
-  let theirs: Record<string, { id: string; deliveryId?: string }>;
+  /** Resources of the other workspace, by the first segment of their path. */
+  let foreign: Record<string, { id: string; deliveryId?: string }>;
 
   beforeAll(async () => {
     const workspaceId = newId('ws');
@@ -100,16 +100,16 @@ describe('resources of another workspace are 404', () => {
     const secret = newApiKeySecret('live');
     await createFullKey(plane.db, { workspaceId, name: 'Test', secret });
     owner = { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
-    const made = async (path: string, body: object) => {
-      const answer = await request(plane.url).post(`/v1${path}`).set(owner).send(body);
-      expect(answer.status).toBeLessThan(300);
-      return answer.body;
+    const create = async (path: string, body: object) => {
+      const response = await request(plane.url).post(`/v1${path}`).set(owner).send(body);
+      expect(response.status).toBeLessThan(300);
+      return response.body;
     };
-    const { videoId } = await made('/videos/upload-ticket', { filename: 'a.mp4' });
-    const webhook = await made('/webhooks', { url: 'http://127.0.0.1:9/' });
-    const delivery = await made(`/webhooks/${webhook.id}/test`, {});
-    const key = await made('/api-keys', { name: 'Another' });
-    theirs = {
+    const { videoId } = await create('/videos/upload-ticket', { filename: 'a.mp4' });
+    const webhook = await create('/webhooks', { url: 'http://127.0.0.1:9/' });
+    const delivery = await create(`/webhooks/${webhook.id}/test`, {});
+    const key = await create('/api-keys', { name: 'Another' });
+    foreign = {
       videos: { id: videoId },
       webhooks: { id: webhook.id, deliveryId: delivery.id },
       'api-keys': { id: key.id },
@@ -128,31 +128,31 @@ describe('resources of another workspace are 404', () => {
   test.each(OPERATIONS.filter(({ template }) => template.includes('{')))(
     '$name',
     async ({ method, template, body }) => {
-      const { id, deliveryId } = theirs[template.split('/')[1] ?? ''] ?? {};
+      const { id, deliveryId } = foreign[template.split('/')[1] ?? ''] ?? {};
       const path = template.replace('{id}', String(id)).replace('{deliveryId}', String(deliveryId));
-      const answer = await request(plane.url)[method](`/v1${path}`).set(plane.credentials).send(body);
-      expect([answer.status, answer.body.code]).toEqual([404, expect.stringMatching(/^\w+_not_found$/)]);
-      expect(answer.body.code).not.toBe('route_not_found');
+      const response = await request(plane.url)[method](`/v1${path}`).set(plane.credentials).send(body);
+      expect([response.status, response.body.code]).toEqual([404, expect.stringMatching(/^\w+_not_found$/)]);
+      expect(response.body.code).not.toBe('route_not_found');
       await expectUntouched();
     },
   );
 });
 
 test('authentication comes before validation', async () => {
-  const answer = await request(plane.url).post('/v1/videos/upload-ticket').send({ filename: 1 });
-  expect(answer.body.code).toBe('missing_api_key');
+  const response = await request(plane.url).post('/v1/videos/upload-ticket').send({ filename: 1 });
+  expect(response.body.code).toBe('missing_api_key');
 });
 
 test('whoami responds with the workspace and the permissions, never the secret', async () => {
-  const answer = await request(plane.url).get('/v1/auth/whoami').set(plane.credentials);
-  expect(answer.status).toBe(200);
-  expect(answer.body).toMatchObject({
+  const response = await request(plane.url).get('/v1/auth/whoami').set(plane.credentials);
+  expect(response.status).toBe(200);
+  expect(response.body).toMatchObject({
     workspace: { id: plane.workspaceId, name: 'Default' },
     apiKey: { prefix: 'svc_live_', last4: plane.apiKey.slice(-4), environment: 'live' },
     environment: 'live',
     permissions: expect.arrayContaining(['videos:read', 'videos:write']),
   });
-  expect(answer.text).not.toContain(plane.apiKey);
+  expect(response.text).not.toContain(plane.apiKey);
 });
 
 test('only the hash of a key is stored', async () => {

@@ -33,16 +33,16 @@ test('an unreachable server, and one that closes the connection', async () => {
   const free = createHttpServer();
   const port = await listen(free, { host: '127.0.0.1', port: 0, variable: 'PORT' });
   await closeServer(free, 0);
-  const away = openDatabase(openPool(`postgres://u:p@127.0.0.1:${port}/x`, logger));
-  expect(isDatabaseUnavailable(await failureOf(sql`select 1`.execute(away)))).toBe(true);
-  await away.destroy();
+  const unreachable = openDatabase(openPool(`postgres://u:p@127.0.0.1:${port}/x`, logger));
+  expect(isDatabaseUnavailable(await failureOf(sql`select 1`.execute(unreachable)))).toBe(true);
+  await unreachable.destroy();
 
-  const rude = createServer((socket) => socket.destroy());
-  const rudePort = await listen(rude as never, { host: '127.0.0.1', port: 0, variable: 'PORT' });
-  const cut = openDatabase(openPool(`postgres://u:p@127.0.0.1:${rudePort}/x`, logger));
+  const closing = createServer((socket) => socket.destroy());
+  const closingPort = await listen(closing as never, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  const cut = openDatabase(openPool(`postgres://u:p@127.0.0.1:${closingPort}/x`, logger));
   expect(isDatabaseUnavailable(await failureOf(sql`select 1`.execute(cut)))).toBe(true);
   await cut.destroy();
-  rude.close();
+  closing.close();
 });
 
 test('a connection that ends during a query; the pool recovers', async () => {
@@ -63,7 +63,7 @@ test('a connection that ends during a transaction', async () => {
   await until(() => sql`select 1`.execute(db).catch(() => undefined));
 });
 
-test('a server that stops responding; late statements do no harm', async () => {
+test('a server that stops responding; a late begin does not affect later statements', async () => {
   const link = await TcpProxy.startFor(database.url);
   const pool = openPool(link.through(database.url), logger, { responseMs: 300 });
   const silenced = openDatabase(pool);
@@ -98,7 +98,7 @@ test('a migration can take longer than the statement timeout of the role', async
   await patient.destroy();
 });
 
-test('an error of the query itself is not one', async () => {
+test('an error of the query itself is not an unavailable database', async () => {
   expect(isDatabaseUnavailable(await failureOf(sql`select nonsense`.execute(db)))).toBe(false);
   expect(isDatabaseUnavailable('text')).toBe(false);
 });

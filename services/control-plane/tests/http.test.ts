@@ -22,20 +22,25 @@ describe('problems', () => {
     ['another method', () => request(plane.url).put('/v1/videos'), 405, 'method_not_allowed'],
     ['bad JSON', () => ticketRequest().type('json').send('{"filename":'), 400, 'invalid_json'],
     ...['gzip', 'br', 'zstd'].map((encoding): [string, () => request.Test, number, string] => [
-      `a body that is no ${encoding}`,
+      `a body that is not ${encoding}`,
       () => ticketRequest().type('json').set('content-encoding', encoding).send('{"filename":"a.mp4"}'),
       400,
       'invalid_json',
     ]),
     ['deep JSON', () => ticketRequest().type('json').send(nested(21)), 400, 'json_too_deep'],
     [
-      'JSON as deep as it gets',
+      'JSON of the greatest possible depth',
       () => ticketRequest().type('json').send(nested(120_000)),
       400,
       'json_too_deep',
     ],
-    ['JSON just not too deep', () => ticketRequest().type('json').send(nested(20)), 400, 'validation_failed'],
-    ['JSON that is no object', () => ticketRequest().type('json').send('[]'), 400, 'validation_failed'],
+    [
+      'JSON of the greatest accepted depth',
+      () => ticketRequest().type('json').send(nested(20)),
+      400,
+      'validation_failed',
+    ],
+    ['JSON that is not an object', () => ticketRequest().type('json').send('[]'), 400, 'validation_failed'],
     ['no body', () => ticketRequest(), 415, 'unsupported_media_type'],
     ['a form', () => ticketRequest().type('form').send('filename=a.mp4'), 415, 'unsupported_media_type'],
     [
@@ -57,7 +62,7 @@ describe('problems', () => {
       'route_not_found',
     ],
     [
-      'a NUL in a path for everybody',
+      'a NUL in a path without authentication',
       () => request(plane.url).get('/v1/hls/%00/x/360p/0.ts'),
       404,
       'route_not_found',
@@ -75,33 +80,33 @@ describe('problems', () => {
       'missing_api_key',
     ],
     [
-      'no such day',
+      'a day that does not exist',
       () => request(plane.url).get('/v1/videos?createdAfter=2026-02-30T00:00:00Z').set(plane.credentials),
       400,
       'validation_failed',
     ],
   ])('%s', async (_, call, status, code) => {
-    const answer = await call();
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.headers['content-type']).toBe('application/problem+json');
-    expect(answer.headers['cache-control']).toBe('no-store');
-    expect(answer.body).toEqual({
+    const response = await call();
+    expect([response.status, response.body.code]).toEqual([status, code]);
+    expect(response.headers['content-type']).toBe('application/problem+json');
+    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.body).toEqual({
       type: `urn:framelane:problem:${code}`,
       title: expect.any(String),
       status,
       detail: expect.any(String),
       instance: expect.stringMatching(/^\//),
       code,
-      requestId: answer.headers['x-request-id'],
+      requestId: response.headers['x-request-id'],
       ...(code === 'validation_failed' && { errors: expect.any(Array) }),
     });
   });
 
   test.each(['/films', '/v1/films', '/v1/videos/%FF'])(
-    '404 says where there is nothing: %s',
+    '404 names the operation that does not exist: %s',
     async (path) => {
-      const answer = await request(plane.url).get(path);
-      expect(answer.body).toMatchObject({
+      const response = await request(plane.url).get(path);
+      expect(response.body).toMatchObject({
         detail: `There is no operation GET ${path}. Check the method and the path.`,
         instance: path,
       });
@@ -109,8 +114,8 @@ describe('problems', () => {
   );
 
   test('405 lists the allowed methods', async () => {
-    const answer = await request(plane.url).put('/v1/videos');
-    expect(answer.headers.allow).toBe('GET, HEAD');
+    const response = await request(plane.url).put('/v1/videos');
+    expect(response.headers.allow).toBe('GET, HEAD');
   });
 });
 
@@ -146,26 +151,26 @@ describe('health', () => {
   });
 
   test('HEAD works wherever GET does', async () => {
-    const answer = await request(plane.url).head('/v1/videos').set(plane.credentials);
-    expect(answer.status).toBe(200);
+    const response = await request(plane.url).head('/v1/videos').set(plane.credentials);
+    expect(response.status).toBe(200);
   });
 
   test('304 for a cached version', async () => {
-    const ask = (headers: Record<string, string>) =>
+    const send = (headers: Record<string, string>) =>
       request(plane.url)
         .get('/v1/videos')
         .set({ ...plane.credentials, ...headers });
-    const { headers } = await ask({});
-    const again = await ask({ 'if-none-match': headers.etag ?? '' });
+    const { headers } = await send({});
+    const again = await send({ 'if-none-match': headers.etag ?? '' });
     expect([again.status, again.text]).toEqual([304, '']);
-    expect((await ask({ 'if-none-match': 'W/"another"' })).status).toBe(200);
+    expect((await send({ 'if-none-match': 'W/"another"' })).status).toBe(200);
   });
 
   test('readyz names failed checks', async () => {
     const other = await startControlPlane((config) => ({ ...config, requestSeconds: 6 }));
     await other.bus.close();
-    const answer = await request(other.url).get('/readyz');
-    expect([answer.status, answer.body.missing]).toEqual([503, ['queue']]);
+    const response = await request(other.url).get('/readyz');
+    expect([response.status, response.body.missing]).toEqual([503, ['queue']]);
     await other.stop();
   });
 });
@@ -191,17 +196,22 @@ describe('a client that sends its body byte by byte', () => {
   }
 
   test.each([
-    ['that nobody reads', () => plane.url, 'GET /healthz HTTP/1.1', 200],
-    ['to where nothing is', () => plane.url, 'POST /v1/films HTTP/1.1', 404],
+    ['that no handler reads', () => plane.url, 'GET /healthz HTTP/1.1', 200],
+    ['to an unknown path', () => plane.url, 'POST /v1/films HTTP/1.1', 404],
     ['without a key', () => plane.url, 'POST /v1/videos/upload-ticket HTTP/1.1', 401],
-    ['to engines only', () => plane.engine.internalUrl, 'POST /internal/v1/attempts/claim HTTP/1.1', 401],
-  ])('%s: gets its response, and its connection ends', async (_, url, head, status) => {
+    [
+      'to the internal listener',
+      () => plane.engine.internalUrl,
+      'POST /internal/v1/attempts/claim HTTP/1.1',
+      401,
+    ],
+  ])('%s: gets its response and is disconnected', async (_, url, head, status) => {
     const startedAt = performance.now();
     expect(await drip(url(), head)).toMatch(`HTTP/1.1 ${status}`);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  test('that is too slow is disconnected after the timeout', async () => {
+  test('that a handler reads: is disconnected after the timeout', async () => {
     const head = [
       'POST /v1/videos/upload-ticket HTTP/1.1',
       'Content-Type: application/json',

@@ -26,19 +26,19 @@ afterAll(async () => {
   await plane.stop();
   await receiver.stop();
 });
-/** Lets go of what a test holds, should it end before it does. */
+/** Releases the locks of a test that failed before it released them. */
 const releases: (() => Promise<void>)[] = [];
 afterEach(async () => {
   jest.restoreAllMocks();
   await Promise.all(releases.splice(0).map((release) => release()));
 });
 
-/** A workspace of the test's own, asked with one key that may do everything. */
+/** A new workspace for one test, used with a key that has every permission. */
 class Workspace {
   readonly id = newId('ws');
   readonly #headers: Record<string, string>;
 
-  static async make(): Promise<Workspace> {
+  static async create(): Promise<Workspace> {
     const secret = newApiKeySecret('live');
     const workspace = new Workspace(secret);
     await plane.db.insertInto('workspaces').values({ id: workspace.id, name: 'Own' }).execute();
@@ -57,9 +57,10 @@ class Workspace {
   }
 
   async created(path: string, body?: object) {
-    const answer = await this.post(path, body);
-    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
-    return answer.body;
+    const response = await this.post(path, body);
+    if (response.status >= 300)
+      throw new Error(`${path} responded with ${response.status}: ${response.text}`);
+    return response.body;
   }
 
   get(path: string) {
@@ -79,7 +80,7 @@ class Workspace {
     return count;
   }
 
-  /** Changes every key that is known in this workspace. */
+  /** Changes every idempotency key of this workspace. */
   async changeKeys(values: { created_at?: Date; leased_until?: Date }) {
     await plane.db.updateTable('idempotency_keys').set(values).where('workspace_id', '=', this.id).execute();
   }
@@ -88,7 +89,7 @@ class Workspace {
     return this.created('/videos/upload-ticket', { filename: 'a.mp4' });
   }
 
-  /** A video that failed, its file kept. */
+  /** A failed video whose source is still stored. */
   async failedVideo(): Promise<string> {
     const { videoId, uploadToken } = await this.video();
     const { sourceKey } = await plane.engine.upload(uploadToken);
@@ -98,7 +99,7 @@ class Workspace {
       videoId,
       attempt,
       code: 'storage_failed',
-      message: 'The storage was away.',
+      message: 'The storage was unavailable.',
       retryable: false,
     });
     return videoId;
@@ -108,31 +109,30 @@ class Workspace {
     return (await this.created('/webhooks', { url: receiver.url })).id;
   }
 
-  /** What there is to count of deliveries. */
   async deliveries(webhookId: string): Promise<{ id: string; nextAttemptAt: string | null }[]> {
     return (await this.get(`/webhooks/${webhookId}/deliveries`)).body.data;
   }
 
-  /** Keeps the making of webhooks waiting until told to let go. */
-  async holdWebhooks(): Promise<() => Promise<void>> {
+  /** Blocks the creation of webhooks. The returned function releases it. */
+  async blockWebhooks(): Promise<() => Promise<void>> {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
     const done = plane.db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks:${this.id}`}, 0))`.execute(trx);
-      hold();
+      lock();
       await released;
     });
-    await held;
-    const letGo = () => {
+    await locked;
+    const unblock = () => {
       release();
       return done;
     };
-    releases.push(letGo);
-    return letGo;
+    releases.push(unblock);
+    return unblock;
   }
 }
 
-/** Processes of the database that wait for a lock a test holds. */
+/** Waits until this many database connections wait for a lock; resolves with their process ids. */
 async function waiting(count: number): Promise<number[]> {
   return until(async () => {
     const { rows } = await sql<{ pid: number }>`
@@ -143,17 +143,23 @@ async function waiting(count: number): Promise<number[]> {
   });
 }
 
-const code = (answer: request.Response) => [answer.status, answer.body.code];
-const replayed = (answer: request.Response) => answer.headers['idempotency-replayed'] === 'true';
+const code = (response: request.Response) => [response.status, response.body.code];
+const replayed = (response: request.Response) => response.headers['idempotency-replayed'] === 'true';
 
-/** What each operation needs, how to see how often it was done, and which members of its answer are told once. */
+/** A request to replay. */
 type Trial = {
   path: string;
   body?: object;
-  /** How many times there was an effect. */
+  /** How often the operation had its effect. */
   effects: () => Promise<number>;
 };
-type Preparation = { prepare: (workspace: Workspace) => Promise<Trial>; once?: string[]; renewed?: string[] };
+type Preparation = {
+  prepare: (workspace: Workspace) => Promise<Trial>;
+  /** Members of the first response that a replay lacks. */
+  once?: string[];
+  /** Members that a replay has with new values. */
+  renewed?: string[];
+};
 
 const OPERATIONS: Record<string, Preparation> = {
   'POST /api-keys': {
@@ -209,7 +215,7 @@ const OPERATIONS: Record<string, Preparation> = {
       const before = await secrets();
       return {
         path: `/webhooks/${id}/rotate-secret`,
-        // After a second rotation the first secret would be gone.
+        // A second rotation would replace the first secret here, too.
         effects: async () => Number((await secrets()).previous_secret === before.secret),
       };
     },
@@ -239,14 +245,14 @@ const OPERATIONS: Record<string, Preparation> = {
   },
 };
 
-test('every POST of the contract is among the operations tried here', () => {
+test('every POST of the contract is tested here', () => {
   const posts = keyedOperations().filter(({ method }) => method === 'post');
   expect(Object.keys(OPERATIONS).toSorted()).toEqual(posts.map(({ name }) => name).toSorted());
 });
 
 describe.each(Object.entries(OPERATIONS))('%s', (_, { prepare, once = [], renewed = [] }) => {
-  test('is carried out once, and answered again', async () => {
-    const workspace = await Workspace.make();
+  test('has one effect, and replays its response', async () => {
+    const workspace = await Workspace.create();
     const { path, body, effects } = await prepare(workspace);
     expect(code(await workspace.post(path, body, 'x'.repeat(256)))).toEqual([400, 'validation_failed']);
     const key = randomUUID();
@@ -273,18 +279,18 @@ describe.each(Object.entries(OPERATIONS))('%s', (_, { prepare, once = [], renewe
     expect(await effects()).toBe(1);
   });
 
-  test('of ten at once, at two control planes, one is carried out', async () => {
-    const workspace = await Workspace.make();
+  test('of ten concurrent requests to two control planes, one has an effect', async () => {
+    const workspace = await Workspace.create();
     const { path, body, effects } = await prepare(workspace);
     const key = randomUUID();
     const planes = [plane.url, another.url];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => workspace.post(path, body, key, planes[n % 2])),
     );
-    const carriedOut = answers.filter((answer) => answer.status < 300 && !replayed(answer));
-    expect(carriedOut).toHaveLength(1);
-    for (const answer of answers) {
-      if (answer.status >= 300) expect(code(answer)).toEqual([409, 'idempotency_key_in_use']);
+    const effective = responses.filter((response) => response.status < 300 && !replayed(response));
+    expect(effective).toHaveLength(1);
+    for (const response of responses) {
+      if (response.status >= 300) expect(code(response)).toEqual([409, 'idempotency_key_in_use']);
     }
     expect(await effects()).toBe(1);
     expect(await workspace.count('idempotency_keys')).toBe(1);
@@ -294,28 +300,28 @@ describe.each(Object.entries(OPERATIONS))('%s', (_, { prepare, once = [], renewe
 describe('a key', () => {
   const ticket = { filename: 'a.mp4' };
 
-  test('is good for one path of one workspace', async () => {
-    const [one, other] = [await Workspace.make(), await Workspace.make()];
+  test('belongs to one path of one workspace', async () => {
+    const [one, other] = [await Workspace.create(), await Workspace.create()];
     const key = 'the same';
-    const made = [
+    const created = [
       await one.post('/videos/upload-ticket', ticket, key),
       await other.post('/videos/upload-ticket', ticket, key),
       await one.post('/api-keys', { name: 'A' }, key),
     ];
-    expect(made.map((answer) => [answer.status, replayed(answer)])).toEqual([
+    expect(created.map((response) => [response.status, replayed(response)])).toEqual([
       [201, false],
       [201, false],
       [201, false],
     ]);
     const [a, b] = [await one.video(), await one.video()];
     for (const { videoId } of [a, b]) {
-      const answer = await one.post(`/videos/${videoId}/playback-tokens`, undefined, key);
-      expect([answer.status, replayed(answer)]).toEqual([201, false]);
+      const response = await one.post(`/videos/${videoId}/playback-tokens`, undefined, key);
+      expect([response.status, replayed(response)]).toEqual([201, false]);
     }
   });
 
-  test('does not care for the order of members, spaces or escapes in the path', async () => {
-    const workspace = await Workspace.make();
+  test('matches whatever the order of members, white space and escapes in the path', async () => {
+    const workspace = await Workspace.create();
     const { videoId } = await workspace.video();
     await workspace.post(`/videos/${videoId}/playback-tokens`, { expiresIn: 60, note: { a: 1, b: 2 } }, 'k');
     const again = await workspace
@@ -327,26 +333,26 @@ describe('a key', () => {
 
   test.each([
     ['empty', ''],
-    ['of 256 characters', 'x'.repeat(256)],
-    ['with a letter beyond ASCII', 'cl\u00e9'],
-    ['with a tab', 'a\tb'],
-  ])('that is %s is refused, and nothing is stored', async (_, key) => {
-    const workspace = await Workspace.make();
-    const answer = await workspace.post('/videos/upload-ticket', ticket, key);
-    expect(code(answer)).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe('headers/idempotency-key');
+    ['256 characters long', 'x'.repeat(256)],
+    ['not ASCII', 'cl\u00e9'],
+    ['split by a tab', 'a\tb'],
+  ])('that is %s is 400, and nothing is stored', async (_, key) => {
+    const workspace = await Workspace.create();
+    const response = await workspace.post('/videos/upload-ticket', ticket, key);
+    expect(code(response)).toEqual([400, 'validation_failed']);
+    expect(response.body.errors[0].field).toBe('headers/idempotency-key');
     expect([await workspace.count('videos'), await workspace.count('idempotency_keys')]).toEqual([0, 0]);
   });
 
-  test('of 255 characters is taken', async () => {
-    const workspace = await Workspace.make();
+  test('can have 255 characters', async () => {
+    const workspace = await Workspace.create();
     const key = `${'x '.repeat(127)}~`;
     expect((await workspace.post('/videos/upload-ticket', ticket, key)).status).toBe(201);
     expect(replayed(await workspace.post('/videos/upload-ticket', ticket, key))).toBe(true);
   });
 
-  test('is free again after 24 hours, and removed from the database', async () => {
-    const workspace = await Workspace.make();
+  test('can be used again after 24 hours, and is deleted from the database', async () => {
+    const workspace = await Workspace.create();
     await workspace.post('/videos/upload-ticket', ticket, 'k');
     const hours = (count: number) => new Date(Date.now() - count * 3_600_000);
     await workspace.changeKeys({ created_at: hours(23.9) });
@@ -356,19 +362,22 @@ describe('a key', () => {
     expect([another.status, replayed(another)]).toEqual([201, false]);
     expect(await workspace.count('videos')).toBe(2);
 
+    await workspace.changeKeys({ created_at: hours(23.9) });
+    await plane.maintain('prune-idempotency-keys');
+    expect(await workspace.count('idempotency_keys')).toBe(1);
     await workspace.changeKeys({ created_at: hours(24) });
-    await workspace.post('/videos/upload-ticket', ticket, 'young');
+    await workspace.post('/videos/upload-ticket', ticket, 'recent');
     await plane.maintain('prune-idempotency-keys');
     await until(async () => (await workspace.count('idempotency_keys')) === 1);
-    expect(replayed(await workspace.post('/videos/upload-ticket', ticket, 'young'))).toBe(true);
+    expect(replayed(await workspace.post('/videos/upload-ticket', ticket, 'recent'))).toBe(true);
   });
 });
 
-describe('a request that is under way', () => {
-  test('holds its key', async () => {
-    const workspace = await Workspace.make();
-    const release = await workspace.holdWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+describe('a request in progress', () => {
+  test('leases its key', async () => {
+    const workspace = await Workspace.create();
+    const release = await workspace.blockWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
     await waiting(1);
     const second = await workspace.post('/webhooks', { url: receiver.url }, 'k');
     expect(code(second)).toEqual([409, 'idempotency_key_in_use']);
@@ -380,17 +389,17 @@ describe('a request that is under way', () => {
     expect(replayed(await workspace.post('/webhooks', { url: receiver.url }, 'k'))).toBe(true);
   });
 
-  test('is finished when its client hangs up, and its answer is there for the next time', async () => {
-    const workspace = await Workspace.make();
-    const release = await workspace.holdWebhooks();
+  test('continues when its client disconnects, and a retry gets its response', async () => {
+    const workspace = await Workspace.create();
+    const release = await workspace.blockWebhooks();
     const call = workspace.post('/webhooks', { url: receiver.url }, 'k');
     const end = call.then(
-      () => 'answered',
-      () => 'gone',
+      () => 'response',
+      () => 'disconnected',
     );
     await waiting(1);
     call.abort();
-    expect(await end).toBe('gone');
+    expect(await end).toBe('disconnected');
     await release();
     await until(async () => (await workspace.count('webhook_endpoints')) === 1);
     const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
@@ -399,10 +408,10 @@ describe('a request that is under way', () => {
     expect(await workspace.count('webhook_endpoints')).toBe(1);
   });
 
-  test('has no effect when it loses the database, and its key is free at once', async () => {
-    const workspace = await Workspace.make();
-    const release = await workspace.holdWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+  test('has no effect when its database connection ends, and releases its key at once', async () => {
+    const workspace = await Workspace.create();
+    const release = await workspace.blockWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
     const [pid] = await waiting(1);
     await sql`select pg_terminate_backend(${pid})`.execute(plane.db);
     expect((await first).status).toBe(503);
@@ -412,13 +421,13 @@ describe('a request that is under way', () => {
     expect(await workspace.count('webhook_endpoints')).toBe(1);
   });
 
-  test('that takes longer than its lease has no effect once another has its key', async () => {
-    const workspace = await Workspace.make();
-    const release = await workspace.holdWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+  test('has no effect when its lease expired and another request took the key', async () => {
+    const workspace = await Workspace.create();
+    const release = await workspace.blockWebhooks();
+    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
     await waiting(1);
     await workspace.changeKeys({ leased_until: new Date(Date.now() - 1) });
-    const second = workspace.post('/webhooks', { url: receiver.url }, 'k').then((answer) => answer);
+    const second = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
     await waiting(2);
     await release();
     expect(code(await first)).toEqual([409, 'idempotency_key_in_use']);
@@ -428,18 +437,18 @@ describe('a request that is under way', () => {
     expect([again.body.id, replayed(again)]).toEqual([(await second).body.id, true]);
   });
 
-  test('that died with its process has no effect and holds its key until the lease is over', async () => {
-    const workspace = await Workspace.make();
-    const release = await workspace.holdWebhooks();
-    const mortal = await SeparateControlPlane.start(plane.databaseUrl);
-    releases.push(() => mortal.kill());
-    const dead = workspace.post('/webhooks', { url: receiver.url }, 'k', mortal.url).then(
-      () => 'answered',
-      () => 'gone',
+  test('has no effect when its process is killed, and its key stays leased until the lease expires', async () => {
+    const workspace = await Workspace.create();
+    const release = await workspace.blockWebhooks();
+    const killed = await SeparateControlPlane.start(plane.databaseUrl);
+    releases.push(() => killed.kill());
+    const dead = workspace.post('/webhooks', { url: receiver.url }, 'k', killed.url).then(
+      () => 'response',
+      () => 'disconnected',
     );
     await waiting(1);
-    await mortal.kill();
-    expect(await dead).toBe('gone');
+    await killed.kill();
+    expect(await dead).toBe('disconnected');
     await release();
     await waiting(0);
     const soon = await workspace.post('/webhooks', { url: receiver.url }, 'k');
@@ -451,9 +460,9 @@ describe('a request that is under way', () => {
   });
 });
 
-describe('a refusal', () => {
-  test('that says how things were is repeated in the same words', async () => {
-    const workspace = await Workspace.make();
+describe('an error response', () => {
+  test('caused by the state of a resource is replayed unchanged', async () => {
+    const workspace = await Workspace.create();
     const { videoId } = await workspace.video();
     const first = await workspace.post(`/videos/${videoId}/retry`, undefined, 'k');
     expect(code(first)).toEqual([409, 'video_not_failed']);
@@ -465,13 +474,13 @@ describe('a refusal', () => {
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
 
     const missing = `/videos/${newId('vid')}/retry`;
-    const gone = await workspace.post(missing, undefined, 'k');
-    expect(code(gone)).toEqual([404, 'video_not_found']);
-    expect((await workspace.post(missing, undefined, 'k')).text).toBe(gone.text);
+    const notFound = await workspace.post(missing, undefined, 'k');
+    expect(code(notFound)).toEqual([404, 'video_not_found']);
+    expect((await workspace.post(missing, undefined, 'k')).text).toBe(notFound.text);
   });
 
-  test('of the input, or of what a key may do, is not kept', async () => {
-    const workspace = await Workspace.make();
+  test('caused by invalid input or missing permissions is not stored', async () => {
+    const workspace = await Workspace.create();
     const reader = await workspace.created('/api-keys', { name: 'A', permissions: ['api_keys:write'] });
     const asReader = await request(plane.url)
       .post('/v1/api-keys')
@@ -486,14 +495,14 @@ describe('a refusal', () => {
     expect(code(await workspace.post('/api-keys', past, 'k'))).toEqual([400, 'validation_failed']);
     expect(code(await workspace.post('/api-keys', { name: '' }, 'k'))).toEqual([400, 'validation_failed']);
     expect(await workspace.count('idempotency_keys')).toBe(0);
-    const answer = await workspace.post('/api-keys', { name: 'B', permissions: ['videos:read'] }, 'k');
-    expect([answer.status, replayed(answer)]).toEqual([201, false]);
+    const response = await workspace.post('/api-keys', { name: 'B', permissions: ['videos:read'] }, 'k');
+    expect([response.status, replayed(response)]).toEqual([201, false]);
   });
 
-  test('for something that is away is not kept', async () => {
-    const workspace = await Workspace.make();
+  test('caused by an unavailable dependency is not stored', async () => {
+    const workspace = await Workspace.create();
     const videoId = await workspace.failedVideo();
-    jest.spyOn(plane.objects, 'head').mockRejectedValueOnce(new Error('away'));
+    jest.spyOn(plane.objects, 'head').mockRejectedValueOnce(new Error('unavailable'));
     expect(code(await workspace.post(`/videos/${videoId}/retry`, undefined, 'k'))).toEqual([
       503,
       'unavailable',
@@ -504,13 +513,13 @@ describe('a refusal', () => {
   });
 });
 
-describe('a repeated upload ticket', () => {
+describe('a replayed upload ticket', () => {
   const body = { filename: 'a.mp4' };
   const redeem = (token: string) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
 
-  test('has a fresh token for the same video, and the one before is worth nothing', async () => {
-    const workspace = await Workspace.make();
+  test('has a new token for the same video, and the previous token is invalid', async () => {
+    const workspace = await Workspace.create();
     const tickets = [];
     for (let n = 0; n < 3; n += 1) {
       tickets.push((await workspace.post('/videos/upload-ticket', body, 'k')).body);
@@ -523,8 +532,8 @@ describe('a repeated upload ticket', () => {
     expect((await plane.engine.upload(third.uploadToken)).videoId).toBe(first.videoId);
   });
 
-  test('leaves a transfer alone that has begun', async () => {
-    const workspace = await Workspace.make();
+  test('does not interrupt a transfer in progress', async () => {
+    const workspace = await Workspace.create();
     const first = (await workspace.post('/videos/upload-ticket', body, 'k')).body;
     const transfer = await plane.engine.redeem(first.uploadToken);
     const again = await workspace.post('/videos/upload-ticket', body, 'k');
@@ -535,16 +544,14 @@ describe('a repeated upload ticket', () => {
       transferId: transfer.transferId,
       bytes: 1,
       sha256: 'ab'.repeat(32),
-      contentType: 'video/mp4',
-      fileName: 'a.mp4',
     });
     expect((await workspace.get(`/videos/${first.videoId}`)).body.status).toBe('processing');
   });
 
   test.each<[string, (workspace: Workspace, ticket: { videoId: string; uploadToken: string }) => unknown]>([
-    ['the file has arrived', (_, { uploadToken }) => plane.engine.upload(uploadToken)],
+    ['the upload completed', (_, { uploadToken }) => plane.engine.upload(uploadToken)],
     [
-      'the ticket has expired',
+      'the ticket expired',
       (_, { videoId }) =>
         plane.db
           .updateTable('upload_tickets')
@@ -553,8 +560,8 @@ describe('a repeated upload ticket', () => {
           .execute(),
     ],
     ['the video was deleted', (workspace, { videoId }) => workspace.delete(`/videos/${videoId}`)],
-  ])('is 409 once %s, and makes no other video', async (_, happen) => {
-    const workspace = await Workspace.make();
+  ])('is 409 after %s, and creates no other video', async (_, happen) => {
+    const workspace = await Workspace.create();
     const first = (await workspace.post('/videos/upload-ticket', body, 'k')).body;
     await happen(workspace, first);
     for (let n = 0; n < 2; n += 1) {
@@ -566,20 +573,20 @@ describe('a repeated upload ticket', () => {
   });
 });
 
-test('nothing that is secret, and neither key nor body, is in the database', async () => {
-  const workspace = await Workspace.make();
-  const told: string[] = [];
+test('the database contains no secret, no idempotency key and no request body', async () => {
+  const workspace = await Workspace.create();
+  const sensitive: string[] = [];
   for (const { prepare, once = [], renewed = [] } of Object.values(OPERATIONS)) {
     const { path, body } = await prepare(workspace);
     const key = randomUUID();
     const marked = { ...body, extra: randomUUID() };
     for (let n = 0; n < 2; n += 1) {
-      const answer = await workspace.post(path, marked, key);
-      told.push(...[...once, ...renewed].flatMap((name) => answer.body[name] ?? []));
+      const response = await workspace.post(path, marked, key);
+      sensitive.push(...[...once, ...renewed].flatMap((name) => response.body[name] ?? []));
     }
-    told.push(key, marked.extra);
+    sensitive.push(key, marked.extra);
   }
-  const secrets = told.filter((text) => !/^\d{4}-/.test(text));
+  const secrets = sensitive.filter((text) => !/^\d{4}-/.test(text));
   expect(secrets.length).toBeGreaterThan(20);
   const { rows } = await sql<{ line: string }>`select t::text as line from idempotency_keys t`.execute(
     plane.db,

@@ -78,10 +78,10 @@ describe('an invalid field is named, with a message that says what it must be', 
     ],
     ['/webhooks', { url: 'nonsense' }, 'body/url', 'must be a whole address, such as https://example.com/'],
   ])('POST %s %j', async (path, body, field, message) => {
-    const answer = await post(path, body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors).toEqual([{ field, code: expect.stringMatching(/^[a-zA-Z]+$/), message }]);
-    expect(answer.body.detail).toBe(`The request is invalid: ${field} ${message}.`);
+    const response = await post(path, body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(response.body.errors).toEqual([{ field, code: expect.stringMatching(/^[a-zA-Z]+$/), message }]);
+    expect(response.body.detail).toBe(`The request is invalid: ${field} ${message}.`);
   });
 
   test.each([
@@ -96,9 +96,9 @@ describe('an invalid field is named, with a message that says what it must be', 
     ['/videos?q=%00', 'query/q', 'must not contain the character NUL'],
     ['/auth/usage?from=1999-01-01', 'query/from', `${DAY} or ${TIME}`],
   ])('GET %s', async (path, field, message) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors).toEqual([{ field, code: expect.any(String), message }]);
+    const response = await get(path);
+    expect(response.status).toBe(400);
+    expect(response.body.errors).toEqual([{ field, code: expect.any(String), message }]);
   });
 });
 

@@ -58,7 +58,7 @@ test('does not expire the ticket of a current transfer', async () => {
 
   expect(await statusOf(videoId)).toBe('uploading');
   await plane.engine.report('upload.completed', {
-    ...{ videoId, transferId, bytes: 5, sha256: 'ab'.repeat(32), contentType: null, fileName: null },
+    ...{ videoId, transferId, bytes: 5, sha256: 'ab'.repeat(32) },
   });
   expect(await statusOf(videoId)).toBe('processing');
 });

@@ -165,7 +165,6 @@ describe('videos', () => {
     await plane.engine.complete(videoId, second.attempt);
     await plane.engine.report('upload.completed', {
       ...{ videoId, transferId: transfer.transferId, bytes: 1, sha256: 'ab'.repeat(32) },
-      ...{ contentType: null, fileName: null },
     });
     expect(await counted(before)).toEqual({
       framelane_uploads_completed_total: 1,

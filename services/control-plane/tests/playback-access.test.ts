@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import request from 'supertest';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { hashToken } from '../src/auth/secret-tokens.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { playbackTokenKey, signPlaybackToken } from '../src/playback/playback-token.ts';
-import { hashToken } from '../src/secret-tokens.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 9);

@@ -27,7 +27,7 @@ let receiver: Receiver;
 let exchange: HttpExchange;
 beforeAll(async () => {
   receiver = await Receiver.start();
-  plane = await startControlPlane(asInProduction, {}, { resolveHost: knowsNobody });
+  plane = await startControlPlane(asInProduction, {}, { resolveHost: resolvesNoName });
   exchange = new HttpExchange(plane.url);
 });
 afterAll(async () => {
@@ -42,7 +42,7 @@ function asInProduction(config: ControlPlaneConfig): ControlPlaneConfig {
 }
 
 /** Webhooks reach loopback addresses only, and no name resolves. */
-async function knowsNobody(host: string): Promise<string[]> {
+async function resolvesNoName(host: string): Promise<string[]> {
   throw new HostNotFoundError(host);
 }
 
@@ -51,7 +51,7 @@ async function get(path: string): Promise<{ status: number; body: Buffer }> {
 }
 
 test(
-  `${REQUESTS} requests made from the contract get answers that keep it`,
+  `${REQUESTS} requests generated from the contract get responses that conform to it`,
   async () => {
     const published: object = JSON.parse((await get('/v1/openapi.json')).body.toString('utf8'));
     const operations = contractOperations(published);
@@ -63,23 +63,23 @@ test(
     let succeeded = 0;
 
     /** Sends a sequence in a new workspace. Throws with all requests when a response is wrong. */
-    async function live(steps: Step[]): Promise<void> {
+    async function send(steps: Step[]): Promise<void> {
       const workspace = await PropertyWorkspace.open(plane, receiver.url);
-      const story: string[] = [];
+      const log: string[] = [];
       for (const step of steps) {
         if (step.kind === 'engine') {
-          story.push(`# an engine takes a file in: ${step.outcome}`);
+          log.push(`# an engine receives a file: ${step.outcome}`);
           await workspace.act(step);
           continue;
         }
         const request = workspace.resolve(step.plan);
-        story.push(exchange.toCurl(request));
-        const answer = await exchange.send(request);
+        log.push(exchange.toCurl(request));
+        const response = await exchange.send(request);
         sent += 1;
-        const complaints = violationsOf(step.plan, answer, check);
-        if (complaints.length > 0) throw new Error([...story, ...complaints.map(asRemark)].join('\n'));
-        workspace.learn(answer);
-        if (answer.status >= 300) continue;
+        const violations = violationsOf(step.plan, response, check);
+        if (violations.length > 0) throw new Error([...log, ...violations.map(asComment)].join('\n'));
+        workspace.learn(response);
+        if (response.status >= 300) continue;
         succeeded += 1;
         successful.add(`${request.method} ${step.plan.operation.path}`);
       }
@@ -90,7 +90,7 @@ test(
       // Enough requests, unless a counterexample is being shrunk.
       if (sent >= REQUESTS && !failed) return;
       try {
-        await live(steps);
+        await send(steps);
       } catch (error) {
         failed = true;
         throw error;
@@ -102,7 +102,7 @@ test(
       const replay = `PROPERTY_SEED=${SEED} PROPERTY_PATH=${outcome.counterexamplePath}`;
       throw new Error(`${replay}\n${(outcome.errorInstance as Error).message}`);
     }
-    process.stdout.write(`Requests from the contract: ${sent} sent, ${succeeded} carried out\n`);
+    process.stdout.write(`Requests from the contract: ${sent} sent, ${succeeded} succeeded\n`);
 
     expect((await get('/readyz')).status).toBe(200);
     expect(sent).toBeGreaterThanOrEqual(REQUESTS);
@@ -115,6 +115,6 @@ test(
   60_000 + 100 * REQUESTS,
 );
 
-function asRemark(complaint: string): string {
-  return `# ${complaint.replaceAll('\n', '\n# ')}`;
+function asComment(violation: string): string {
+  return `# ${violation.replaceAll('\n', '\n# ')}`;
 }

@@ -31,15 +31,15 @@ const unknownKey = () => ({ authorization: `Bearer ${newApiKeySecret('live')}` }
 
 async function failOften(address: string): Promise<void> {
   for (let attempt = 0; attempt < FAILURES; attempt++) {
-    const answer = await whoami({ ...unknownKey(), ...from(address) });
-    expect([answer.status, answer.body.code]).toEqual([401, 'invalid_api_key']);
+    const response = await whoami({ ...unknownKey(), ...from(address) });
+    expect([response.status, response.body.code]).toEqual([401, 'invalid_api_key']);
   }
 }
 
 describe('requests of a key', () => {
   test('every response states the remaining requests, also an error', async () => {
     const credentials = await newCredentials();
-    const answers = [
+    const responses = [
       await whoami(credentials),
       await whoami({ ...credentials, 'x-svc-workspace': newId('ws') }),
       await request(plane.url)
@@ -47,9 +47,9 @@ describe('requests of a key', () => {
         .set(credentials),
       await request(plane.url).get('/v1/videos?limit=0').set(credentials),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 403, 404, 400]);
-    for (const { headers } of answers) expect(headers['ratelimit-policy']).toBe(`"key";q=${REQUESTS};w=60`);
-    expect(answers.map(({ headers }) => /r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1])).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([200, 403, 404, 400]);
+    for (const { headers } of responses) expect(headers['ratelimit-policy']).toBe(`"key";q=${REQUESTS};w=60`);
+    expect(responses.map(({ headers }) => /r=(\d+);t=\d+$/.exec(headers.ratelimit ?? '')?.[1])).toEqual([
       '3',
       '2',
       '1',
@@ -60,13 +60,13 @@ describe('requests of a key', () => {
   test('429 above the limit, after authentication and before validation; other keys are not affected', async () => {
     const credentials = await newCredentials();
     for (let n = 0; n < REQUESTS; n++) await whoami(credentials);
-    const answer = await request(plane.url)
+    const response = await request(plane.url)
       .get('/v1/videos?limit=0')
       .set({ authorization: credentials.authorization ?? '' });
-    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limited']);
-    expect(answer.headers['content-type']).toBe('application/problem+json');
-    expect(answer.headers.ratelimit).toMatch(/^"key";r=0;t=\d+$/);
-    const wait = Number(answer.headers['retry-after']);
+    expect([response.status, response.body.code]).toEqual([429, 'rate_limited']);
+    expect(response.headers['content-type']).toBe('application/problem+json');
+    expect(response.headers.ratelimit).toMatch(/^"key";r=0;t=\d+$/);
+    const wait = Number(response.headers['retry-after']);
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(60);
     expect((await whoami(await newCredentials())).status).toBe(200);
@@ -121,14 +121,14 @@ describe('invalid keys', () => {
   });
 
   test('X-Forwarded-For of an untrusted client is ignored', async () => {
-    const distrustful = await plane.startAnother({ trustedProxies: [] });
-    const ask = (address: string) =>
-      request(distrustful.url)
+    const untrusting = await plane.startAnother({ trustedProxies: [] });
+    const send = (address: string) =>
+      request(untrusting.url)
         .get('/v1/auth/whoami')
         .set({ ...unknownKey(), ...from(address) });
-    for (let n = 0; n < FAILURES; n++) await ask(`198.51.100.${n}`);
-    expect((await ask('198.51.100.200')).status).toBe(429);
-    await distrustful.stop();
+    for (let n = 0; n < FAILURES; n++) await send(`198.51.100.${n}`);
+    expect((await send('198.51.100.200')).status).toBe(429);
+    await untrusting.stop();
   });
 });
 
@@ -140,20 +140,20 @@ test('players in web pages can read a 429', async () => {
     request(plane.url).get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`).set(headers);
   for (let n = 0; n < REQUESTS; n++) await playlist(credentials);
   await failOften('203.0.113.9');
-  for (const answer of [
+  for (const response of [
     await playlist(credentials),
     await playlist({ ...unknownKey(), ...from('203.0.113.9') }),
   ]) {
-    expect([answer.status, answer.body.code]).toEqual([429, 'rate_limited']);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
-    expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
+    expect([response.status, response.body.code]).toEqual([429, 'rate_limited']);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-expose-headers']).toContain('Retry-After');
   }
 });
 
 test('a service without limits sends no RateLimit headers', async () => {
   const unlimited = await plane.startAnother({ rateLimits: { requestsPerMinute: 0, failuresPerMinute: 0 } });
-  const answer = await request(unlimited.url).get('/v1/auth/whoami').set(plane.credentials);
-  expect(answer.status).toBe(200);
-  expect(answer.headers).not.toHaveProperty('ratelimit');
+  const response = await request(unlimited.url).get('/v1/auth/whoami').set(plane.credentials);
+  expect(response.status).toBe(200);
+  expect(response.headers).not.toHaveProperty('ratelimit');
   await unlimited.stop();
 });

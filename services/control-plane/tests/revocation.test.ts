@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
-/** Clients that send requests to each of the two processes all the time. */
+/** Concurrent clients of each of the two processes. */
 const CLIENTS = 8;
-/** Responses of every client before the revocation, and again after it. */
-const ANSWERS = 15;
+/** Responses of each client before the revocation, and again after it. */
+const RESPONSES = 15;
 const ROUNDS = 4;
 
 type Call = { sentAt: number; status: number };
@@ -26,12 +26,12 @@ afterAll(async () => {
 });
 
 async function createKey(): Promise<{ id: string; secret: string }> {
-  const answer = await fetch(`${plane.url}/v1/api-keys`, {
+  const response = await fetch(`${plane.url}/v1/api-keys`, {
     method: 'POST',
     headers: { ...plane.credentials, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'To be revoked' }),
   });
-  return (await answer.json()) as { id: string; secret: string };
+  return (await response.json()) as { id: string; secret: string };
 }
 
 /** Sends requests with the key to one control plane until it is stopped. */
@@ -41,9 +41,9 @@ function startClient(url: string, secret: string, stop: AbortSignal): Client {
   const work = async () => {
     while (!stop.aborted) {
       const sentAt = performance.now();
-      const answer = await fetch(`${url}/v1/auth/whoami`, { headers });
-      await answer.arrayBuffer();
-      calls.push({ sentAt, status: answer.status });
+      const response = await fetch(`${url}/v1/auth/whoami`, { headers });
+      await response.arrayBuffer();
+      calls.push({ sentAt, status: response.status });
     }
   };
   return { calls, stopped: work() };
@@ -56,7 +56,7 @@ test('under load on two processes with one database, no request sent after the r
     const clients = processes.flatMap(({ url }) =>
       Array.from({ length: CLIENTS }, () => startClient(url, secret, stop.signal)),
     );
-    await until(async () => clients.every(({ calls }) => calls.length >= ANSWERS));
+    await until(async () => clients.every(({ calls }) => calls.length >= RESPONSES));
 
     const revocation = await fetch(`${processes[round % 2]?.url}/v1/api-keys/${id}`, {
       method: 'DELETE',
@@ -66,11 +66,11 @@ test('under load on two processes with one database, no request sent after the r
     expect(revocation.status).toBe(204);
 
     const sentAfter = ({ calls }: Client) => calls.filter(({ sentAt }) => sentAt > revokedAt);
-    await until(async () => clients.every((client) => sentAfter(client).length >= ANSWERS));
+    await until(async () => clients.every((client) => sentAfter(client).length >= RESPONSES));
     stop.abort();
     await Promise.all(clients.map(({ stopped }) => stopped));
     for (const client of clients) {
-      expect(client.calls.slice(0, ANSWERS).every(({ status }) => status === 200)).toBe(true);
+      expect(client.calls.slice(0, RESPONSES).every(({ status }) => status === 200)).toBe(true);
       expect([...new Set(sentAfter(client).map(({ status }) => status))]).toEqual([401]);
     }
   }

@@ -37,11 +37,11 @@ async function signedVideo(): Promise<string> {
 const tokenOf = async (url: string, videoId: string): Promise<string> =>
   (await request(url).post(`/v1/videos/${videoId}/playback-tokens`).set(plane.credentials)).body.token;
 
-/** Fetches the content key with a token; resolves with its bytes, or the status. */
+/** Fetches the content key with a token; resolves with the key in hex, or the status of an error. */
 async function play(url: string, videoId: string, token: string): Promise<string | number> {
   const path = `/v1/hls/${plane.workspaceId}/${videoId}/key?token=${token}`;
-  const answer = await request(url).get(path).responseType('blob');
-  return answer.status === 200 ? answer.body.toString('hex') : answer.status;
+  const response = await request(url).get(path).responseType('blob');
+  return response.status === 200 ? response.body.toString('hex') : response.status;
 }
 
 async function insertWebhook(secret: string, previousSecret: string): Promise<string> {
@@ -88,7 +88,7 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   }
   await plane.stopAlone();
 
-  // As every hour: the first control plane may have moved values back while both ran.
+  // The hourly step: while both ran, the first control plane may have resealed values with the old secret.
   await second.maintain('reseal-secrets');
   const { service } = resealing(new SealingKeys(after, [before]));
   await until(async () => {
@@ -108,7 +108,7 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   await third.stop();
 });
 
-test('an interrupted run is finished by the next; a value that no secret opens stays, and is logged', async () => {
+test('the next run finishes an interrupted one; a value that no secret opens stays, and is logged', async () => {
   const old = new SealingKeys(before);
   const ids = Array.from({ length: 250 }, () => newId('vid'));
   const lost = newId('vid');
@@ -125,14 +125,14 @@ test('an interrupted run is finished by the next; a value that no secret opens s
 
   const rotated = new SealingKeys(after, [before]);
   let sealed = 0;
-  const dying = Object.assign(new SealingKeys(after, [before]), {
+  const failing = Object.assign(new SealingKeys(after, [before]), {
     seal: async (value: Uint8Array) => {
       sealed += 1;
-      if (sealed > 120) throw new Error('The process dies');
+      if (sealed > 120) throw new Error('The process ended');
       return rotated.seal(value);
     },
   });
-  await expect(resealing(dying).service.reseal()).rejects.toThrow('dies');
+  await expect(resealing(failing).service.reseal()).rejects.toThrow('ended');
   const { service, events } = resealing(rotated);
   expect((await service.pending()).contentKeys).toBe(131);
   await Promise.all([service.reseal(), resealing(rotated).service.reseal()]);

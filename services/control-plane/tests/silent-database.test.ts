@@ -18,22 +18,22 @@ afterAll(async () => {
 });
 
 /** The status and the seconds of a response. */
-async function ask(path: string): Promise<{ status: number; seconds: number }> {
-  const begun = performance.now();
+async function get(path: string): Promise<{ status: number; seconds: number }> {
+  const startedAt = performance.now();
   const { status } = await fetch(plane.url + path, { headers: plane.credentials });
-  return { status, seconds: (performance.now() - begun) / 1000 };
+  return { status, seconds: (performance.now() - startedAt) / 1000 };
 }
 
 test('while the database does not respond, requests fail soon, and they succeed when it responds again', async () => {
-  expect((await ask('/v1/videos')).status).toBe(200);
+  expect((await get('/v1/videos')).status).toBe(200);
 
   link.silence();
-  const [list, ready, healthy] = await Promise.all(['/v1/videos', '/readyz', '/healthz'].map(ask));
+  const [list, ready, healthy] = await Promise.all(['/v1/videos', '/readyz', '/healthz'].map(get));
   expect([list?.status, ready?.status, healthy?.status]).toEqual([503, 503, 200]);
   expect(list?.seconds).toBeLessThan(12);
   expect(ready?.seconds).toBeLessThan(4.5);
 
   link.resume();
-  await until(async () => (await ask('/readyz')).status === 200);
-  expect((await ask('/v1/videos')).status).toBe(200);
+  await until(async () => (await get('/readyz')).status === 200);
+  expect((await get('/v1/videos')).status).toBe(200);
 });

@@ -91,7 +91,24 @@ describe('requesting a ticket', () => {
   });
 });
 
+async function expireLease(videoId: string): Promise<void> {
+  await plane.db
+    .updateTable('upload_tickets')
+    .set({ lease_expires_at: new Date(Date.now() - 1000) })
+    .where('video_id', '=', videoId)
+    .execute();
+}
+
+/** When the lease of a ticket expires, in milliseconds. */
+async function leaseEnd(videoId: string): Promise<number> {
+  const ticket = plane.db.selectFrom('upload_tickets').select('lease_expires_at');
+  const { lease_expires_at } = await ticket.where('video_id', '=', videoId).executeTakeFirstOrThrow();
+  return lease_expires_at?.getTime() ?? 0;
+}
+
 describe('redeeming a token', () => {
+  const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
+    plane.engine.report('upload.progress', { videoId, transferId });
   const redeem = (token: string, contentLength: number | null = null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
@@ -119,6 +136,46 @@ describe('redeeming a token', () => {
     expect([replay.status, replay.body.code]).toEqual([401, 'upload_token_used']);
   });
 
+  test('a token that is used while its redemption waits is refused', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    await expireLease(videoId);
+    const { redeemed } = await plane.db.transaction().execute(async (trx) => {
+      await sql`select from workspaces where id = ${plane.workspaceId} for no key update`.execute(trx);
+      const redeemed = redeem(uploadToken);
+      await until(async () => {
+        const { rows } = await sql`
+          select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(plane.db);
+        return rows.length > 0;
+      });
+      const upload = { videoId, transferId, bytes: 5, sha256: '11'.repeat(32) };
+      await plane.engine.report('upload.completed', upload);
+      return { redeemed };
+    });
+    const { status, body } = await redeemed;
+    expect([status, body.code]).toEqual([401, 'upload_token_used']);
+  });
+
+  test('progress renews the lease of its own transfer only, until the token is used', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    const older = await plane.engine.redeem(uploadToken);
+    const leased = await leaseEnd(videoId);
+    await progress(older);
+    expect(await leaseEnd(videoId)).toBeGreaterThan(leased);
+
+    await expireLease(videoId);
+    const { transferId } = await plane.engine.redeem(uploadToken);
+    const successor = { videoId, transferId };
+    const redeemed = await leaseEnd(videoId);
+    await progress(older);
+    expect(await leaseEnd(videoId)).toBe(redeemed);
+    const file = { bytes: 5, sha256: '11'.repeat(32) };
+    await plane.engine.report('upload.completed', { ...successor, ...file });
+    await progress(successor);
+    expect(await leaseEnd(videoId)).toBe(redeemed);
+  });
+
   test('the release of an older transfer leaves the present one alone', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const older = await plane.engine.redeem(uploadToken);
@@ -140,14 +197,9 @@ describe('redeeming a token', () => {
     const complete = ({ transferId }: RedeemTicketResponse, sha256: string) =>
       plane.engine.report('upload.completed', {
         ...{ videoId, transferId, bytes: 5, sha256: sha256.repeat(32) },
-        ...{ contentType: null, fileName: null },
       });
     const late = await plane.engine.redeem(uploadToken);
-    await plane.db
-      .updateTable('upload_tickets')
-      .set({ lease_expires_at: new Date(Date.now() - 1000) })
-      .where('video_id', '=', videoId)
-      .execute();
+    await expireLease(videoId);
     const successor = await plane.engine.redeem(uploadToken);
     await store(successor, 'mine!');
     await complete(successor, 'aa');
@@ -170,19 +222,13 @@ describe('redeeming a token', () => {
   test('the ticket of a transfer that fell silent is free again; its late completion changes nothing', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const silent = await plane.engine.redeem(uploadToken);
-    await plane.db
-      .updateTable('upload_tickets')
-      .set({ lease_expires_at: new Date(Date.now() - 1000) })
-      .where('video_id', '=', videoId)
-      .execute();
+    await expireLease(videoId);
     const present = await plane.engine.redeem(uploadToken);
     await plane.engine.report('upload.completed', {
       videoId,
       transferId: silent.transferId,
       bytes: 5,
       sha256: '00'.repeat(32),
-      contentType: null,
-      fileName: null,
     });
     const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     expect(video.body.status).toBe('uploading');
@@ -303,7 +349,7 @@ test('who guesses tokens is sent away with 429 after a while; good ones of the s
 });
 
 describe('completing a transfer', () => {
-  const FILE = { bytes: 5, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const FILE = { bytes: 5, sha256: '11'.repeat(32) };
   const statusOf = async (videoId: string) =>
     (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body.status;
 
@@ -407,7 +453,7 @@ describe('a control plane whose clock is wrong', () => {
 test('completing the upload twice starts one transcode', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.upload(uploadToken);
-  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32), contentType: null, fileName: null };
+  const again = { videoId, transferId, bytes: 7, sha256: '11'.repeat(32) };
   await plane.engine.report('upload.completed', again);
   const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
   expect(body).toMatchObject({ status: 'processing', size: 1_000_000, storageBytes: 1_000_000 });

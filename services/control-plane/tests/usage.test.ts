@@ -143,7 +143,6 @@ describe('storage and minutes', () => {
     await plane.engine.complete(videoId, first.attempt);
     await plane.engine.report('upload.completed', {
       ...{ videoId, transferId: transfer.transferId, bytes: 1_000_000, sha256: 'ab'.repeat(32) },
-      ...{ contentType: null, fileName: null },
     });
     expect((await usage()).transcodedMinutes).toBe(0.333);
   });

@@ -143,8 +143,6 @@ describe('POST /videos/:id/retry', () => {
       transferId,
       bytes: 5,
       sha256: 'cd'.repeat(32),
-      contentType: null,
-      fileName: null,
     });
     expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'upload_expired' } });
   });

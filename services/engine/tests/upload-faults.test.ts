@@ -264,15 +264,13 @@ describe('a body that arrives byte by byte and is not read', () => {
 });
 
 describe('the lease of a ticket', () => {
-  test('is renewed during the upload, with the bytes so far', async () => {
+  test('is renewed during the upload', async () => {
     ticket.leaseSeconds = 1;
-    const sent = FORM.subarray(0, 1_000_000);
-    const client = await beginUpload(sent, null);
+    const client = await beginUpload(FORM.subarray(0, 1_000_000), null);
     const renewal = await until(() =>
-      engine.events('upload.progress').find(({ data }) => data.videoId === ticket.videoId && data.bytes > 0),
+      engine.events('upload.progress').find(({ data }) => data.videoId === ticket.videoId),
     );
-    expect(renewal.data).toMatchObject({ transferId: ticket.transferId });
-    expect(renewal.data.bytes).toBeLessThanOrEqual(sent.byteLength);
+    expect(renewal.data).toEqual({ videoId: ticket.videoId, transferId: ticket.transferId });
     client.sendChunk(FORM.subarray(1_000_000));
     client.send('0\r\n\r\n');
     expect((await client.response()).status).toBe(202);

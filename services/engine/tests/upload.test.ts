@@ -77,8 +77,6 @@ describe('a valid upload', () => {
       transferId: expect.stringMatching(/^xfr_/),
       bytes: file.byteLength,
       sha256: createHash('sha256').update(file).digest('hex'),
-      contentType: 'video/mp4',
-      fileName: 'My clip.mp4',
     });
     expect(engine.controlPlane.releases.filter(({ videoId }) => videoId === ticket.videoId)).toEqual([]);
   });
@@ -114,22 +112,20 @@ describe('a valid upload', () => {
   });
 
   test.each([
-    ['../../../../etc/passwd', '../../../../etc/passwd'],
-    ['..', '..'],
-    ['/dev/null', '/dev/null'],
-    ['-i evil;$(reboot)`id`|.mp4', '-i evil;$(reboot)`id`|.mp4'],
-    ['nul\u0000tab\tbell\u0007.mp4', 'nultabbell.mp4'],
-    ['видео 🎬.mp4', 'видео 🎬.mp4'],
-    [`${'x'.repeat(254)}🎬.mp4`, `${'x'.repeat(254)}\ufffd`],
-    ['x'.repeat(5_000), 'x'.repeat(255)],
-  ])('is stored under our own name whatever its own is (%#)', async (fileName, reported) => {
+    '../../../../etc/passwd',
+    '..',
+    '/dev/null',
+    '-i evil;$(reboot)`id`|.mp4',
+    'nul\u0000tab\tbell\u0007.mp4',
+    'видео 🎬.mp4',
+    'x'.repeat(5_000),
+  ])('is stored under the key of its transfer, whatever its file name is (%#)', async (fileName) => {
     // The headers of a part carry control characters only in encoded form.
     const encoded = Buffer.from(fileName).toString('hex').replace(/../g, '%$&');
     const head = filePartHead('@').replace('filename="@"', `filename*=UTF-8''${encoded}`);
     const response = await upload(joined(head, FILE, '\r\n', CLOSING_BOUNDARY));
     expect(response.status).toBe(202);
     expect((await stored()).equals(FILE)).toBe(true);
-    expect(completed()?.fileName).toBe(reported);
   });
 });
 

@@ -1,5 +1,5 @@
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 import type { Environment, KeyPrefix } from '../db/schema.ts';
-import { hashToken, randomBase62 } from '../secret-tokens.ts';
 
 /** 43 base62 characters carry 256 bits. */
 const SECRET_LENGTH = 43;

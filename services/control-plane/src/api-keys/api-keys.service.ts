@@ -2,6 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
+import type { VerifiedKey } from '../auth/authentication.ts';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { ApiKeyRow, Environment, Permission } from '../db/schema.ts';
@@ -23,9 +24,6 @@ import { RequestCoalescing } from './request-coalescing.ts';
 
 /** RFC 3339 has years of four digits; an offset can lead beyond them. */
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
-
-/** A key that has been checked, with the name of its workspace. */
-export type VerifiedKey = UsedKey;
 
 /** What a new key is to be. */
 export type NewApiKey = {
@@ -54,7 +52,7 @@ export class ApiKeysService {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #lastUse: LastUse;
-  readonly #lookups = new RequestCoalescing<VerifiedKey | undefined>();
+  readonly #lookups = new RequestCoalescing<UsedKey | undefined>();
 
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
@@ -77,7 +75,7 @@ export class ApiKeysService {
     return key;
   }
 
-  #lookUp(hash: Buffer): Promise<VerifiedKey | undefined> {
+  #lookUp(hash: Buffer): Promise<UsedKey | undefined> {
     return this.#lookups.get(hash.toString('base64'), () => findKeyByHash(this.#db, hash));
   }
 

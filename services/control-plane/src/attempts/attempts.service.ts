@@ -6,10 +6,10 @@ import type { SealingKeys } from '@framelane/contracts/sealing';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
-import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { UsageService } from '../usage/usage.service.ts';
@@ -48,7 +48,7 @@ export class AttemptsService {
   readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #contact: EngineContact;
+  readonly #leaseGrace: LeaseGrace;
   readonly #settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
 
   constructor(deps: {
@@ -58,7 +58,7 @@ export class AttemptsService {
     usage: UsageService;
     logger: Logger;
     metrics: Metrics;
-    contact: EngineContact;
+    leaseGrace: LeaseGrace;
     settings: { leaseSeconds: number; retryBackoffSeconds: number; contentKeys: SealingKeys };
   }) {
     this.#db = deps.db;
@@ -67,7 +67,7 @@ export class AttemptsService {
     this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
-    this.#contact = deps.contact;
+    this.#leaseGrace = deps.leaseGrace;
     this.#settings = deps.settings;
   }
 
@@ -154,7 +154,7 @@ export class AttemptsService {
 
   /** Ends attempts whose engine fell silent. Safe on several instances. */
   async endSilent(): Promise<void> {
-    if (!this.#contact.hasLasted(this.#settings.leaseSeconds)) return;
+    if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
     await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
   }
 

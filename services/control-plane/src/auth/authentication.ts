@@ -1,10 +1,13 @@
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
-import type { ApiKeysService, VerifiedKey } from '../api-keys/api-keys.service.ts';
+import type { ApiKeyRow } from '../db/schema.ts';
 import { type Authenticate, missingApiKey } from '../http/request-validation.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
 import type { RequestLimit } from '../rate-limits/request-limit.ts';
+
+/** The key of an authenticated request, with the name of its workspace. */
+export type VerifiedKey = ApiKeyRow & { workspace_name: string };
 
 declare global {
   namespace Express {
@@ -20,7 +23,7 @@ declare global {
  * permissions (403). Too many refused keys make a 429 of the 401.
  */
 export function authentication(
-  keys: ApiKeysService,
+  keys: { verify(secret: string): Promise<VerifiedKey> },
   limits: { requests: RequestLimit; failures: FailureLimit },
 ): Authenticate {
   return async (req, permissions) => {

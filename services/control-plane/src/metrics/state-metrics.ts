@@ -4,13 +4,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import pTimeout from 'p-timeout';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
-import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { TranscodeCommands } from '../attempts/commands.service.ts';
-import type { Maintenance } from '../background/maintenance.ts';
 import type { Backlog } from '../db/due-rows.ts';
-import type { ResealingService } from '../sealed-values/resealing.service.ts';
-import type { ObjectPurges } from '../videos/object-purges.service.ts';
-import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
 
 /** Time limit for reading the database or the broker; Prometheus gives up after ten seconds. */
 const TIMEOUT_MS = 3000;
@@ -18,10 +12,10 @@ const TIMEOUT_MS = 3000;
 type Sources = {
   pool: pg.Pool;
   bus: MessageBus;
-  attempts: AttemptsService;
-  background: readonly (TranscodeCommands | ObjectPurges | Maintenance)[];
-  webhookDeliveries: WebhookDeliveriesService;
-  resealing: ResealingService;
+  attempts: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
+  background: readonly { name: string; backlog(): Promise<Backlog> }[];
+  webhookDeliveries: { backlog(): Promise<{ due: Backlog; scheduled: number }> };
+  resealing: { pending(): Promise<{ contentKeys: number; webhookSecrets: number }> };
   logger: Logger;
 };
 

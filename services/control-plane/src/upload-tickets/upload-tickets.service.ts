@@ -5,11 +5,11 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
+import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
-import type { EngineContact } from '../engine-events/engine-contact.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { hashToken, randomBase62 } from '../secret-tokens.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
@@ -70,7 +70,7 @@ export class UploadTicketsService {
   readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
-  readonly #contact: EngineContact;
+  readonly #leaseGrace: LeaseGrace;
   readonly #limits: { maxBytes: number; leaseSeconds: number };
   readonly #workspaceLimits: { count: number; bytes: number };
   readonly #testVideoHours: number;
@@ -81,7 +81,7 @@ export class UploadTicketsService {
     lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
-    contact: EngineContact;
+    leaseGrace: LeaseGrace;
     limits: { maxBytes: number; leaseSeconds: number };
     /** Of the uploads that one workspace has under way. */
     workspaceLimits: { count: number; bytes: number };
@@ -92,7 +92,7 @@ export class UploadTicketsService {
     this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
-    this.#contact = deps.contact;
+    this.#leaseGrace = deps.leaseGrace;
     this.#limits = deps.limits;
     this.#workspaceLimits = deps.workspaceLimits;
     this.#testVideoHours = deps.testVideoHours;
@@ -209,7 +209,7 @@ export class UploadTicketsService {
 
   /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
-    const transfers = this.#contact.hasLasted(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
+    const transfers = this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
     await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#lifecycle.transaction(async (trx) => {
         const video = await this.#lifecycle.lock(trx, videoId);

@@ -30,7 +30,7 @@ const SEGMENT_BYTES = 500_000;
 /** Warm-up rounds. */
 const WARM_UPS = 2;
 
-/** `share` is the part of the requests that is enough to measure this case. */
+/** `share` is the fraction of the requests that suffices to measure this case. */
 type Request = Pick<Task, 'method' | 'body'> & { name: string; path: string; share?: number };
 
 const REQUESTS: Request[] = [
@@ -66,10 +66,10 @@ const { values: options } = parseArgs({
 const database = await createTestDatabase();
 const objects = await mkdtemp(join(tmpdir(), 'bench-api-'));
 const generator = fork(join(import.meta.dirname, 'support/load-generator.ts'));
-const gaveUp = once(generator, 'exit').then(() => {
+const generatorFailed = once(generator, 'exit').then(() => {
   throw new Error('The load generator failed; see the lines above');
 });
-gaveUp.catch(() => {});
+generatorFailed.catch(() => {});
 const running: Contestant[] = [];
 try {
   const ours = await startOurs();
@@ -133,17 +133,17 @@ async function fill(): Promise<void> {
   await writeFile(segment, randomBytes(SEGMENT_BYTES));
 }
 
-async function compare(request: Request, rivals: Record<keyof Round, Contestant>): Promise<Round[]> {
+async function compare(request: Request, servers: Record<keyof Round, Contestant>): Promise<Round[]> {
   // Warms up compilers and connection pools.
   for (let time = 0; time < WARM_UPS; time += 1) {
-    await measure(rivals.ours, request);
-    await measure(rivals.bare, request);
+    await measure(servers.ours, request);
+    await measure(servers.bare, request);
   }
   const rounds: Round[] = [];
   for (let round = 0; round < Number(options.rounds); round += 1) {
     const oursFirst = round % 2 === 0;
-    const first = await measure(oursFirst ? rivals.ours : rivals.bare, request);
-    const second = await measure(oursFirst ? rivals.bare : rivals.ours, request);
+    const first = await measure(oursFirst ? servers.ours : servers.bare, request);
+    const second = await measure(oursFirst ? servers.bare : servers.ours, request);
     rounds.push(oursFirst ? { ours: first, bare: second } : { ours: second, bare: first });
   }
   return rounds;
@@ -168,25 +168,25 @@ async function measure(server: Contestant, request: Request): Promise<Measured> 
 }
 
 async function shoot(task: Task): Promise<Load> {
-  const answer = once(generator, 'message');
+  const response = once(generator, 'message');
   generator.send(task);
-  const [load] = await Promise.race([answer, gaveUp]);
+  const [load] = await Promise.race([response, generatorFailed]);
   return load;
 }
 
 function summarise(name: string, rounds: readonly Round[]) {
   const middle = (value: (round: Round) => number) => median(rounds.map(value));
-  const of = (who: keyof Round) => ({
-    perSecond: middle((round) => round[who].perSecond),
-    p50: middle((round) => round[who].p50),
-    p95: middle((round) => round[who].p95),
-    p99: middle((round) => round[who].p99),
-    cpuMicros: middle((round) => round[who].cpuMicros),
+  const medians = (server: keyof Round) => ({
+    perSecond: middle((round) => round[server].perSecond),
+    p50: middle((round) => round[server].p50),
+    p95: middle((round) => round[server].p95),
+    p99: middle((round) => round[server].p99),
+    cpuMicros: middle((round) => round[server].cpuMicros),
   });
   return {
     name,
-    ours: of('ours'),
-    bare: of('bare'),
+    ours: medians('ours'),
+    bare: medians('bare'),
     ratio: middle(({ ours, bare }) => ours.perSecond / bare.perSecond),
     cpuRatio: middle(({ ours, bare }) => bare.cpuMicros / ours.cpuMicros),
   };
@@ -195,10 +195,10 @@ function summarise(name: string, rounds: readonly Round[]) {
 function report(results: readonly ReturnType<typeof summarise>[]): void {
   print(line(['', 'requests/s', 'p50 ms', 'p95 ms', 'p99 ms', 'CPU µs', 'ratio', 'CPU ratio']));
   for (const { name, ours, bare, ratio, cpuRatio } of results) {
-    const figures = (who: typeof ours) => [
-      who.perSecond.toFixed(0),
-      ...[who.p50, who.p95, who.p99].map((value) => value.toFixed(1)),
-      who.cpuMicros.toFixed(0),
+    const figures = (measured: typeof ours) => [
+      measured.perSecond.toFixed(0),
+      ...[measured.p50, measured.p95, measured.p99].map((value) => value.toFixed(1)),
+      measured.cpuMicros.toFixed(0),
     ];
     print(line([name, ...figures(ours), ratio.toFixed(2), cpuRatio.toFixed(2)]));
     print(line(['  bare', ...figures(bare)]));

@@ -17,13 +17,13 @@ export type DocumentedResponse = {
 
 type Example = { value?: { code?: string }; $ref?: string };
 type Media = { example?: { code?: string }; examples?: Record<string, Example> };
-type Answer = { $ref?: string; content?: Record<string, Media> };
+type ResponseObject = { $ref?: string; content?: Record<string, Media> };
 type Operation = {
   operationId: string;
   'x-served-by'?: string;
   security: Record<string, string[]>[];
   requestBody?: object;
-  responses: Record<string, Answer>;
+  responses: Record<string, ResponseObject>;
 };
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -35,12 +35,12 @@ export function documentedResponses(): DocumentedResponse[] {
     METHODS.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined || operation['x-served-by'] === 'engine') return [];
-      return Object.entries(operation.responses).map(([status, answer]) => ({
+      return Object.entries(operation.responses).map(([status, response]) => ({
         operationId: operation.operationId,
         method,
         template,
         status: Number(status),
-        codes: codesOf(answer, document),
+        codes: codesOf(response, document),
         apiKey: useOfApiKey(operation),
         takesBody: operation.requestBody !== undefined,
       }));
@@ -54,14 +54,14 @@ export function withUnknownIds(template: string): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? newId('vid'));
 }
 
-function codesOf(answer: Answer, document: object): string[] {
-  const { example, examples = {} } = resolve(answer, document).content?.['application/problem+json'] ?? {};
+function codesOf(response: ResponseObject, document: object): string[] {
+  const { example, examples = {} } = resolve(response, document).content?.['application/problem+json'] ?? {};
   const values = [example, ...Object.values(examples).map((each) => resolve(each, document).value)];
   return values.flatMap((value) => value?.code ?? []);
 }
 
 function useOfApiKey({ security }: Operation): DocumentedResponse['apiKey'] {
-  if (!security.some((way) => 'apiKey' in way)) return 'none';
+  if (!security.some((requirement) => 'apiKey' in requirement)) return 'none';
   return security.length === 1 ? 'required' : 'possible';
 }
 

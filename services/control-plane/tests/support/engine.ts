@@ -51,8 +51,6 @@ export class HandPlayedEngine {
       transferId: transfer.transferId,
       bytes: 1_000_000,
       sha256: 'ab'.repeat(32),
-      contentType: 'video/mp4',
-      fileName: 'holiday.mp4',
     });
     return transfer;
   }

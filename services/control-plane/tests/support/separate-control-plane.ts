@@ -38,8 +38,8 @@ export class SeparateControlPlane {
   /** Kills it; resolves when it has ended. */
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const gone = once(this.#process, 'exit');
+    const ended = once(this.#process, 'exit');
     this.#process.kill('SIGKILL');
-    await gone;
+    await ended;
   }
 }

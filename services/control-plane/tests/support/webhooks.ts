@@ -33,9 +33,9 @@ export class WebhookClient {
   }
 
   async create(body: Record<string, unknown>): Promise<Webhook & { secret: string }> {
-    const answer = await this.call('post', '').send(body);
-    if (answer.status !== 201) throw new Error(`Not registered: ${answer.text}`);
-    return answer.body;
+    const response = await this.call('post', '').send(body);
+    if (response.status !== 201) throw new Error(`Webhook not created: ${response.text}`);
+    return response.body;
   }
 
   async get(id: string): Promise<Webhook> {
@@ -48,9 +48,9 @@ export class WebhookClient {
 
   /** Sends a test event; resolves with the id of its delivery. */
   async test(id: string): Promise<string> {
-    const answer = await this.call('post', `/${id}/test`);
-    if (answer.status !== 202) throw new Error(`Not tested: ${answer.text}`);
-    return answer.body.id;
+    const response = await this.call('post', `/${id}/test`);
+    if (response.status !== 202) throw new Error(`Test event not sent: ${response.text}`);
+    return response.body.id;
   }
 
   /** The newest delivery of this webhook; waits until it is not open. */
@@ -64,16 +64,16 @@ export class WebhookClient {
 
 /** Deletes a video over the API. */
 export async function deleteVideo(plane: TestControlPlane, videoId: string): Promise<void> {
-  const answer = await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
-  if (answer.status !== 204) throw new Error(`Not deleted: ${answer.text}`);
+  const response = await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
+  if (response.status !== 204) throw new Error(`Video not deleted: ${response.text}`);
 }
 
-/** A video that waits for its upload. Deleting it is the simplest way to an event. */
+/** A video that waits for its upload. Its deletion is the simplest event to cause. */
 export async function anyVideo(plane: TestControlPlane): Promise<string> {
   return (await plane.ticket()).videoId;
 }
 
-/** Adds another workspace with a webhook; resolves with the webhook's id. */
+/** Creates another workspace with a webhook; resolves with the id of the webhook. */
 export async function foreignWebhook(plane: TestControlPlane): Promise<string> {
   const workspaceId = newId('ws');
   await plane.db.insertInto('workspaces').values({ id: workspaceId, name: 'Other' }).execute();

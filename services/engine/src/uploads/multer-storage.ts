@@ -4,18 +4,12 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { StorageEngine } from 'multer';
 import { storageFailed } from './upload-problems.ts';
 
-/** Maximum length of a stored file name or content type. */
-const DECLARED_LENGTH = 255;
-
 /** A complete file in the object store. */
 export type StoredSource = {
   /** Counted while the file arrived. */
   bytes: number;
   /** Lower-case hex. */
   sha256: string;
-  /** As the client declared them, without control characters and cut to a bounded length. */
-  contentType: string | null;
-  fileName: string | null;
 };
 
 type IncomingFile = Parameters<StorageEngine['_handleFile']>[1];
@@ -65,7 +59,7 @@ export class MulterStorage implements StorageEngine {
     callback(null);
   }
 
-  async #store({ stream, originalname, mimetype }: IncomingFile): Promise<StoredSource> {
+  async #store({ stream }: IncomingFile): Promise<StoredSource> {
     const meter = this.#meter;
     // Multer reports both cases itself, before the object store notices them.
     stream.once('limit', () => meter.destroy(new Error('The file is too large')));
@@ -81,12 +75,7 @@ export class MulterStorage implements StorageEngine {
     } catch (error) {
       throw storageFailed(error);
     }
-    return {
-      bytes: meter.bytes,
-      sha256: meter.sha256(),
-      contentType: sanitized(mimetype),
-      fileName: sanitized(originalname),
-    };
+    return { bytes: meter.bytes, sha256: meter.sha256() };
   }
 }
 
@@ -119,13 +108,4 @@ class Meter extends Transform {
   sha256(): string {
     return this.#hash.digest('hex');
   }
-}
-
-function sanitized(text: string): string | null {
-  return (
-    text
-      .replace(/\p{Cc}/gu, '')
-      .slice(0, DECLARED_LENGTH)
-      .toWellFormed() || null
-  );
 }

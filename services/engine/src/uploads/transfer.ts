@@ -208,7 +208,7 @@ export class Transfer {
 
   async #renewLease(): Promise<void> {
     try {
-      await this.#deps.bus.publish(createMessage('upload.progress', { ...this.#ids, bytes: this.bytes }));
+      await this.#deps.bus.publish(createMessage('upload.progress', this.#ids));
     } catch (error) {
       this.#deps.logger.warn('upload.progress_unsent', { ...this.#ids, error });
     }

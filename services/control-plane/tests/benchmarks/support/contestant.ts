@@ -28,16 +28,16 @@ export class Contestant {
 
   /** CPU time used so far, in microseconds. */
   async cpuMicros(): Promise<number> {
-    const answer = once(this.#process, 'message');
+    const response = once(this.#process, 'message');
     this.#process.send('cpu');
-    const [{ cpuMicros }] = await answer;
+    const [{ cpuMicros }] = await response;
     return cpuMicros;
   }
 
   async stop(): Promise<void> {
-    const gone = once(this.#process, 'exit');
+    const ended = once(this.#process, 'exit');
     this.#process.disconnect();
-    await gone;
+    await ended;
   }
 }
 

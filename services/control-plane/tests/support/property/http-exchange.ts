@@ -10,7 +10,7 @@ export type WireRequest = {
   body: Buffer | undefined;
 };
 
-/** The timeout of a response. */
+/** The time limit of a response. */
 const LIMIT_MS = 30_000;
 
 class StaleConnectionError extends Error {
@@ -28,13 +28,13 @@ export class HttpExchange {
     this.#origin = origin;
   }
 
-  /** Resolves with the response; rejects without one in time. */
-  async send(wanted: WireRequest): Promise<ReceivedResponse> {
+  /** Resolves with the response; rejects after the timeout. */
+  async send(wire: WireRequest): Promise<ReceivedResponse> {
     try {
-      return await this.#sendOver(this.#agent, wanted);
+      return await this.#sendOver(this.#agent, wire);
     } catch (error) {
       // A persistent connection can end while idle. A request that breaks connections also breaks a new one.
-      if (error instanceof StaleConnectionError) return this.#sendOver(new Agent(), wanted);
+      if (error instanceof StaleConnectionError) return this.#sendOver(new Agent(), wire);
       throw error;
     }
   }
@@ -88,13 +88,13 @@ const SHOWN_BYTES = 600;
 function quoted(bytes: Buffer): string {
   const shown = bytes.subarray(0, SHOWN_BYTES);
   const rest = bytes.byteLength - shown.byteLength;
-  const note = rest > 0 ? ` # and ${rest} bytes more` : '';
+  const comment = rest > 0 ? ` # and ${rest} bytes more` : '';
   const plain = shown.every((byte) => byte >= 0x20 && byte < 0x7f);
-  if (plain) return `'${shown.toString().replaceAll("'", `'\\''`)}'${note}`;
+  if (plain) return `'${shown.toString().replaceAll("'", `'\\''`)}'${comment}`;
   const escaped = [...shown].map((byte) =>
     byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c
       ? String.fromCharCode(byte)
       : `\\x${byte.toString(16).padStart(2, '0')}`,
   );
-  return `$'${escaped.join('')}'${note}`;
+  return `$'${escaped.join('')}'${comment}`;
 }

@@ -33,7 +33,7 @@ export class PropertyWorkspace {
       await workspace.#call('POST', '/videos/upload-ticket', { filename: `${outcome}.mp4` });
       await workspace.act({ kind: 'engine', outcome, nth: 0 });
     }
-    await workspace.#call('POST', '/videos/upload-ticket', { filename: 'waits.mp4' });
+    await workspace.#call('POST', '/videos/upload-ticket', { filename: 'pending.mp4' });
     const { id: webhook } = await workspace.#call('POST', '/webhooks', { url: webhookUrl });
     await workspace.#call('POST', `/webhooks/${webhook}/test`);
     return workspace;
@@ -67,15 +67,15 @@ export class PropertyWorkspace {
 
   /** Remembers values of a response: ids, cursors, tokens, secrets, tags. */
   learn({ headers, body }: ReceivedResponse): void {
-    if (headers.etag) this.#note('etag', headers.etag);
+    if (headers.etag) this.#remember('etag', headers.etag);
     if (!headers['content-type']?.startsWith('application/json')) return;
-    const answer = JSON.parse(body.toString('utf8') || 'null');
-    if (answer?.openapi) return;
-    if (typeof answer?.uploadToken === 'string') this.#uploads.push(answer);
-    this.#learnFrom(answer);
+    const response = JSON.parse(body.toString('utf8') || 'null');
+    if (response?.openapi) return;
+    if (typeof response?.uploadToken === 'string') this.#uploads.push(response);
+    this.#learnFrom(response);
   }
 
-  /** Uploads the file of a ticket, and completes or fails the transcode. An expired ticket changes nothing. */
+  /** Uploads a file with one of the tickets, and completes or fails the transcode. With an expired ticket, nothing happens. */
   async act({ outcome, nth }: EngineStep): Promise<void> {
     const upload = this.#uploads.splice(nth % Math.max(1, this.#uploads.length), 1)[0];
     const workspaceId = this.#known.ws[0] ?? '';
@@ -92,7 +92,7 @@ export class PropertyWorkspace {
     const { attempt } = await engine.claim(videoId);
     if (outcome === 'failed') {
       await objects.put(source, Buffer.from('source'), 'video/mp4');
-      const failure = { code: 'not_a_video', message: 'This is no video.', retryable: false } as const;
+      const failure = { code: 'not_a_video', message: 'This is not a video.', retryable: false } as const;
       await engine.report('transcode.failed', { videoId, attempt, ...failure });
       return;
     }
@@ -123,18 +123,18 @@ export class PropertyWorkspace {
   #learnFrom(value: unknown, name = ''): void {
     if (typeof value === 'string') {
       const kind = kindOf(name, value);
-      if (kind) this.#note(kind, value);
+      if (kind) this.#remember(kind, value);
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, item] of Object.entries(value)) this.#learnFrom(item, key);
     }
   }
 
-  #note(kind: Kind, value: string): void {
+  #remember(kind: Kind, value: string): void {
     if (!this.#known[kind].includes(value)) this.#known[kind].push(value);
   }
 
   async #call(method: string, path: string, body?: object): Promise<{ id: string }> {
-    const answer = await fetch(`${this.#plane.url}/v1${path}`, {
+    const response = await fetch(`${this.#plane.url}/v1${path}`, {
       method,
       headers: {
         authorization: `Bearer ${this.#known.secret[0]}`,
@@ -143,9 +143,9 @@ export class PropertyWorkspace {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`${method} ${path} responded with ${await answer.text()}`);
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    this.learn({ status: answer.status, headers: Object.fromEntries(answer.headers), body: bytes });
+    if (!response.ok) throw new Error(`${method} ${path} responded with ${await response.text()}`);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    this.learn({ status: response.status, headers: Object.fromEntries(response.headers), body: bytes });
     return JSON.parse(bytes.toString('utf8'));
   }
 }

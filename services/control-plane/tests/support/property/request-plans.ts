@@ -114,11 +114,11 @@ function pathValues(
   const entries = parameters
     .filter((parameter) => parameter.in === 'path')
     .map((parameter): [string, Arbitrary<Part>] => {
-      const fitting = fittingPart(parameter, values).map((part) =>
+      const valid = validPart(parameter, values).map((part) =>
         typeof part === 'string' ? encodeURIComponent(part) : part,
       );
-      const strange: Arbitrary<Part> = fc.oneof(hostileSegment(), fc.constantFrom(...KINDS).chain(known));
-      return [parameter.name, flawed ? fc.oneof(strange, fitting) : fitting];
+      const hostile: Arbitrary<Part> = fc.oneof(hostileSegment(), fc.constantFrom(...KINDS).chain(known));
+      return [parameter.name, flawed ? fc.oneof(hostile, valid) : valid];
     });
   return fc.record(Object.fromEntries(entries));
 }
@@ -132,7 +132,7 @@ function queryPairs(
     .map(({ schema, ...parameter }) => {
       const one =
         schema.type === 'array' ? { ...parameter, schema: schema.items ?? {} } : { ...parameter, schema };
-      const pair = fittingPart(one, values).map((value): [string, Part] => [parameter.name, value]);
+      const pair = validPart(one, values).map((value): [string, Part] => [parameter.name, value]);
       return fc.array(pair, { maxLength: schema.type === 'array' ? 3 : 1 });
     });
   return fc.tuple(...pairs).map((lists) => lists.flat());
@@ -142,12 +142,12 @@ function queryFlaws(operation: ContractOperation, values: SchemaValues): Arbitra
   const parameters = operation.parameters.filter((parameter) => parameter.in === 'query');
   const raw = hostileQuery(parameters.map(({ name }) => name));
   if (parameters.length === 0) return raw;
-  const missing = fc
+  const invalid = fc
     .constantFrom(...parameters)
     .chain(({ name, schema }) =>
-      values.missing(schema).map((value): [string, Part][] => [[name, asText(value)]]),
+      values.invalid(schema).map((value): [string, Part][] => [[name, asText(value)]]),
     );
-  return fc.oneof(raw, missing);
+  return fc.oneof(raw, invalid);
 }
 
 function headerPairs(
@@ -158,12 +158,12 @@ function headerPairs(
   const documented = parameters.filter(({ in: place, name }) => place === 'header' && name !== WORKSPACE);
   const pairs = documented.map((parameter) =>
     fc.array(
-      fittingPart(parameter, values).map((value): [string, Part] => [parameter.name, value]),
+      validPart(parameter, values).map((value): [string, Part] => [parameter.name, value]),
       { maxLength: 1 },
     ),
   );
-  const fitting = fc.tuple(...pairs).map((lists) => lists.flat());
-  if (!flawed) return fitting;
+  const valid = fc.tuple(...pairs).map((lists) => lists.flat());
+  if (!flawed) return valid;
   const names = [
     ...documented.map(({ name }) => name),
     'X-Request-Id',
@@ -171,8 +171,8 @@ function headerPairs(
     'Accept-Encoding',
     'Expect-Not',
   ];
-  const strange = fc.tuple(fc.constantFrom(...names), hostileHeader());
-  return fc.tuple(fitting, fc.array(strange, { minLength: 1, maxLength: 3 })).map((lists) => lists.flat());
+  const hostile = fc.tuple(fc.constantFrom(...names), hostileHeader());
+  return fc.tuple(valid, fc.array(hostile, { minLength: 1, maxLength: 3 })).map((lists) => lists.flat());
 }
 
 const WORKSPACE = 'X-Svc-Workspace';
@@ -208,12 +208,12 @@ function bodies(
     value.map((content) => ({ type: 'application/json', bytes: Buffer.from(JSON.stringify(content)) }));
   if (flawed) {
     return fc.oneof(
-      { weight: 3, arbitrary: json(values.missing(body.schema)) },
+      { weight: 3, arbitrary: json(values.invalid(body.schema)) },
       { weight: 1, arbitrary: hostileBody() },
     );
   }
-  const fitting = json(values.fitting(body.schema));
-  return body.required ? fitting : fc.option(fitting, { nil: undefined });
+  const valid = json(values.valid(body.schema));
+  return body.required ? valid : fc.option(valid, { nil: undefined });
 }
 
 /** An index of a known value; low ones more often, because every workspace has them. */
@@ -222,12 +222,12 @@ function known(kind: Kind): Arbitrary<Part> {
   return nth.map((value) => ({ known: kind, nth: value }));
 }
 
-function fittingPart({ name, schema, example }: Parameter, values: SchemaValues): Arbitrary<Part> {
+function validPart({ name, schema, example }: Parameter, values: SchemaValues): Arbitrary<Part> {
   const special = BY_NAME[name];
   if (special) return special;
   const prefix = String(example).split('_')[0];
   const kind = KINDS.find((each) => each === prefix && String(example).includes('_'));
-  return kind ? known(kind) : values.fitting(schema).map(asText);
+  return kind ? known(kind) : values.valid(schema).map(asText);
 }
 
 function asText(value: unknown): string {

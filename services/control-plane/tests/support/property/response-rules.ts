@@ -5,7 +5,7 @@ import type { RequestPlan } from './request-plans.ts';
 const INTERNALS =
   /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|\b(insert into|update|delete from|select) "|syntax error at or near|violates \S+ constraint|invalid input syntax|invalid byte sequence|ECONN|kysely|pg_/;
 
-/** Errors that every path can respond with, and their codes; the last two are for any body. */
+/** The codes of errors that every path can respond with, by status. */
 const GENERAL: Record<number, string> = {
   404: 'route_not_found',
   405: 'method_not_allowed',

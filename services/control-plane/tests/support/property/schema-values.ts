@@ -6,7 +6,7 @@ import { hostileJson, hostileText, PROTOTYPE_NAMES } from './hostile-values.ts';
 const MANY = 4;
 
 /** A pattern that excludes only some characters. */
-const LEAVES_OUT = /^\^\[\^[^\]]*\]\*\$$/;
+const EXCLUDES = /^\^\[\^[^\]]*\]\*\$$/;
 
 /** Generates values from schemas. `urls` generates texts of the format `uri`. */
 export class SchemaValues {
@@ -17,15 +17,15 @@ export class SchemaValues {
   }
 
   /** Valid values. */
-  fitting(schema: Schema): Arbitrary<unknown> {
+  valid(schema: Schema): Arbitrary<unknown> {
     const { allOf, anyOf, oneOf, ...rest } = schema;
-    if (allOf) return this.fitting(Object.assign({}, rest, ...allOf));
+    if (allOf) return this.valid(Object.assign({}, rest, ...allOf));
     const branches = anyOf ?? oneOf;
-    if (branches) return fc.oneof(...branches.map((branch) => this.fitting({ ...rest, ...branch })));
+    if (branches) return fc.oneof(...branches.map((branch) => this.valid({ ...rest, ...branch })));
     if ('const' in schema) return fc.constant(schema.const);
     if (schema.enum) return fc.constantFrom(...schema.enum);
     if (Array.isArray(schema.type)) {
-      return fc.oneof(...schema.type.map((type) => this.fitting({ ...schema, type })));
+      return fc.oneof(...schema.type.map((type) => this.valid({ ...schema, type })));
     }
     switch (schema.type) {
       case 'null':
@@ -46,12 +46,12 @@ export class SchemaValues {
   }
 
   /** Values that are invalid in one place, or of another type. */
-  missing(schema: Schema): Arbitrary<unknown> {
-    const ways = [hostileJson(), ...edges(schema).map((value) => fc.constant(value))];
-    if (schema.type === 'string') ways.push(hostileText());
-    if (schema.items) ways.push(this.#spoiledArray(schema.items));
-    if (schema.type === 'object') ways.push(this.#spoiledObject(schema), this.#spoiledObject(schema));
-    return fc.oneof(...ways);
+  invalid(schema: Schema): Arbitrary<unknown> {
+    const options = [hostileJson(), ...edges(schema).map((value) => fc.constant(value))];
+    if (schema.type === 'string') options.push(hostileText());
+    if (schema.items) options.push(this.#invalidArray(schema.items));
+    if (schema.type === 'object') options.push(this.#invalidObject(schema), this.#invalidObject(schema));
+    return fc.oneof(...options);
   }
 
   #text({ format, pattern = '', minLength = 0, maxLength = 60 }: Schema): Arbitrary<string> {
@@ -60,7 +60,7 @@ export class SchemaValues {
     if (format === 'date') return time().map((text) => text.slice(0, 10));
     const rule = new RegExp(pattern, 'u');
     const text =
-      pattern === '' || LEAVES_OUT.test(pattern)
+      pattern === '' || EXCLUDES.test(pattern)
         ? fc.oneof(
             {
               weight: 4,
@@ -80,47 +80,47 @@ export class SchemaValues {
 
   #array({ items = {}, minItems = 0, maxItems = MANY, uniqueItems = false }: Schema): Arbitrary<unknown[]> {
     const bounds = { minLength: minItems, maxLength: Math.min(maxItems, MANY) };
-    return uniqueItems ? fc.uniqueArray(this.fitting(items), bounds) : fc.array(this.fitting(items), bounds);
+    return uniqueItems ? fc.uniqueArray(this.valid(items), bounds) : fc.array(this.valid(items), bounds);
   }
 
   #object(schema: Schema): Arbitrary<object> {
     const { required = [], properties = {}, propertyNames, additionalProperties } = schema;
     const entries = Object.entries(properties).map(([name, property]) => {
-      const entry = this.fitting(property).map((value): [string, unknown][] => [[name, value]]);
+      const entry = this.valid(property).map((value): [string, unknown][] => [[name, value]]);
       return required.includes(name) ? entry : fc.oneof(fc.constant([]), entry);
     });
     const pair =
       typeof additionalProperties === 'object' &&
-      fc.tuple(this.#text(propertyNames ?? {}), this.fitting(additionalProperties));
+      fc.tuple(this.#text(propertyNames ?? {}), this.valid(additionalProperties));
     return fc
       .tuple(fc.tuple(...entries), pair ? fc.array(pair, { maxLength: MANY }) : fc.constant([]))
       .map(([known, more]) => Object.fromEntries([...known.flat(), ...more]));
   }
 
-  #spoiledArray(items: Schema): Arbitrary<unknown[]> {
+  #invalidArray(items: Schema): Arbitrary<unknown[]> {
     return fc.oneof(
-      fc.array(this.fitting(items), { minLength: MANY, maxLength: 120 }),
-      this.fitting(items).map((item) => [item, item]),
-      this.missing(items).map((item) => [item]),
+      fc.array(this.valid(items), { minLength: MANY, maxLength: 120 }),
+      this.valid(items).map((item) => [item, item]),
+      this.invalid(items).map((item) => [item]),
     );
   }
 
-  #spoiledObject(schema: Schema): Arbitrary<object> {
+  #invalidObject(schema: Schema): Arbitrary<object> {
     const names = [...Object.keys(schema.properties ?? {}), ...PROTOTYPE_NAMES, 'unknown'];
-    const spoiled = fc.constantFrom(...names).chain((name) => {
+    const invalid = fc.constantFrom(...names).chain((name) => {
       const property = schema.properties?.[name];
-      return fc.tuple(fc.constant(name), property ? this.missing(property) : hostileJson());
+      return fc.tuple(fc.constant(name), property ? this.invalid(property) : hostileJson());
     });
     return fc.oneof(
       // One property is invalid.
       fc
-        .tuple(this.fitting(schema), spoiled)
+        .tuple(this.valid(schema), invalid)
         .map(([whole, [name, value]]) =>
           Object.fromEntries([...Object.entries(whole as object), [name, value]]),
         ),
       // One is missing.
       fc
-        .tuple(this.fitting(schema), fc.nat())
+        .tuple(this.valid(schema), fc.nat())
         .map(([whole, nth]) =>
           Object.fromEntries(
             Object.entries(whole as object).filter((_, index, all) => index !== nth % all.length),

@@ -3,10 +3,10 @@ import { metricsEndpoint } from '@framelane/service-kit/metrics';
 import { problemHandler, requestId, routeNotFound } from '@framelane/service-kit/middleware';
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type Express } from 'express';
-import type { Context } from '../context.ts';
-import { translateHttpError } from '../http/problems.ts';
-import { internalApi } from './internal-api.routes.ts';
-import { serviceAuthentication } from './service-authentication.ts';
+import type { Context } from './context.ts';
+import { translateHttpError } from './http/problems.ts';
+import { internalApi } from './internal-api/internal-api.routes.ts';
+import { serviceAuthentication } from './internal-api/service-authentication.ts';
 
 /** The application on the internal listener. */
 export function createInternalApp(context: Context): Express {

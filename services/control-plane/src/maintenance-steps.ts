@@ -1,13 +1,13 @@
 import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { AttemptsService } from '../attempts/attempts.service.ts';
-import type { TranscodeCommands } from '../attempts/commands.service.ts';
-import type { IdempotencyService } from '../idempotency/idempotency.service.ts';
-import type { ResealingService } from '../sealed-values/resealing.service.ts';
-import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
-import type { VideosService } from '../videos/videos.service.ts';
-import type { WebhookDeliveriesService } from '../webhooks/deliveries.service.ts';
-import type { MaintenanceSteps } from './maintenance.ts';
+import type { AttemptsService } from './attempts/attempts.service.ts';
+import type { TranscodeCommands } from './attempts/commands.service.ts';
+import type { MaintenanceSteps } from './background/maintenance.ts';
+import type { IdempotencyService } from './idempotency/idempotency.service.ts';
+import type { ResealingService } from './sealed-values/resealing.service.ts';
+import type { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
+import type { VideosService } from './videos/videos.service.ts';
+import type { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 
 /** How old an unfinished upload to the object store is before it counts as stale, unless its transfer goes on. */
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
