@@ -218,7 +218,7 @@ describe('a good stream', () => {
       server.files = publish(copy);
       // Not the lines that make a playlist one.
       for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
-      const report = judge(await loadPresentation(server.url, { patienceSeconds: 5 }), 'framelane');
+      const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);
     }
   });

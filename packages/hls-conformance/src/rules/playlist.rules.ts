@@ -69,7 +69,8 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     id: 'playlist.attributes',
     level: 'must',
     source: 'RFC 8216 §4.2, §4.3',
-    sentence: 'Attribute lists keep to the grammar, name nothing twice, and have what their tag requires.',
+    sentence:
+      'Attribute lists follow the grammar, have no duplicate names, and have the attributes that their tag requires.',
     check: everyPlaylist(({ lines }, name) =>
       lines.filter(isTag).flatMap((tag) => attributeFindings(tag, name)),
     ),
@@ -78,7 +79,7 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     id: 'playlist.tags-once',
     level: 'must',
     source: 'RFC 8216 §4.3.1.2, §4.3.3, §4.3.5',
-    sentence: 'No tag stands twice that may stand once.',
+    sentence: 'No tag that is allowed once appears twice.',
     check: everyPlaylist(({ lines }, name) => repeatedTags(lines.filter(isTag), name)),
   },
   {
@@ -86,14 +87,14 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3',
     sentence:
-      'Values of tags can be read, every address has the tag that belongs to it and leads somewhere, and tags of master and media playlists do not mix.',
+      'Tag values are valid, every URI is valid and has its tag, and no playlist has tags of both master and media playlists.',
     check: everyPlaylist(structureFindings),
   },
   {
     id: 'playlist.version',
     level: 'must',
     source: 'RFC 8216 §7',
-    sentence: 'EXT-X-VERSION is no less than the features in use need.',
+    sentence: 'EXT-X-VERSION is at least what the features in use require.',
     check: everyPlaylist(versionFindings),
   },
 ];
