@@ -28,7 +28,7 @@ export class Customer {
   /** Waits until a video is ready. Rejects when it fails. */
   async ready(id) {
     const limit = AbortSignal.timeout(READY_LIMIT_MS);
-    return this.#client.api.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
+    return this.#client.api.videos.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
   }
 
   /** Fetches a whole stream and checks it. */

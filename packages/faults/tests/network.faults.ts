@@ -54,7 +54,7 @@ test.each(['cut', 'silence'] as const)('nothing is lost with the broker behind a
   await noneReady(cluster.services);
   cluster.doors.broker.heal();
 
-  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+  for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
 });
 
 describe('an engine that alone is cut off', () => {
@@ -80,7 +80,7 @@ describe('an engine that alone is cut off', () => {
     await until(() => said(engine, 'transcode.abandoned', videoId));
     cluster.doorsOf(engine).broker.heal();
 
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     await engine.ready();
     expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
   });
@@ -91,7 +91,7 @@ describe('an engine that alone is cut off', () => {
 
     for (const door of doors) door.cut();
     await until(() => said(engine, 'transcode.encoded', videoId));
-    const video = await cluster.api.client.waitUntilReady(videoId);
+    const video = await cluster.api.client.videos.waitUntilReady(videoId);
     for (const door of doors) door.heal();
     await until(() =>
       logged(cluster.controlPlanes, 'attempt.result_ignored').some((line) => line.videoId === videoId),
@@ -106,7 +106,7 @@ test.each(['cut', 'silence'] as const)(
   'with PostgreSQL behind a %s requests get 503, and work continues afterwards',
   async (fault) => {
     const ready = await cluster.api.send(clips.short);
-    await cluster.api.client.waitUntilReady(ready);
+    await cluster.api.client.videos.waitUntilReady(ready);
     const ticket = await cluster.api.ticket();
     const running = await cluster.api.send(clips.long);
     await progressing(running);
@@ -124,7 +124,7 @@ test.each(['cut', 'silence'] as const)(
 
     await Promise.all(cluster.services.map((service) => service.ready()));
     expect(await sendOnce(ticket)).toEqual(TAKEN);
-    for (const id of [ticket.videoId, running]) await cluster.api.client.waitUntilReady(id);
+    for (const id of [ticket.videoId, running]) await cluster.api.client.videos.waitUntilReady(id);
   },
 );
 
@@ -162,7 +162,7 @@ test.each(['cut', 'silence'] as const)(
     // The event registers the file; the engine does not learn of it.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
-    await cluster.api.client.waitUntilReady(running);
+    await cluster.api.client.videos.waitUntilReady(running);
     await until(() =>
       logged(cluster.engines, 'transcode.claim_failed').some((line) => line.videoId === begun.videoId),
     );
@@ -170,7 +170,7 @@ test.each(['cut', 'silence'] as const)(
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });
     expect(await sendOnce(late)).toEqual(TAKEN);
-    for (const { videoId } of [begun, late]) await cluster.api.client.waitUntilReady(videoId);
+    for (const { videoId } of [begun, late]) await cluster.api.client.videos.waitUntilReady(videoId);
   },
 );
 
