@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from './run-program.ts';
 
@@ -14,7 +14,13 @@ export async function installPackage(name: string, directory: string): Promise<v
   await runProgram(process.execPath, [join(ROOT, 'infra', 'publish', 'build-package.js'), name]);
   const tarballs = join(directory, 'tarballs');
   await mkdir(tarballs);
-  const folders = [join(source, 'dist'), ...(await dependenciesOf(source))];
+  const folders: string[] = [];
+  for (const folder of [join(source, 'dist'), ...(await dependenciesOf(source))]) {
+    // pnpm links equal files, and npm drops hard links from tarballs.
+    const copy = join(directory, 'sources', String(folders.length));
+    await cp(folder, copy, { recursive: true });
+    folders.push(copy);
+  }
   await runProgram('npm', ['pack', '--ignore-scripts', '--pack-destination', tarballs, ...folders]);
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
   const files = (await readdir(tarballs)).map((file) => join(tarballs, file));
