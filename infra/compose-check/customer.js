@@ -4,7 +4,7 @@ import { FramelaneClient } from '../../packages/acceptance/src/framelane-client.
 import { checkStream, violations } from '../../packages/hls-conformance/src/check.ts';
 
 /** Generous: the machine may be busy, and an engine may be killed meanwhile. */
-const READY_LIMIT_MS = 300_000;
+const READY_TIMEOUT_MS = 300_000;
 
 /** Uses the system like a customer, through its public API. */
 export class Customer {
@@ -27,7 +27,7 @@ export class Customer {
 
   /** Waits until a video is ready. Rejects when it fails. */
   async ready(id) {
-    const limit = AbortSignal.timeout(READY_LIMIT_MS);
+    const limit = AbortSignal.timeout(READY_TIMEOUT_MS);
     return this.#client.api.videos.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
   }
 

@@ -55,7 +55,7 @@ async function check(folder, signal) {
       RABBITMQ_MANAGEMENT_PORT: String(ports.management),
       PUBLIC_URL: `http://localhost:${ports.api}`,
       ENGINE_PUBLIC_URL: target.engineUrl,
-      // Short, so that the loss of an engine is noticed soon.
+      // Short, so that the lease of a killed engine expires soon.
       ATTEMPT_LEASE_SECONDS: '10',
       RETRY_BACKOFF_SECONDS: '1',
       RECONCILE_SECONDS: '2',

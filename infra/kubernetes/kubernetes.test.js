@@ -174,7 +174,7 @@ test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (s
   expect(find('PodDisruptionBudget', service).spec.selector.matchLabels).toEqual({ app: service });
 });
 
-test('engines are counted by the queue they take work from, and by what one takes at once', () => {
+test('engines scale with the length of their queue, by the number of slots of one engine', () => {
   const { spec } = find('ScaledObject', 'engine');
   const [{ metadata, authenticationRef }] = spec.triggers;
   expect(Object.keys(QUEUES)).toContain(metadata.queueName);

@@ -41,8 +41,8 @@ export async function withS3Server(test) {
   process.on('exit', stop);
   try {
     const started = await start(tool, env, join(directory, 'started'));
-    if (started) report(`S3 tests use the server at ${started.S3_TEST_ENDPOINT}, started for them.`);
-    else report('S3 tests use a fake server, for the real one could not be started.');
+    if (started) report(`S3 tests use the server at ${started.S3_TEST_ENDPOINT}, started by S3_TEST_TOOL.`);
+    else report('S3 tests use a fake server, because the real one could not be started.');
     return await test(started ?? {});
   } finally {
     stop();

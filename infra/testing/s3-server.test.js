@@ -50,7 +50,7 @@ const SHOW = `async (env) => console.log(JSON.stringify(env))`;
 test('starts a server for the tests and stops it after them', async () => {
   const { out, err, code } = await finish(runWith({ S3_TEST_TOOL: await tool() }, SHOW));
   expect(JSON.parse(out)).toEqual({ S3_TEST_ENDPOINT: 'http://s3.test', S3_TEST_REGION: 'here' });
-  expect(err).toContain('the server at http://s3.test, started for them');
+  expect(err).toContain('the server at http://s3.test, started by S3_TEST_TOOL');
   expect(await log()).toEqual(['install', 'start', 'stop']);
   expect(code).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** Every problem code (RFC 9457): the HTTP status it has, and the title, which says what it means. */
+/** Every problem code with its HTTP status and title (RFC 9457). */
 export const PROBLEMS = {
   // Any request
   route_not_found: { status: 404, title: 'No Such Route' },
@@ -7,7 +7,7 @@ export const PROBLEMS = {
   internal_error: { status: 500, title: 'Internal Server Error' },
   unavailable: { status: 503, title: 'Service Unavailable' },
 
-  // The input
+  // Request bodies and parameters
   validation_failed: { status: 400, title: 'Invalid Request' },
   invalid_json: { status: 400, title: 'Invalid JSON' },
   json_too_deep: { status: 400, title: 'JSON Nested Too Deep' },
@@ -70,5 +70,5 @@ export const PROBLEMS = {
   attempt_not_claimable: { status: 409, title: 'Attempt Not Claimable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
-/** What programs look at in a problem. Stable, snake_case. */
+/** Identifies the kind of a problem for programs. Stable, snake_case. */
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -19,10 +19,10 @@ export class Api {
   constructor(url: string) {
     this.#url = url;
     const fetchAndRecord = async (request: Request) => {
-      const answer = await fetch(request);
-      if (answer.status >= 500)
-        this.serverErrors.push(`${answer.status} ${request.method} ${new URL(request.url).pathname}`);
-      return answer;
+      const response = await fetch(request);
+      if (response.status >= 500)
+        this.serverErrors.push(`${response.status} ${request.method} ${new URL(request.url).pathname}`);
+      return response;
     };
     this.client = createClient({
       baseUrl: `${url}/v1`,
@@ -54,9 +54,9 @@ export class Api {
 
   /** The content key of a video that is ready. */
   async contentKey(videoId: string): Promise<Buffer> {
-    const answer = await fetch(`${this.#url}/v1/hls/${WORKSPACE_ID}/${videoId}/key`);
-    if (!answer.ok) throw new Error(`The key of ${videoId}: status ${answer.status}`);
-    return Buffer.from(await answer.arrayBuffer());
+    const response = await fetch(`${this.#url}/v1/hls/${WORKSPACE_ID}/${videoId}/key`);
+    if (!response.ok) throw new Error(`The key of ${videoId}: status ${response.status}`);
+    return Buffer.from(await response.arrayBuffer());
   }
 
   playlistOf(videoId: string): string {

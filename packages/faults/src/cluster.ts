@@ -10,7 +10,7 @@ import { Bucket } from './bucket.ts';
 import { MessageTap } from './message-tap.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
-import { WebhookReceiver } from './webhook-receiver.ts';
+import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** Settings of every service. Leases are short, so that they expire soon after a service dies. */
 const SETTINGS = {
@@ -29,11 +29,11 @@ const SETTINGS = {
   ENGINE_PRESET: 'ultrafast',
 };
 
-/** The doors between the parts, each of which can be shut. */
-export type Doors = Record<'database' | 'broker' | 'storage' | 'internal' | 'public' | 'uploads', TcpProxy>;
+/** The proxies between the parts. Each can be cut or silenced. */
+export type Proxies = Record<'database' | 'broker' | 'storage' | 'internal' | 'public' | 'uploads', TcpProxy>;
 
-/** The doors of one service alone; behind each is that of all. */
-type OwnDoors = Record<'broker' | 'internal', TcpProxy>;
+/** The proxies that only one service uses. Each leads to the proxy that all services share. */
+type OwnProxies = Record<'broker' | 'internal', TcpProxy>;
 
 /** Control planes and engines as processes, with their own PostgreSQL, RabbitMQ and S3 server. */
 export class Cluster {
@@ -43,33 +43,34 @@ export class Cluster {
   readonly storage: FakeS3;
   readonly bucket: Bucket;
   readonly tap: MessageTap;
-  readonly doors: Doors;
+  readonly proxies: Proxies;
   readonly controlPlanes: ServiceProcess[];
   readonly engines: ServiceProcess[];
-  readonly receiver: WebhookReceiver;
+  readonly endpoint: WebhookEndpoint;
   readonly api: Api;
   /** Has one work directory for each engine. */
   readonly workDir: string;
   /** In the order of the services. */
-  readonly #ownDoors: readonly OwnDoors[];
+  readonly #ownProxies: readonly OwnProxies[];
 
   /**
-   * Starts it all, with a webhook for every event; resolves when uploads are taken. With `anyStorage`, it uses the S3
-   * server at S3_TEST_ENDPOINT if there is one. Without `innerDoors`, all talk to each other directly, and only the
-   * public doors can be shut: for measuring, as this process carries every byte through a door.
+   * Starts all parts and registers a webhook endpoint for all events. Resolves when the cluster accepts uploads. With
+   * `anyStorage`, it uses the S3 server at S3_TEST_ENDPOINT if that is set. Without `innerProxies`, the parts connect to
+   * each other directly, and only the public proxies exist: for benchmarks, because this process forwards every byte that
+   * passes a proxy.
    */
   static async start({
     controlPlanes = 2,
     engines = 2,
     env = {},
     anyStorage = false,
-    innerDoors = true,
+    innerProxies = true,
   } = {}): Promise<Cluster> {
-    const [postgres, rabbitmq, storage, receiver, workDir] = await Promise.all([
+    const [postgres, rabbitmq, storage, endpoint, workDir] = await Promise.all([
       PostgresServer.start(),
       startRabbitMq(),
       FakeS3.start(),
-      WebhookReceiver.start(),
+      WebhookEndpoint.start(),
       mkdtemp(join(tmpdir(), 'framelane-faults-work-')),
     ]);
     const ports = await freePorts(2 * (controlPlanes + engines));
@@ -77,7 +78,7 @@ export class Cluster {
     const controlPlanePorts = Array.from({ length: controlPlanes }, pair);
     const enginePorts = Array.from({ length: engines }, pair);
     const bucket = (anyStorage ? await Bucket.create() : undefined) ?? Bucket.of(storage);
-    const doors: Doors = {
+    const proxies: Proxies = {
       database: await TcpProxy.start(() => [addressOf(postgres.url)]),
       broker: await TcpProxy.start(() => [addressOf(rabbitmq.url)]),
       storage: await TcpProxy.start(() => [addressOf(bucket.settings.S3_ENDPOINT)]),
@@ -85,24 +86,24 @@ export class Cluster {
       public: await TcpProxy.start(() => controlPlanePorts.map(([port]) => local(port))),
       uploads: await TcpProxy.start(() => enginePorts.map(([port]) => local(port))),
     };
-    const ownDoors = await Promise.all(
+    const ownProxies = await Promise.all(
       [...controlPlanePorts, ...enginePorts].map(async () => ({
-        broker: await TcpProxy.start(() => [local(doors.broker.port)]),
-        internal: await TcpProxy.start(() => [local(doors.internal.port)]),
+        broker: await TcpProxy.start(() => [local(proxies.broker.port)]),
+        internal: await TcpProxy.start(() => [local(proxies.internal.port)]),
       })),
     );
-    const reached = (address: string, door: TcpProxy) => (innerDoors ? door.through(address) : address);
+    const reached = (address: string, proxy: TcpProxy) => (innerProxies ? proxy.through(address) : address);
     const common = {
       ...SETTINGS,
       ...bucket.settings,
-      DATABASE_URL: reached(postgres.url, doors.database),
-      S3_ENDPOINT: reached(bucket.settings.S3_ENDPOINT, doors.storage),
-      PUBLIC_URL: `http://127.0.0.1:${doors.public.port}`,
-      ENGINE_PUBLIC_URL: `http://127.0.0.1:${doors.uploads.port}`,
+      DATABASE_URL: reached(postgres.url, proxies.database),
+      S3_ENDPOINT: reached(bucket.settings.S3_ENDPOINT, proxies.storage),
+      PUBLIC_URL: `http://127.0.0.1:${proxies.public.port}`,
+      ENGINE_PUBLIC_URL: `http://127.0.0.1:${proxies.uploads.port}`,
       ...env,
     };
-    const throughOwnDoors = (index: number) => {
-      const { broker, internal } = ownDoors[index] as OwnDoors;
+    const throughOwnProxies = (index: number) => {
+      const { broker, internal } = ownProxies[index] as OwnProxies;
       const { controlPlane, engine } = rabbitmq.serviceUrls;
       return {
         AMQP_URL: reached(index < controlPlanes ? controlPlane : engine, broker),
@@ -114,10 +115,10 @@ export class Cluster {
       rabbitmq,
       storage,
       bucket,
-      receiver,
+      endpoint,
       workDir,
-      doors,
-      ownDoors,
+      proxies,
+      ownProxies,
       controlPlanes: controlPlanePorts.map(
         ([port, internalPort], index) =>
           new ServiceProcess({
@@ -126,7 +127,7 @@ export class Cluster {
             url: `http://127.0.0.1:${port}`,
             env: {
               ...common,
-              ...throughOwnDoors(index),
+              ...throughOwnProxies(index),
               CONTENT_KEY_SECRET: Buffer.alloc(32, 'fault suite').toString('base64'),
               PORT: String(port),
               INTERNAL_PORT: String(internalPort),
@@ -141,7 +142,7 @@ export class Cluster {
             url: `http://127.0.0.1:${port}`,
             env: {
               ...common,
-              ...throughOwnDoors(controlPlanes + index),
+              ...throughOwnProxies(controlPlanes + index),
               ENGINE_PORT: String(port),
               ENGINE_INTERNAL_PORT: String(internalPort),
               ENGINE_WORK_DIR: join(workDir, String(index + 1)),
@@ -153,7 +154,7 @@ export class Cluster {
     try {
       await Promise.all(cluster.services.map((service) => service.start()));
       await cluster.tap.drain();
-      await cluster.api.subscribe(receiver.url);
+      await cluster.api.subscribe(endpoint.url);
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -166,11 +167,11 @@ export class Cluster {
     rabbitmq: RabbitMqNode;
     storage: FakeS3;
     bucket: Bucket;
-    doors: Doors;
-    ownDoors: OwnDoors[];
+    proxies: Proxies;
+    ownProxies: OwnProxies[];
     controlPlanes: ServiceProcess[];
     engines: ServiceProcess[];
-    receiver: WebhookReceiver;
+    endpoint: WebhookEndpoint;
     api: Api;
     workDir: string;
   }) {
@@ -179,11 +180,11 @@ export class Cluster {
     this.storage = parts.storage;
     this.bucket = parts.bucket;
     this.tap = new MessageTap(parts.rabbitmq.url);
-    this.doors = parts.doors;
-    this.#ownDoors = parts.ownDoors;
+    this.proxies = parts.proxies;
+    this.#ownProxies = parts.ownProxies;
     this.controlPlanes = parts.controlPlanes;
     this.engines = parts.engines;
-    this.receiver = parts.receiver;
+    this.endpoint = parts.endpoint;
     this.api = parts.api;
     this.workDir = parts.workDir;
   }
@@ -192,9 +193,9 @@ export class Cluster {
     return [...this.controlPlanes, ...this.engines];
   }
 
-  /** The doors that this service alone goes through. */
-  doorsOf(service: ServiceProcess): OwnDoors {
-    return this.#ownDoors[this.services.indexOf(service)] as OwnDoors;
+  /** The proxies that only this service uses. */
+  proxiesOf(service: ServiceProcess): OwnProxies {
+    return this.#ownProxies[this.services.indexOf(service)] as OwnProxies;
   }
 
   /** All output of all services. */
@@ -205,14 +206,14 @@ export class Cluster {
   /** Kills all processes and removes their files. */
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
-    const doors = [this.doors, ...this.#ownDoors].flatMap((some) => Object.values(some));
-    await Promise.all(doors.map((door) => door.stop()));
+    const proxies = [this.proxies, ...this.#ownProxies].flatMap((some) => Object.values(some));
+    await Promise.all(proxies.map((proxy) => proxy.stop()));
     await this.bucket.remove();
     await Promise.all([
       this.postgres.remove(),
       this.rabbitmq.remove(),
       this.storage.stop(),
-      this.receiver.stop(),
+      this.endpoint.stop(),
       rm(this.workDir, { recursive: true, force: true }),
     ]);
   }

@@ -11,7 +11,7 @@ export async function leaks(cluster: Cluster, videoIds: readonly string[]): Prom
   await cluster.tap.drain();
   const haystacks = new Map([
     ['the log', cluster.log],
-    ['a webhook', cluster.receiver.bodies.join('\n')],
+    ['a webhook', cluster.endpoint.bodies.join('\n')],
     ['a message', cluster.tap.bodies.join('\n')],
     ['storage', [...(await cluster.bucket.objects()).keys()].join('\n')],
     ...(await readTables(cluster.postgres.url)),

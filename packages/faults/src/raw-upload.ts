@@ -2,7 +2,7 @@ import { CLOSING_BOUNDARY, filePartHead } from '@framelane/test-kit/multipart';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 
 /** Some responses come only after a timeout of the services. */
-const RESPONSE_LIMIT_SECONDS = 90;
+const RESPONSE_TIMEOUT_SECONDS = 90;
 
 /** The response to an upload: its status and, for a refusal, its error code. */
 export type Outcome = { status: number; code: string | undefined };
@@ -39,7 +39,7 @@ export async function sendRaw(port: number, upload: RawUpload): Promise<Outcome>
 }
 
 export async function outcomeOf(client: RawClient): Promise<Outcome> {
-  const { status, body } = await client.response(RESPONSE_LIMIT_SECONDS);
+  const { status, body } = await client.response(RESPONSE_TIMEOUT_SECONDS);
   return { status, code: body.code as string | undefined };
 }
 

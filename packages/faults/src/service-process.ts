@@ -57,9 +57,9 @@ export class ServiceProcess {
   /** Whether /readyz responds with success. */
   async isReady(): Promise<boolean> {
     try {
-      const answer = await fetch(`${this.url}/readyz`);
-      await answer.body?.cancel();
-      return answer.ok;
+      const response = await fetch(`${this.url}/readyz`);
+      await response.body?.cancel();
+      return response.ok;
     } catch {
       return false;
     }

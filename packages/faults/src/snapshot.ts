@@ -67,9 +67,9 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
     jobDirectories,
     objects,
     unfinishedUploads,
-    sentBytes: cluster.doors.public.bytesBack,
-    delivered: [...cluster.receiver.events.values()],
-    reusedEventIds: [...cluster.receiver.reusedIds],
+    sentBytes: cluster.proxies.public.bytesToClients,
+    delivered: [...cluster.endpoint.events.values()],
+    reusedEventIds: [...cluster.endpoint.reusedIds],
     died: cluster.services.filter(({ ownDeaths }) => ownDeaths > 0).map(({ name }) => name),
     serverErrors: cluster.api.serverErrors,
   };

@@ -72,7 +72,7 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
   return [
     ...strays.map((key) => `4: ${key} is orphaned`),
     ...missing.map((key) => `2: ${key} is missing`),
-    ...sourceless.map(({ id }) => `4: ${id} has not exactly one source`),
+    ...sourceless.map(({ id }) => `4: ${id} does not have exactly one source`),
     ...unfinishedUploads.map((key) => `4: the multipart upload of ${key} is unfinished`),
   ];
 }
@@ -92,12 +92,14 @@ function wrongEvents(state: Snapshot): string[] {
   const wrong = videos.flatMap(({ id, status, deleted }) => [
     ...atMostOnce(`video.ready of ${id}`, count('video.ready', id)),
     ...atMostOnce(`video.failed of ${id}`, count('video.failed', id)),
-    ...(deleted && count('video.deleted', id) !== 1 ? [`5: ${id} has not one video.deleted event`] : []),
+    ...(deleted && count('video.deleted', id) !== 1
+      ? [`5: ${id} does not have exactly one video.deleted event`]
+      : []),
     ...(!deleted && status === 'ready' && count('video.ready', id) !== 1
-      ? [`5: ${id} has not one video.ready event`]
+      ? [`5: ${id} does not have exactly one video.ready event`]
       : []),
     ...(!deleted && status === 'failed' && count('video.failed', id) !== 1
-      ? [`5: ${id} has not one video.failed event`]
+      ? [`5: ${id} does not have exactly one video.failed event`]
       : []),
   ]);
   const got = new Set(delivered.map(({ id }) => id));
@@ -114,7 +116,7 @@ function wrongEvents(state: Snapshot): string[] {
 }
 
 function atMostOnce(what: string, count: number): string[] {
-  return count > 1 ? [`5: ${count} times ${what}`] : [];
+  return count > 1 ? [`5: ${count} events ${what}, not one`] : [];
 }
 
 /** 6: queues hold no messages but expected dead letters. */
@@ -144,13 +146,13 @@ function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
   const storedBytes = [...objects.values()].reduce((sum, bytes) => sum + bytes, 0);
   return [
     ...(Math.abs(minutes - usage.minutes) > MINUTES_APART * Math.max(ready.size, 1)
-      ? [`8: ${usage.minutes.toFixed(4)} minutes are counted for ${minutes.toFixed(4)}`]
+      ? [`8: ${usage.minutes.toFixed(4)} minutes are counted, not ${minutes.toFixed(4)}`]
       : []),
     ...(storedBytes !== usage.storageBytes
-      ? [`8: ${usage.storageBytes} bytes are counted for ${storedBytes} stored`]
+      ? [`8: ${usage.storageBytes} bytes are counted, but ${storedBytes} are stored`]
       : []),
     ...(usage.bandwidthBytes > sentBytes
-      ? [`8: ${usage.bandwidthBytes} bytes are counted for ${sentBytes} sent`]
+      ? [`8: ${usage.bandwidthBytes} bytes are counted, but only ${sentBytes} were sent`]
       : []),
   ];
 }
@@ -159,6 +161,6 @@ function wrongUsage({ usage, events, objects, sentBytes }: Snapshot): string[] {
 function unexplained({ died, serverErrors }: Snapshot, expected: Expected): string[] {
   return [
     ...died.map((name) => `10: ${name} crashed`),
-    ...(expected.serverErrors ? [] : serverErrors.map((answer) => `10: ${answer}`)),
+    ...(expected.serverErrors ? [] : serverErrors.map((response) => `10: ${response}`)),
   ];
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { Random } from '../src/random.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
@@ -13,7 +13,7 @@ const ROUNDS = 6;
 const UPLOADS_A_ROUND = 3;
 
 const RETRY_MS = 250;
-const MOST_TRIES = 400;
+const MAX_ATTEMPTS = 400;
 
 jest.setTimeout(LOOPS * 600_000);
 
@@ -41,11 +41,11 @@ async function send(path: string): Promise<string> {
 
 /** Retries while the cluster recovers. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (tries === MOST_TRIES) throw error;
+      if (attempt === MAX_ATTEMPTS) throw error;
       await pause(RETRY_MS);
     }
   }
@@ -54,10 +54,10 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
 test('a cluster without faults has no violations', async () => {
   const ids = await Promise.all([send(clips.short), send(clips.short)]);
   for (const id of ids) await cluster.api.client.videos.waitUntilReady(id);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
-test('every accepted video becomes ready, whatever is killed at whatever moment', async () => {
+test('every accepted video becomes ready, whichever process is killed at any moment', async () => {
   const random = new Random(SEED);
   const victims = {
     engine: async () => {
@@ -95,7 +95,7 @@ test('every accepted video becomes ready, whatever is killed at whatever moment'
     videos.push(...(await Promise.all(sending)));
   }
 
-  const wrong = await whatIsWrong(cluster, { serverErrors: true });
+  const wrong = await violationsAtRest(cluster, { serverErrors: true });
   const states = await Promise.all(videos.map((id) => cluster.api.video(id)));
   const lost = states.filter((video) => video?.status !== 'ready');
   const tally = kills.map(({ name, times }) => `${name} ${times}`).join(', ');

@@ -15,7 +15,7 @@ import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, sendRaw } from '../src/raw-upload.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
 
@@ -88,7 +88,7 @@ test('duplicate, late and reordered messages change nothing', async () => {
 
   await publish([...stale, ...stale].map(asSent));
 
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
   expect(await cluster.api.video(videoId)).toEqual(video);
 });
 
@@ -120,18 +120,18 @@ test('duplicate reports count once, and an early report is ignored', async () =>
 
   const all = await reportsOn(first.videoId);
   const completed = all.find(({ type }) => type === 'transcode.completed');
-  if (completed?.type !== 'transcode.completed') throw new Error('Nobody reported that it was done');
+  if (completed?.type !== 'transcode.completed') throw new Error('No transcode.completed message');
   await publish([...all, ...all.map((report) => ({ ...report, id: newId('msg') }))].map(asSent));
   const early = createMessage('transcode.completed', { ...completed.data, videoId: second.videoId });
   await publish([asSent(early)]);
 
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
   expect(await cluster.api.video(first.videoId)).toEqual(video);
   expect(await outcomesOf(cluster, first.videoId)).toEqual(['completed']);
   expect(await statusOf(second.videoId)).toBe('uploading');
   await upload(clips.short, second);
   await cluster.api.client.videos.waitUntilReady(second.videoId);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 test('an unreadable message becomes a dead letter, is logged, and does not block the next one', async () => {
@@ -145,7 +145,7 @@ test('an unreadable message becomes a dead letter, is logged, and does not block
   const videoId = await cluster.api.send(clips.short);
   await cluster.api.client.videos.waitUntilReady(videoId);
 
-  expect(await whatIsWrong(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
+  expect(await violationsAtRest(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
   expect(cluster.log).toContain('message.unreadable');
 
   await withChannel((channel) => channel.purgeQueue(DEAD_EVENTS));
@@ -189,13 +189,13 @@ test('a lost command is sent again', async () => {
   const videoId = await sendWithLostCommand();
   await missCommand(videoId);
   await cluster.api.client.videos.waitUntilReady(videoId);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 describe('control planes killed after a commit and before its command is confirmed', () => {
   test('send a command that was not sent', async () => {
     const ticket = await cluster.api.ticket();
-    for (const door of brokerDoors()) door.silence(['there']);
+    for (const proxy of brokerProxies()) proxy.silence(['to-target']);
     await upload(clips.short, ticket);
     await until(() => isSending(ticket.videoId));
     expect(await commandsFor(ticket.videoId)).toBe(0);
@@ -203,16 +203,16 @@ describe('control planes killed after a commit and before its command is confirm
     await replaceControlPlanes();
 
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
   test('send a command again that was sent, and the video is transcoded once', async () => {
     const videoId = await sendWithLostCommand();
-    // A later command was claimed, so this one counts as lost although the broker's confirm is missing.
+    // A later command was claimed, so this one counts as lost even without the broker's confirm.
     await cluster.api.client.videos.waitUntilReady(await cluster.api.send(clips.short));
     // An engine that claims the video would end the sending.
-    for (const engine of cluster.engines) cluster.doorsOf(engine).broker.silence(['back']);
-    for (const door of brokerDoors()) door.silence(['back']);
+    for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.silence(['to-client']);
+    for (const proxy of brokerProxies()) proxy.silence(['to-client']);
     await missCommand(videoId);
     await until(async () => (await commandsFor(videoId)) === 2);
     expect(await isSending(videoId)).toBe(true);
@@ -220,15 +220,15 @@ describe('control planes killed after a commit and before its command is confirm
     await replaceControlPlanes();
 
     await until(async () => (await commandsFor(videoId)) === 3);
-    for (const engine of cluster.engines) cluster.doorsOf(engine).broker.resume();
+    for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.resume();
     await cluster.api.client.videos.waitUntilReady(videoId);
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
     expect(await commandsFor(videoId)).toBe(3);
   });
 
-  function brokerDoors(): TcpProxy[] {
-    return cluster.controlPlanes.map((controlPlane) => cluster.doorsOf(controlPlane).broker);
+  function brokerProxies(): TcpProxy[] {
+    return cluster.controlPlanes.map((controlPlane) => cluster.proxiesOf(controlPlane).broker);
   }
 
   /** Kills them, expires their claims, and starts them again with the broker reachable. */
@@ -238,7 +238,7 @@ describe('control planes killed after a commit and before its command is confirm
       cluster,
       'update videos set command_claimed_until = now() where command_claimed_until is not null',
     );
-    for (const door of brokerDoors()) door.heal();
+    for (const proxy of brokerProxies()) proxy.heal();
     await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
   }
 });
@@ -269,7 +269,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
   }
 
   for (const id of [running, ticket.videoId]) await cluster.api.client.videos.waitUntilReady(id);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 async function signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
@@ -301,7 +301,7 @@ test('an engine keeps transcoding while the control planes are down', async () =
   await Promise.all(cluster.controlPlanes.map((service) => service.start()));
 
   await cluster.api.client.videos.waitUntilReady(videoId);
-  expect(await whatIsWrong(cluster, { serverErrors: true })).toEqual([]);
+  expect(await violationsAtRest(cluster, { serverErrors: true })).toEqual([]);
 });
 
 /** Whether an engine has leased the ticket. */
@@ -314,17 +314,17 @@ async function isLeased({ videoId }: Ticket): Promise<boolean> {
   return rows.length > 0;
 }
 
-test('a deleted video leaves nothing, in whatever state it was', async () => {
+test('a video deleted in any state leaves nothing', async () => {
   const unused = await cluster.api.ticket();
   const failed = await cluster.api.ticket();
-  await sendRaw(cluster.doors.uploads.port, { token: failed.uploadToken, body: formWith('no video') });
+  await sendRaw(cluster.proxies.uploads.port, { token: failed.uploadToken, body: formWith('no video') });
   await until(async () => (await statusOf(failed.videoId)) === 'failed');
   const ready = await cluster.api.send(clips.short);
   await cluster.api.client.videos.waitUntilReady(ready);
   const running = await cluster.api.send(clips.long);
   const waiting = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   const half = await cluster.api.ticket();
-  const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+  const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
     token: half.uploadToken,
     file: await readFile(clips.long),
   });
@@ -338,7 +338,7 @@ test('a deleted video leaves nothing, in whatever state it was', async () => {
   held.client.vanish();
 
   expect(await Promise.all(all.map(statusOf))).toEqual(all.map(() => undefined));
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
   const objects = await cluster.bucket.objects();
   const left = [...objects.keys()].filter((key) => all.some((id) => key.includes(id)));
   expect(left).toEqual([]);

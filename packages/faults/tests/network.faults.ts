@@ -10,15 +10,15 @@ import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(150_000);
 
-const TAKEN = { status: 202, code: undefined };
+const ACCEPTED = { status: 202, code: undefined };
 const UNAVAILABLE = { status: 503, code: 'unavailable' };
 
 /** Limit for a 503 response. */
-const RESPONSE_LIMIT_MS = 25_000;
+const RESPONSE_TIMEOUT_MS = 25_000;
 
 let cluster: Cluster;
 let clips: Clips;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
 afterEach(async () => {
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 async function sendOnce({ uploadToken }: Ticket): Promise<Outcome> {
   const body = formWith(await readFile(clips.short));
-  return sendRaw(cluster.doors.uploads.port, { token: uploadToken, body });
+  return sendRaw(cluster.proxies.uploads.port, { token: uploadToken, body });
 }
 
 async function progressing(videoId: string): Promise<void> {
@@ -46,39 +46,42 @@ async function noneReady(services: readonly ServiceProcess[]): Promise<void> {
   await until(async () => !(await Promise.all(services.map((service) => service.isReady()))).includes(true));
 }
 
-test.each(['cut', 'silence'] as const)('nothing is lost with the broker behind a %s', async (fault) => {
-  const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
-  await progressing(videoIds[0] as string);
+test.each(['cut', 'silence'] as const)(
+  'a %s of the connections to the broker loses nothing',
+  async (fault) => {
+    const videoIds = [await cluster.api.send(clips.long), await cluster.api.send(clips.short)];
+    await progressing(videoIds[0] as string);
 
-  cluster.doors.broker[fault]();
-  await noneReady(cluster.services);
-  cluster.doors.broker.heal();
+    cluster.proxies.broker[fault]();
+    await noneReady(cluster.services);
+    cluster.proxies.broker.heal();
 
-  for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
-});
+    for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
+  },
+);
 
-describe('an engine that alone is cut off', () => {
+describe('a single engine that is cut off', () => {
   /** Resolves with a video in progress and its engine. */
   async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
     const videoId = await cluster.api.send(clips.long);
     await progressing(videoId);
-    const engine = cluster.engines.find((each) => said(each, 'transcode.started', videoId));
-    if (engine === undefined) throw new Error(`No engine began with ${videoId}`);
+    const engine = cluster.engines.find((each) => hasLogged(each, 'transcode.started', videoId));
+    if (engine === undefined) throw new Error(`No engine has started ${videoId}`);
     return { videoId, engine };
   }
 
-  function said(service: ServiceProcess, event: string, videoId: string): boolean {
+  function hasLogged(service: ServiceProcess, event: string, videoId: string): boolean {
     return logged([service], event).some((line) => line.videoId === videoId);
   }
 
   test('from the broker abandons an attempt whose lease has expired, and leaves nothing of it', async () => {
     const { videoId, engine } = await begin();
 
-    cluster.doorsOf(engine).broker.cut();
+    cluster.proxiesOf(engine).broker.cut();
     // The encode must not end before the engine learns that its lease has expired.
     await engine.signalPrograms('SIGSTOP');
-    await until(() => said(engine, 'transcode.abandoned', videoId));
-    cluster.doorsOf(engine).broker.heal();
+    await until(() => hasLogged(engine, 'transcode.abandoned', videoId));
+    cluster.proxiesOf(engine).broker.heal();
 
     await cluster.api.client.videos.waitUntilReady(videoId);
     await engine.ready();
@@ -87,12 +90,12 @@ describe('an engine that alone is cut off', () => {
 
   test('from everything but the storage reports a result that is ignored', async () => {
     const { videoId, engine } = await begin();
-    const doors = Object.values(cluster.doorsOf(engine));
+    const proxies = Object.values(cluster.proxiesOf(engine));
 
-    for (const door of doors) door.cut();
-    await until(() => said(engine, 'transcode.encoded', videoId));
+    for (const proxy of proxies) proxy.cut();
+    await until(() => hasLogged(engine, 'transcode.encoded', videoId));
     const video = await cluster.api.client.videos.waitUntilReady(videoId);
-    for (const door of doors) door.heal();
+    for (const proxy of proxies) proxy.heal();
     await until(() =>
       logged(cluster.controlPlanes, 'attempt.result_ignored').some((line) => line.videoId === videoId),
     );
@@ -103,7 +106,7 @@ describe('an engine that alone is cut off', () => {
 });
 
 test.each(['cut', 'silence'] as const)(
-  'with PostgreSQL behind a %s requests get 503, and work continues afterwards',
+  'during a %s of the connections to PostgreSQL requests get 503, and work continues afterwards',
   async (fault) => {
     const ready = await cluster.api.send(clips.short);
     await cluster.api.client.videos.waitUntilReady(ready);
@@ -111,26 +114,26 @@ test.each(['cut', 'silence'] as const)(
     const running = await cluster.api.send(clips.long);
     await progressing(running);
 
-    cluster.doors.database[fault]();
-    const answers = cluster.controlPlanes.flatMap(({ url }) => [
+    cluster.proxies.database[fault]();
+    const responses = cluster.controlPlanes.flatMap(({ url }) => [
       statusOf(`${url}/v1/videos`),
       statusOf(`${url}/v1/videos/upload-ticket`, { filename: 'late.mp4' }),
       statusOf(`${url}/v1/hls/${WORKSPACE_ID}/${ready}/master.m3u8`),
     ]);
-    expect(new Set(await Promise.all(answers))).toEqual(new Set([503]));
+    expect(new Set(await Promise.all(responses))).toEqual(new Set([503]));
     expect(await sendOnce(ticket)).toEqual(UNAVAILABLE);
     await noneReady(cluster.controlPlanes);
-    cluster.doors.database.heal();
+    cluster.proxies.database.heal();
 
     await Promise.all(cluster.services.map((service) => service.ready()));
-    expect(await sendOnce(ticket)).toEqual(TAKEN);
+    expect(await sendOnce(ticket)).toEqual(ACCEPTED);
     for (const id of [ticket.videoId, running]) await cluster.api.client.videos.waitUntilReady(id);
   },
 );
 
 /** The status of an API response within the time limit. */
 async function statusOf(url: string, body?: object): Promise<number> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       authorization: `Bearer ${API_KEY}`,
@@ -138,38 +141,38 @@ async function statusOf(url: string, body?: object): Promise<number> {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 }
 
 test.each(['cut', 'silence'] as const)(
-  'with the internal listeners behind a %s running work continues, and new work waits',
+  'during a %s of the connections to the internal listeners running work continues, and new work waits',
   async (fault) => {
     const running = await cluster.api.send(clips.long);
     await progressing(running);
     const [begun, late] = await Promise.all([cluster.api.ticket(), cluster.api.ticket()]);
-    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: begun.uploadToken,
       file: await readFile(clips.short),
     });
     await held.sendUntil(0.5);
     await until(() => isLeased(begun));
 
-    cluster.doors.internal[fault]();
+    cluster.proxies.internal[fault]();
     await held.sendUntil(1);
-    // The event registers the file; the engine does not learn of it.
+    // The event registers the file, but the engine gets no response.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.videos.waitUntilReady(running);
     await until(() =>
       logged(cluster.engines, 'transcode.claim_failed').some((line) => line.videoId === begun.videoId),
     );
-    cluster.doors.internal.heal();
+    cluster.proxies.internal.heal();
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });
-    expect(await sendOnce(late)).toEqual(TAKEN);
+    expect(await sendOnce(late)).toEqual(ACCEPTED);
     for (const { videoId } of [begun, late]) await cluster.api.client.videos.waitUntilReady(videoId);
   },
 );

@@ -8,11 +8,11 @@ import { Cluster } from '../src/cluster.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
 
-const TAKEN = { status: 202, code: undefined };
+const ACCEPTED = { status: 202, code: undefined };
 
 let cluster: Cluster;
 let clips: Clips;
@@ -36,7 +36,7 @@ test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
   await Promise.all(cluster.engines.map((engine) => engine.start()));
 
   for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
 describe('uploads to an engine that gets SIGTERM', () => {
@@ -47,14 +47,14 @@ describe('uploads to an engine that gets SIGTERM', () => {
     const ended = engine.end('SIGTERM');
     await until(async () => !(await engine.isReady()));
     await swift.upload.sendUntil(1);
-    expect(await outcomeOf(swift.upload.client)).toEqual(TAKEN);
+    expect(await outcomeOf(swift.upload.client)).toEqual(ACCEPTED);
     expect(await outcomeOf(slow.upload.client)).toEqual({ status: 503, code: 'unavailable' });
-    expect(await sendTo(other, slow.ticket)).toEqual(TAKEN);
+    expect(await sendTo(other, slow.ticket)).toEqual(ACCEPTED);
     expect(await ended).toBe(0);
     await engine.start();
 
     for (const { ticket } of [swift, slow]) await cluster.api.client.videos.waitUntilReady(ticket.videoId);
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
   test('are dropped at a second signal and can be retried', async () => {
@@ -71,10 +71,10 @@ describe('uploads to an engine that gets SIGTERM', () => {
     await until(() => upload.client.closed);
     expect(upload.client.received).toBe('');
     await engine.start();
-    await until(async () => (await sendTo(other, ticket)).status === TAKEN.status);
+    await until(async () => (await sendTo(other, ticket)).status === ACCEPTED.status);
 
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
   /** An upload that pauses halfway. */
@@ -110,5 +110,5 @@ test('control planes restarted one after another interrupt nothing', async () =>
   }
 
   for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });

@@ -10,13 +10,13 @@ import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
 
 /** Several parts of a multipart upload. */
 const LARGE_BYTES = 20_000_000;
-const TAKEN = { status: 202, code: undefined };
+const ACCEPTED = { status: 202, code: undefined };
 const NOT_STORED = { status: 503, code: 'unavailable' };
 
 let cluster: Cluster;
@@ -32,18 +32,18 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   cluster.storage.heal();
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
 });
 
 function send({ uploadToken }: Ticket): Promise<Outcome> {
-  return sendRaw(cluster.doors.uploads.port, { token: uploadToken, body: formWith(large) });
+  return sendRaw(cluster.proxies.uploads.port, { token: uploadToken, body: formWith(large) });
 }
 
 async function hold({ uploadToken }: Ticket): Promise<HeldUpload> {
-  return HeldUpload.begin(cluster.doors.uploads.port, { token: uploadToken, file: large });
+  return HeldUpload.begin(cluster.proxies.uploads.port, { token: uploadToken, file: large });
 }
 
 /** Uploads the long clip and resolves once some of its segments are stored. */
@@ -66,14 +66,14 @@ describe('an upload', () => {
     cluster.storage.inject('UploadPart', 'error', 1);
     cluster.storage.inject('UploadPart', 'cut', 1);
     cluster.storage.inject('CompleteUpload', 'error', 1);
-    expect(await send(ticket)).toEqual(TAKEN);
+    expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
   test('whose completion gets no response is stored once', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('CompleteUpload', 'cut-after', 1);
-    expect(await send(ticket)).toEqual(TAKEN);
+    expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(storedOf('sources', ticket.videoId)).toHaveLength(1);
   });
@@ -98,7 +98,7 @@ describe('an upload', () => {
       cluster.storage.heal();
       expect(storedOf('sources', ticket.videoId)).toEqual([]);
       expect(cluster.storage.uploads.size).toBe(0);
-      expect(await send(ticket)).toEqual(TAKEN);
+      expect(await send(ticket)).toEqual(ACCEPTED);
     }
     for (const { videoId } of tickets) await cluster.api.client.videos.waitUntilReady(videoId);
   });
@@ -110,7 +110,7 @@ describe('an upload', () => {
     expect(await send(ticket)).toEqual(NOT_STORED);
     expect(cluster.storage.uploads.size).toBe(1);
     cluster.storage.heal();
-    expect(await send(ticket)).toEqual(TAKEN);
+    expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
@@ -119,11 +119,11 @@ describe('an upload', () => {
     const held = await hold(ticket);
     await held.sendUntil(0.6);
     await until(() => cluster.storage.uploads.size > 0);
-    cluster.doors.storage.cut();
+    cluster.proxies.storage.cut();
     await held.sendUntil(1);
     expect(await outcomeOf(held.client)).toEqual(NOT_STORED);
-    cluster.doors.storage.heal();
-    expect(await send(ticket)).toEqual(TAKEN);
+    cluster.proxies.storage.heal();
+    expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
@@ -132,17 +132,17 @@ describe('an upload', () => {
     const held = await hold(ticket);
     await held.sendUntil(0.6);
     await until(() => cluster.storage.uploads.size > 0);
-    cluster.doors.storage.silence();
+    cluster.proxies.storage.silence();
     const rest = held.sendUntil(1);
     // Longer than the lease on the ticket.
     const early = await Promise.race([outcomeOf(held.client), timeout(8_000)]);
     expect(early).toBe('nothing');
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     await rest;
     const outcome = await outcomeOf(held.client);
     // After many errors the SDK pauses its retries, and all connections were just reset.
-    expect([TAKEN, NOT_STORED]).toContainEqual(outcome);
-    if (outcome.status !== TAKEN.status) expect(await send(ticket)).toEqual(TAKEN);
+    expect([ACCEPTED, NOT_STORED]).toContainEqual(outcome);
+    if (outcome.status !== ACCEPTED.status) expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 });
@@ -150,19 +150,19 @@ describe('an upload', () => {
 describe('a transcode', () => {
   test('from which the storage is cut off starts again', async () => {
     const videoId = await beginTranscode();
-    cluster.doors.storage.cut();
+    cluster.proxies.storage.cut();
     await until(async () => (await outcomesOf(cluster, videoId)).some((outcome) => outcome !== null));
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     await cluster.api.client.videos.waitUntilReady(videoId);
     expect((await outcomesOf(cluster, videoId)).at(-1)).toBe('completed');
   });
 
   test('waits for a storage that falls silent', async () => {
     const videoId = await beginTranscode();
-    cluster.doors.storage.silence();
+    cluster.proxies.storage.silence();
     // Longer than the lease of the attempt.
     await timeout(10_000);
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     await cluster.api.client.videos.waitUntilReady(videoId);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   });
@@ -170,7 +170,7 @@ describe('a transcode', () => {
   test('that cannot store anything fails with the reason, and can be retried', async () => {
     cluster.storage.inject('PutObject', 'error');
     const ticket = await cluster.api.ticket();
-    expect(await send(ticket)).toEqual(TAKEN);
+    expect(await send(ticket)).toEqual(ACCEPTED);
     await expect(cluster.api.client.videos.waitUntilReady(ticket.videoId)).rejects.toMatchObject({
       code: 'storage_failed',
     });
@@ -190,9 +190,9 @@ describe('a ready video', () => {
     const master = cluster.api.playlistOf(ticket.videoId);
     const playlist = master.replace('master.m3u8', '360p/index.m3u8');
     const segment = master.replace('master.m3u8', '360p/0.ts');
-    cluster.doors.storage.cut();
+    cluster.proxies.storage.cut();
     expect(await Promise.all([master, playlist, segment].map(statusOf))).toEqual([200, 200, 503]);
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     expect(await statusOf(segment)).toBe(200);
   });
 
@@ -200,19 +200,19 @@ describe('a ready video', () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
-    cluster.doors.storage.cut();
+    cluster.proxies.storage.cut();
     await cluster.api.delete(ticket.videoId);
     expect(await statusOf(cluster.api.playlistOf(ticket.videoId))).toBe(404);
     expect(storedOf('hls', ticket.videoId)).not.toEqual([]);
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     await until(() => storedOf('hls', ticket.videoId).length === 0);
   });
 });
 
 async function statusOf(url: string): Promise<number> {
-  const answer = await fetch(url);
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
 }
 
 async function timeout(ms: number): Promise<'nothing'> {

@@ -17,7 +17,7 @@ import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { Random } from '../src/random.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await letFfmpegRun();
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -252,7 +252,7 @@ describe('an ffmpeg that hangs and ignores signals', () => {
     const videoId = await cluster.api.send(clips.short);
     await hanging(1);
     await cluster.api.delete(videoId);
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
   test('ends with its engine, whether that stops or is killed, and another engine does the job', async () => {

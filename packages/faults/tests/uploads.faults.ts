@@ -15,14 +15,14 @@ import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { Random } from '../src/random.ts';
 import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '../src/raw-upload.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
 const SEED = testSeed();
 /** Also runs tests that take minutes. */
 const LONG = process.env.LONG === 'yes';
 
-const CLIENTS_GONE = LOOPS * 50;
+const DISCONNECTS = LOOPS * 50;
 const MAX_UPLOAD_BYTES = 30_000_000;
 /** More than one part, so that an interrupted upload leaves parts to abort. */
 const LARGE_BYTES = 20_000_000;
@@ -31,7 +31,7 @@ const LONG_UPLOAD_MS = 320_000;
 
 jest.setTimeout(LOOPS * 300_000 + (LONG ? LONG_UPLOAD_MS : 0));
 
-const TAKEN = { status: 202, code: undefined };
+const ACCEPTED = { status: 202, code: undefined };
 const random = new Random(SEED);
 
 let cluster: Cluster;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -57,7 +57,7 @@ afterAll(async () => {
 
 /** Sends a form to the engines. */
 function send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
-  return sendRaw(cluster.doors.uploads.port, { body: formWith(clip), ...upload });
+  return sendRaw(cluster.proxies.uploads.port, { body: formWith(clip), ...upload });
 }
 
 /** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
@@ -71,7 +71,7 @@ async function sendPatiently({ uploadToken }: Ticket, file = clip): Promise<void
       }
       return false;
     },
-    { what: 'the file was taken in', seconds: 120 },
+    { what: 'the file was accepted', seconds: 120 },
   );
 }
 
@@ -101,7 +101,7 @@ function sourcesOf({ videoId }: Ticket): string[] {
 }
 
 describe('tokens', () => {
-  test('a token is good for one file, however many uploads use it', async () => {
+  test('a token is valid for one file, however many uploads use it', async () => {
     const ticket = await cluster.api.ticket();
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => send({ token: ticket.uploadToken, body: formWith(large) })),
@@ -144,7 +144,7 @@ describe('tokens', () => {
 
 describe('forms', () => {
   const MALFORMED: Record<string, { upload: () => Omit<RawUpload, 'token'>; outcome: string }> = {
-    'no boundary named': {
+    'a Content-Type without a boundary': {
       upload: () => ({ body: formWith(clip), contentType: 'multipart/form-data' }),
       outcome: '400 malformed_multipart',
     },
@@ -202,20 +202,20 @@ describe('forms', () => {
       upload: () => ({ body: clip, contentType: 'video/mp4' }),
       outcome: '415 unsupported_media_type',
     },
-    'less than its Content-Length, then nothing': {
+    'a body shorter than its Content-Length': {
       upload: () => ({ body: formWith(clip), length: formWith(clip).byteLength + 1 }),
       outcome: '408 upload_timeout',
     },
-    'more than its Content-Length': {
+    'a body longer than its Content-Length': {
       upload: () => ({ body: formWith(clip), length: formWith(clip).byteLength - 10 }),
       // Node's HTTP parser refuses it: it reads the rest as another request.
       outcome: '400 undefined',
     },
-    'too much by its Content-Length': {
+    'a Content-Length above the limit': {
       upload: () => ({ body: Buffer.alloc(1000), length: 2 * MAX_UPLOAD_BYTES }),
       outcome: '413 file_too_large',
     },
-    'too much as it comes': {
+    'a chunked body above the limit': {
       upload: () => ({ body: formWith(Buffer.alloc(MAX_UPLOAD_BYTES + 1)), length: null }),
       outcome: '413 file_too_large',
     },
@@ -272,7 +272,7 @@ describe('forms', () => {
 
 describe('clients', () => {
   test('a client that is too slow is refused and can retry', async () => {
-    const { port } = cluster.doors.uploads;
+    const { port } = cluster.proxies.uploads;
     const [silent, dripping, longWinded] = (await tickets(3)) as [Ticket, Ticket, Ticket];
 
     const slowHead = async () => {
@@ -292,14 +292,14 @@ describe('clients', () => {
     };
     const drippingBody = async () => {
       const held = await HeldUpload.begin(port, { token: dripping.uploadToken, file: large });
-      const answer = outcomeOf(held.client);
+      const response = outcomeOf(held.client);
       let part = 0;
       // About ten bytes a second: never idle, but the upload would take weeks.
       const dripped = setInterval(() => {
         part += 1e-7;
         void held.sendUntil(part);
       }, 200);
-      expect(await answer).toEqual({ status: 408, code: 'upload_timeout' });
+      expect(await response).toEqual({ status: 408, code: 'upload_timeout' });
       clearInterval(dripped);
     };
     /** As slow as allowed, for longer than Node's default request timeout. */
@@ -318,15 +318,15 @@ describe('clients', () => {
     await expectReady([silent, dripping, longWinded]);
   });
 
-  test(`a client that disconnects at 60 %, ${CLIENTS_GONE} times, leaves nothing`, async () => {
-    const { port } = cluster.doors.uploads;
+  test(`a client that disconnects at 60 %, ${DISCONNECTS} times, leaves nothing`, async () => {
+    const { port } = cluster.proxies.uploads;
     const given = await tickets(5);
     /** Bytes that an engine had received at each disconnect. */
     const brokenOff = ({ videoId }: Ticket) =>
       logged(cluster.engines, 'upload.broken')
         .filter((line) => line.videoId === videoId && line.code === 'upload_interrupted')
         .map(({ bytes }) => Number(bytes));
-    const comeAndGo = async (ticket: Ticket, file: Buffer) => {
+    const disconnect = async (ticket: Ticket, file: Buffer) => {
       const before = brokenOff(ticket).length;
       const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
       await held.sendUntil(0.6);
@@ -337,14 +337,14 @@ describe('clients', () => {
     await Promise.all(
       given.map(async (ticket) => {
         const inTheMiddle = () => brokenOff(ticket).filter((bytes) => bytes > 0).length;
-        for (let times = 0; inTheMiddle() < CLIENTS_GONE / given.length; times += 1) {
-          await comeAndGo(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
+        for (let times = 0; inTheMiddle() < DISCONNECTS / given.length; times += 1) {
+          await disconnect(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
         }
       }),
     );
     const bytes = given.flatMap(brokenOff).filter((each) => each > 0);
     process.stdout.write(
-      `${bytes.length} clients were gone after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
+      `${bytes.length} clients disconnected after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
     );
     for (const ticket of given) await sendPatiently(ticket);
     await expectReady(given);
@@ -353,14 +353,14 @@ describe('clients', () => {
   test('the file of a client that disconnects before the response is accepted', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('HeadObject', 'hang', 1);
-    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: ticket.uploadToken,
       file: clip,
     });
     await held.sendUntil(1);
     await until(() => sourcesOf(ticket).length > 0);
     held.client.vanish();
-    cluster.doors.storage.heal();
+    cluster.proxies.storage.heal();
     await expectReady([ticket]);
   });
 });
@@ -368,23 +368,23 @@ describe('clients', () => {
 test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
   await cluster.rabbitmq.flush();
   const [down, silent] = (await tickets(2)) as [Ticket, Ticket];
-  const { port } = cluster.doors.uploads;
+  const { port } = cluster.proxies.uploads;
 
   const first = await HeldUpload.begin(port, { token: down.uploadToken, file: large });
   await first.sendUntil(0.9);
   await leased(down);
   await cluster.rabbitmq.kill();
   await first.sendUntil(1);
-  expect(await outcomeOf(first.client)).toEqual(TAKEN);
+  expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
   await cluster.rabbitmq.start();
 
   const second = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
   await second.sendUntil(0.9);
   await leased(silent);
-  cluster.doors.broker.silence();
+  cluster.proxies.broker.silence();
   await second.sendUntil(1);
-  expect(await outcomeOf(second.client)).toEqual(TAKEN);
-  cluster.doors.broker.heal();
+  expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
+  cluster.proxies.broker.heal();
 
   await expectReady([down, silent]);
 });
@@ -394,7 +394,7 @@ describe('202 follows from the database', () => {
     const given = await tickets(10);
     const uploads = await Promise.all(
       given.map(async (ticket) => {
-        const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+        const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
           token: ticket.uploadToken,
           file: clip,
         });
@@ -442,34 +442,34 @@ describe('202 follows from the database', () => {
 
   test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
     const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: ticket.uploadToken,
       file: clip,
     });
     await held.sendUntil(0.9);
     await leased(ticket);
-    cluster.doors.internal.cut();
+    cluster.proxies.internal.cut();
     await held.sendUntil(1);
     expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
-    cluster.doors.internal.heal();
+    cluster.proxies.internal.heal();
     await expectReady([ticket]);
     expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
   });
 
   test('the client gets 202 when the control planes come back while it waits', async () => {
     const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.doors.uploads.port, {
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: ticket.uploadToken,
       file: clip,
     });
     await held.sendUntil(0.9);
     await leased(ticket);
-    cluster.doors.internal.cut();
+    cluster.proxies.internal.cut();
     await held.sendUntil(1);
     await until(() => sourcesOf(ticket).length > 0);
     await pause(1_000);
-    cluster.doors.internal.heal();
-    expect(await outcomeOf(held.client)).toEqual(TAKEN);
+    cluster.proxies.internal.heal();
+    expect(await outcomeOf(held.client)).toEqual(ACCEPTED);
     await expectReady([ticket]);
   });
 });
@@ -491,7 +491,7 @@ describe('an engine', () => {
       );
       await pause(random.fraction() * 300);
       await engine.end('SIGKILL');
-      const answered = await Promise.all(
+      const accepted = await Promise.all(
         uploads.map(async ({ client }) => {
           await until(() => client.closed);
           return client.received.startsWith('HTTP/1.1 202');
@@ -499,7 +499,7 @@ describe('an engine', () => {
       );
       const restarted = engine.start();
       await Promise.all(
-        given.filter((_ticket, index) => !answered[index]).map((each) => sendPatiently(each)),
+        given.filter((_ticket, index) => !accepted[index]).map((each) => sendPatiently(each)),
       );
       await restarted;
       all.push(...given);

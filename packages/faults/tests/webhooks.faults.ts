@@ -3,8 +3,8 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { WORKSPACE_ID } from '../src/api.ts';
 import { Cluster } from '../src/cluster.ts';
-import { type Misbehaviour, WebhookReceiver } from '../src/webhook-receiver.ts';
-import { whatIsWrong } from '../src/what-is-wrong.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
+import { type Misbehaviour, WebhookEndpoint } from '../src/webhook-endpoint.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
 
@@ -14,27 +14,28 @@ const EVENTS = LOOPS * 12;
 /** The webhook timeout. A delivery that waits for another endpoint takes longer. */
 const TIMEOUT_SECONDS = 12;
 
-/** Clients that use the revoked key, and responses for each of them before and after. */
+/** Clients that use the revoked key, and the responses that each gets before and after the revocation. */
 const CLIENTS = 8;
-const ANSWERS = 10;
+const RESPONSES = 10;
 
 const MISBEHAVIOURS: Record<string, Misbehaviour> = {
-  fails: (answer) => answer.writeHead(500).end(),
-  'never answers': () => {},
-  'never answers either': () => {},
-  'never finishes its head': (answer) => void answer.socket?.write('HTTP/1.1 200 OK\r\nX-Slow: '),
-  'answers without end': (answer) => {
+  fails: (response) => response.writeHead(500).end(),
+  'never responds': () => {},
+  'never responds, too': () => {},
+  'never completes its response headers': (response) =>
+    void response.socket?.write('HTTP/1.1 200 OK\r\nX-Slow: '),
+  'responds with an endless body': (response) => {
     const piece = Buffer.alloc(64 * 1024, 'x');
-    answer.writeHead(500);
+    response.writeHead(500);
     const fill = () => {
-      while (!answer.destroyed && answer.write(piece));
+      while (!response.destroyed && response.write(piece));
     };
-    answer.on('drain', fill);
+    response.on('drain', fill);
     fill();
   },
-  'hangs up': (answer) => void answer.socket?.destroy(),
-  'sends on': (answer) => answer.writeHead(307, { location: `${cluster.receiver.url}/sent-on` }).end(),
-  'wants to be left alone': (answer) => answer.writeHead(429, { 'retry-after': '2' }).end(),
+  'closes the connection': (response) => void response.socket?.destroy(),
+  redirects: (response) => response.writeHead(307, { location: `${cluster.endpoint.url}/redirected` }).end(),
+  'asks for a later attempt': (response) => response.writeHead(429, { 'retry-after': '2' }).end(),
 };
 
 let cluster: Cluster;
@@ -46,7 +47,7 @@ beforeAll(async () => {
   });
 });
 afterEach(async () => {
-  expect(await whatIsWrong(cluster)).toEqual([]);
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
   await cluster?.stop();
@@ -62,11 +63,11 @@ async function makeEvent(): Promise<string> {
 test('misbehaving endpoints delay no other, and get every event once they recover', async () => {
   const bad = await Promise.all(
     Object.entries(MISBEHAVIOURS).map(async ([name, misbehaviour]) => {
-      const receiver = await WebhookReceiver.start(misbehaviour);
-      return { name, receiver, id: await cluster.api.subscribe(receiver.url) };
+      const endpoint = await WebhookEndpoint.start(misbehaviour);
+      return { name, endpoint, id: await cluster.api.subscribe(endpoint.url) };
     }),
   );
-  const gone = await WebhookReceiver.start((answer) => answer.writeHead(410).end());
+  const gone = await WebhookEndpoint.start((response) => response.writeHead(410).end());
   const goneId = await cluster.api.subscribe(gone.url);
   try {
     const videos: string[] = [];
@@ -75,42 +76,42 @@ test('misbehaving endpoints delay no other, and get every event once they recove
       const videoId = await makeEvent();
       const happened = performance.now();
       videos.push(videoId);
-      await until(() => [...cluster.receiver.events.values()].some((event) => event.videoId === videoId));
+      await until(() => [...cluster.endpoint.events.values()].some((event) => event.videoId === videoId));
       slowest = Math.max(slowest, performance.now() - happened);
     }
     process.stdout.write(
-      `The slowest of ${EVENTS} events took ${Math.round(slowest)} ms beside ${bad.length} bad receivers.\n`,
+      `The slowest of ${EVENTS} events took ${Math.round(slowest)} ms beside ${bad.length} misbehaving endpoints.\n`,
     );
     expect(slowest).toBeLessThan((TIMEOUT_SECONDS * 1000) / 2);
 
-    await until(() => bad.every(({ receiver }) => receiver.requests.length > 0));
-    for (const { receiver } of bad) receiver.recover();
-    for (const { name, receiver, id } of bad) {
-      const got = () => new Set([...receiver.events.values()].map((event) => event.videoId));
+    await until(() => bad.every(({ endpoint }) => endpoint.requests.length > 0));
+    for (const { endpoint } of bad) endpoint.recover();
+    for (const { name, endpoint, id } of bad) {
+      const got = () => new Set([...endpoint.events.values()].map((event) => event.videoId));
       await until(() => videos.every((videoId) => got().has(videoId)), {
-        what: `all events at the receiver that ${name}`,
+        what: `all events at the endpoint that ${name}`,
         seconds: 120,
         details: () => `It has ${got().size} of ${videos.length}.`,
       });
-      expect(receiver.events.size).toBe(videos.length);
+      expect(endpoint.events.size).toBe(videos.length);
       const path = { id };
       await until(async () => {
         const webhook = await unwrap(cluster.api.client.GET('/webhooks/{id}', { params: { path } }));
         return webhook.deliveryStatus === 'healthy';
       });
     }
-    expect(cluster.receiver.requests.filter((path) => path.includes('sent-on'))).toEqual([]);
+    expect(cluster.endpoint.requests.filter((path) => path.includes('redirected'))).toEqual([]);
     const path = { id: goneId };
     const webhook = await unwrap(cluster.api.client.GET('/webhooks/{id}', { params: { path } }));
     expect(webhook).toMatchObject({ enabled: false, disabledReason: 'gone' });
     const requests = gone.requests.length;
     await makeEvent();
-    expect(await whatIsWrong(cluster)).toEqual([]);
+    expect(await violationsAtRest(cluster)).toEqual([]);
     expect(gone.requests.length).toBe(requests);
   } finally {
-    const stopped = bad.map(async ({ receiver, id }) => {
+    const stopped = bad.map(async ({ endpoint, id }) => {
       await unwrap(cluster.api.client.DELETE('/webhooks/{id}', { params: { path: { id } } }));
-      await receiver.stop();
+      await endpoint.stop();
     });
     await Promise.all([...stopped, gone.stop()]);
   }
@@ -121,30 +122,30 @@ test('a key revoked under load is refused by every control plane', async () => {
     const { id, secret } = await unwrap(
       cluster.api.client.POST('/api-keys', { body: { name: 'To be revoked' } }),
     );
-    if (secret === undefined) throw new Error('The answer has no secret');
+    if (secret === undefined) throw new Error('The response has no secret');
     cluster.api.secrets.push(secret);
     const headers = { authorization: `Bearer ${secret}`, 'x-svc-workspace': WORKSPACE_ID };
     const stop = new AbortController();
     const clients = Array.from({ length: CLIENTS }, (_, index) => {
       const calls: { sentAt: number; status: number }[] = [];
       const { url } = cluster.controlPlanes[index % 2] as Cluster['controlPlanes'][number];
-      const ask = async () => {
+      const sendRequests = async () => {
         while (!stop.signal.aborted) {
           const sentAt = performance.now();
-          const answer = await fetch(`${url}/v1/videos?limit=1`, { headers });
-          await answer.arrayBuffer();
-          calls.push({ sentAt, status: answer.status });
+          const response = await fetch(`${url}/v1/videos?limit=1`, { headers });
+          await response.arrayBuffer();
+          calls.push({ sentAt, status: response.status });
         }
       };
-      return { calls, asking: ask() };
+      return { calls, done: sendRequests() };
     });
-    await until(() => clients.every(({ calls }) => calls.length >= ANSWERS));
+    await until(() => clients.every(({ calls }) => calls.length >= RESPONSES));
     await unwrap(cluster.api.client.DELETE('/api-keys/{id}', { params: { path: { id } } }));
     const revokedAt = performance.now();
     const after = () => clients.map(({ calls }) => calls.filter(({ sentAt }) => sentAt > revokedAt));
-    await until(() => after().every((calls) => calls.length >= ANSWERS));
+    await until(() => after().every((calls) => calls.length >= RESPONSES));
     stop.abort();
-    await Promise.all(clients.map(({ asking }) => asking));
+    await Promise.all(clients.map(({ done }) => done));
     expect(clients.every(({ calls }) => calls[0]?.status === 200)).toBe(true);
     expect(new Set(after().flatMap((calls) => calls.map(({ status }) => status)))).toEqual(new Set([401]));
   }

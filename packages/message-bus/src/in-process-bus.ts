@@ -45,7 +45,7 @@ type Queue = {
  *
  * Its messages are lost with the process, so `publish` resolves at a different time for each queue. For an event it
  * resolves once the control plane has handled it, and rejects when it is dead-lettered or the bus closes first. For a
- * command it resolves once it is queued: the database knows that the command is due, and the control plane publishes it
+ * command it resolves once it is queued: the database records that the command is due, and the control plane publishes it
  * again after a restart.
  */
 export class InProcessBus implements MessageBus {

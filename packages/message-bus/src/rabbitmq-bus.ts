@@ -15,11 +15,11 @@ import { RabbitMqPublisher } from './rabbitmq-publisher.ts';
 import { RabbitMqSubscription } from './rabbitmq-subscription.ts';
 import { checkTopology, declareTopology } from './rabbitmq-topology.ts';
 
-const DEFAULT_PUBLISH_LIMIT_MS = 20_000;
+const DEFAULT_PUBLISH_TIMEOUT_MS = 20_000;
 const DEFAULT_REDELIVERY_DELAY_MS = 500;
 
 /** Time limit of the probe message in `check`. It is shorter than the time limit of readiness checks. */
-const CHECK_LIMIT_MS = 2_000;
+const CHECK_TIMEOUT_MS = 2_000;
 
 /** Delay before an unconfirmed message is sent again. */
 const REPUBLISH_DELAY_MS = 200;
@@ -56,7 +56,7 @@ export class RabbitMqBus implements MessageBus {
   /** Starts to connect; `check` resolves once it is connected. Throws when `url` is not a URL. */
   constructor(options: Options) {
     this.#options = {
-      publishLimitMs: DEFAULT_PUBLISH_LIMIT_MS,
+      publishLimitMs: DEFAULT_PUBLISH_TIMEOUT_MS,
       redeliveryDelayMs: DEFAULT_REDELIVERY_DELAY_MS,
       declares: true,
       ...options,
@@ -151,7 +151,7 @@ export class RabbitMqBus implements MessageBus {
     // A broker short of memory or disk space reports that only to connections that publish.
     try {
       const probing = this.#publisher.promise.then((publisher) => publisher.probe());
-      await pTimeout(probing, { milliseconds: CHECK_LIMIT_MS });
+      await pTimeout(probing, { milliseconds: CHECK_TIMEOUT_MS });
     } catch (cause) {
       throw new Error('The message broker accepts no messages', { cause });
     }

@@ -2,7 +2,7 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib';
 
 /** Time limit for the TCP connection and the AMQP handshake. */
-const CONNECT_LIMIT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A connection without traffic for two heartbeats is lost. */
 const HEARTBEAT_SECONDS = 10;
@@ -31,7 +31,7 @@ export class RabbitMqConnection {
 
   constructor(options: Options) {
     this.#recovering = connect(withHeartbeat(options.url), {
-      timeout: CONNECT_LIMIT_MS,
+      timeout: CONNECT_TIMEOUT_MS,
       clientProperties: { connection_name: `framelane ${options.purpose}` },
       recovery: {
         ...RECONNECT,

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
-  type DiskRoom,
+  type DiskSpace,
   ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
@@ -141,7 +141,7 @@ export class FileObjectStore implements ObjectStore {
     return removed;
   }
 
-  async room(): Promise<DiskRoom> {
+  async diskSpace(): Promise<DiskSpace> {
     await mkdir(this.#root, { recursive: true });
     const { bavail, blocks, bsize } = await statfs(this.#root);
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

@@ -15,7 +15,7 @@ export type StoredObject = ObjectInfo & { body: Readable };
 export type ByteRange = { start: number; end: number };
 
 /** Space on the disk that holds the objects, in bytes. */
-export type DiskRoom = { freeBytes: number; totalBytes: number };
+export type DiskSpace = { freeBytes: number; totalBytes: number };
 
 /** The object does not exist. Stores throw other errors for all other failures, which may be temporary. */
 export class ObjectNotFoundError extends Error {
@@ -86,7 +86,7 @@ export interface ObjectStore {
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */
-  room?(): Promise<DiskRoom>;
+  diskSpace?(): Promise<DiskSpace>;
   /** Rejects while the store cannot store objects. */
   check(): Promise<void>;
 }

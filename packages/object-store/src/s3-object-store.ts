@@ -45,7 +45,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_CONNECTIONS = 256;
 /** Time limit of `check`. Checks run often and must not pile up. */
-const CHECK_LIMIT_MS = 5_000;
+const CHECK_TIMEOUT_MS = 5_000;
 
 /** Metadata field with the id of the `putStream` that stored an object. */
 const WRITE_ID = 'write-id';
@@ -196,7 +196,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async check(): Promise<void> {
-    const abortSignal = AbortSignal.timeout(CHECK_LIMIT_MS);
+    const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal });
   }
 

@@ -2,11 +2,11 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 
 /**
- * How often a request is sent in all, when the connection breaks or the server fails (500, 502, 503, 504, throttling).
+ * Maximum attempts of a request when the connection breaks or the server fails (500, 502, 503, 504, throttling).
  */
 const REQUEST_ATTEMPTS = 3;
 
-/** How often it is sent in all, when it conflicts with another write (409). */
+/** Maximum attempts of a request that conflicts with another write (409). */
 const CONFLICT_ATTEMPTS = 4;
 
 /**
@@ -15,8 +15,8 @@ const CONFLICT_ATTEMPTS = 4;
 const BASE_DELAY_MS = 500;
 
 /**
- * A download continues on a new connection when its connection breaks, until this many connections in a row have brought
- * less than `progressBytes`. A connection counts as one here, however often the request behind it was retried.
+ * When the connection of a download breaks, the download continues on a new one. It fails after this many connections in
+ * a row that each delivered less than `progressBytes`. Retries of the request that opens a connection do not count.
  */
 export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, delayMs: 500 };
 

@@ -10,7 +10,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 
-/** The size of a part. A stream takes up to five parts of memory: four in transfer and one being filled. */
+/** The size of a part. A stream needs memory for up to five parts: four in transfer and one being filled. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** The largest stream: S3 accepts 10,000 parts. */
 export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
@@ -18,8 +18,8 @@ export const LARGEST_STREAM_BYTES = 10_000 * PART_BYTES;
 /** Parts of one stream in transfer at the same time. */
 const PARALLEL_PARTS = 4;
 /**
- * Buffers that all streams of a store may have beyond the first of each. It limits the memory and the connections they
- * use.
+ * Shared buffers of a store: all that its streams hold in addition to one each. This limits their memory and their
+ * connections.
  */
 const MAX_SHARED_BUFFERS = 32;
 
@@ -43,8 +43,8 @@ export class SharedBuffers {
   #held = 0;
 
   /**
-   * A buffer for a stream that holds `held` others. Returns undefined when the budget is used up; then calls `retry`
-   * once, later.
+   * A buffer for a stream that holds `held` others. When no shared buffer is available, returns undefined and later calls
+   * `retry` once.
    */
   take(held: number, retry: () => void): Buffer | undefined {
     if (held > 0 && this.#shared >= MAX_SHARED_BUFFERS) {

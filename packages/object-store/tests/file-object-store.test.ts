@@ -108,7 +108,7 @@ test('removes old unfinished objects after a crash', async () => {
 
 test('reports disk space, also before the first object', async () => {
   const { blocks, bsize } = await statfs(root);
-  const { freeBytes, totalBytes } = await store.room();
+  const { freeBytes, totalBytes } = await store.diskSpace();
   expect(totalBytes).toBe(blocks * bsize);
   expect(freeBytes).toBeGreaterThan(0);
   expect(freeBytes).toBeLessThan(totalBytes);

@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { type ThreadPoolProbe, threadPool } from './thread-pool.ts';
 
 /** Time limit of the checks. The probes of infra/kubernetes wait for at least five seconds. */
-const LIMIT_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Requests within this time share one run of the readiness checks: the endpoint is public and some checks write. */
 const SHARED_MS = 1_000;
@@ -14,7 +14,7 @@ const SHARED_MS = 1_000;
  */
 export function liveness(pool: ThreadPoolProbe = threadPool): RequestHandler {
   return async (_req, res) => {
-    const isAlive = await pool.responds(LIMIT_MS);
+    const isAlive = await pool.responds(TIMEOUT_MS);
     res
       .status(isAlive ? 200 : 503)
       .set('Cache-Control', 'no-store')
@@ -28,7 +28,7 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 /**
  * `GET /readyz`: 200 when every check passes, else 503 with the names of those that failed. Responds within `limitMs`.
  */
-export function readiness(checks: ReadinessChecks, limitMs = LIMIT_MS): RequestHandler {
+export function readiness(checks: ReadinessChecks, limitMs = TIMEOUT_MS): RequestHandler {
   let latest: { startedAt: number; missing: Promise<string[]> } | undefined;
   return async (_req, res) => {
     const now = performance.now();

@@ -36,10 +36,10 @@ export class ThreadPoolProbe {
 /** The probe of this process. */
 export const threadPool = new ThreadPoolProbe();
 
-const EXIT_LIMIT_MS = 1_000;
+const EXIT_TIMEOUT_MS = 1_000;
 
 /** Exits with a code. If the thread pool is blocked, which prevents the exit, it kills the process. */
 export async function exitProcess(code: number): Promise<never> {
-  if (!(await threadPool.responds(EXIT_LIMIT_MS))) process.kill(process.pid, 'SIGKILL');
+  if (!(await threadPool.responds(EXIT_TIMEOUT_MS))) process.kill(process.pid, 'SIGKILL');
   process.exit(code);
 }

@@ -108,11 +108,17 @@ describe('the terminal format', () => {
     const error = { message: 'refused', stack: 'Error: refused\n    at somewhere' };
     expect(
       shown(
-        { level: 'warn', message: 'upload.progress_unsent', service: 'engine', videoId: 'vid_1', error },
+        {
+          level: 'warn',
+          message: 'upload.progress_not_published',
+          service: 'engine',
+          videoId: 'vid_1',
+          error,
+        },
         { level: 'error', message: 'request.failed', path: '/v1/videos', error },
       ),
     ).toEqual([
-      '! upload.progress_unsent  refused  videoId=vid_1',
+      '! upload.progress_not_published  refused  videoId=vid_1',
       '! request.failed  Error: refused\n    at somewhere  path=/v1/videos',
     ]);
   });

@@ -44,7 +44,7 @@ export class ErlangShell {
     });
   }
 
-  /** The value of an Erlang expression on the broker. It must consist of what JSON knows. */
+  /** The value of an Erlang expression on the broker. It must be representable in JSON. */
   async evaluate(expression: string): Promise<unknown> {
     if (this.#ended) throw new Error('The Erlang shell has ended');
     const { promise, resolve } = Promise.withResolvers<string>();

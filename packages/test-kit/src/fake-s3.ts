@@ -58,7 +58,7 @@ type UnfinishedUpload = {
   startedAt: Date;
 };
 type Request = { key: string; query: URLSearchParams; message: IncomingMessage };
-type Answer = { status: number; headers?: Record<string, string>; body?: AsyncIterable<Buffer> };
+type Reply = { status: number; headers?: Record<string, string>; body?: AsyncIterable<Buffer> };
 
 /**
  * An S3 server with one bucket and the operations that the object store needs. It checks parts and deletions like AWS and
@@ -155,19 +155,19 @@ export class FakeS3 {
       return;
     }
     if (fault === 'hang') return;
-    let answer: Answer;
-    if (fault === 'error') answer = failure(500, 'InternalError');
-    else if (fault === 'bad-request') answer = failure(400, 'IncompleteBody');
-    else if (fault === 'forbidden') answer = failure(403, 'AccessDenied');
-    else if (fault === 'conflict') answer = failure(409, 'ConditionalRequestConflict');
-    else if (fault === 'error-in-200') answer = { ...failure(500, 'InternalError'), status: 200 };
-    else if (fault === 'quiet-error-in-200') answer = xml('<Error><Code>InternalError</Code></Error>\n');
-    else if (bucket !== this.bucket) answer = failure(404, 'NoSuchBucket');
-    else answer = await this.#perform(operation, { key, query, message });
+    let reply: Reply;
+    if (fault === 'error') reply = failure(500, 'InternalError');
+    else if (fault === 'bad-request') reply = failure(400, 'IncompleteBody');
+    else if (fault === 'forbidden') reply = failure(403, 'AccessDenied');
+    else if (fault === 'conflict') reply = failure(409, 'ConditionalRequestConflict');
+    else if (fault === 'error-in-200') reply = { ...failure(500, 'InternalError'), status: 200 };
+    else if (fault === 'quiet-error-in-200') reply = xml('<Error><Code>InternalError</Code></Error>\n');
+    else if (bucket !== this.bucket) reply = failure(404, 'NoSuchBucket');
+    else reply = await this.#perform(operation, { key, query, message });
 
     message.resume();
     if (fault === 'cut-after') message.socket.destroy();
-    else await send(answer, message, response, fault);
+    else await send(reply, message, response, fault);
   }
 
   #nextFault(operation: Operation): Fault | undefined {
@@ -176,7 +176,7 @@ export class FakeS3 {
     return next?.fault;
   }
 
-  async #perform(operation: Operation, request: Request): Promise<Answer> {
+  async #perform(operation: Operation, request: Request): Promise<Reply> {
     switch (operation) {
       case 'HeadBucket':
         return { status: 200 };
@@ -209,7 +209,7 @@ export class FakeS3 {
     }
   }
 
-  async #putObject({ key, message }: Request): Promise<Answer> {
+  async #putObject({ key, message }: Request): Promise<Reply> {
     const blob = await this.#save(message);
     const refusal = this.#refusalToReplace(key, message);
     if (refusal) return refusal;
@@ -218,7 +218,7 @@ export class FakeS3 {
     return { status: 200, headers: { ETag: etag } };
   }
 
-  #getObject({ key, message }: Request): Answer {
+  #getObject({ key, message }: Request): Reply {
     const object = this.objects.get(key);
     if (!object) return failure(404, 'NoSuchKey');
     const { 'if-match': wanted = object.etag } = message.headers;
@@ -248,7 +248,7 @@ export class FakeS3 {
     }
   }
 
-  #listObjects({ query }: Request): Answer {
+  #listObjects({ query }: Request): Reply {
     const prefix = query.get('prefix') ?? '';
     const after = query.get('continuation-token') ?? '';
     const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
@@ -265,7 +265,7 @@ export class FakeS3 {
     );
   }
 
-  async #deleteObjects({ message }: Request): Promise<Answer> {
+  async #deleteObjects({ message }: Request): Promise<Reply> {
     const body = await text(message);
     const keys = [...body.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = '']) => key);
     if (this.deletions === 'none') return failure(501, 'NotImplemented');
@@ -284,13 +284,13 @@ export class FakeS3 {
     return xml(`<DeleteResult>${errors.join('')}</DeleteResult>`);
   }
 
-  #createUpload({ key, message }: Request): Answer {
+  #createUpload({ key, message }: Request): Reply {
     const id = randomUUID();
     this.uploads.set(id, { id, key, headers: factsOf(message), parts: new Map(), startedAt: new Date() });
     return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
   }
 
-  async #uploadPart({ query, message }: Request): Promise<Answer> {
+  async #uploadPart({ query, message }: Request): Promise<Reply> {
     const blob = await this.#save(message);
     const upload = this.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return failure(404, 'NoSuchUpload');
@@ -298,7 +298,7 @@ export class FakeS3 {
     return { status: 200, headers: { ETag: `"${blob.md5}"` } };
   }
 
-  #listParts({ query }: Request): Answer {
+  #listParts({ query }: Request): Reply {
     const upload = this.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return failure(404, 'NoSuchUpload');
     const parts = [...upload.parts].map(
@@ -308,7 +308,7 @@ export class FakeS3 {
     return xml(`<ListPartsResult><IsTruncated>false</IsTruncated>${parts.join('')}</ListPartsResult>`);
   }
 
-  async #completeUpload({ key, query, message }: Request): Promise<Answer> {
+  async #completeUpload({ key, query, message }: Request): Promise<Reply> {
     const body = (await text(message)).replaceAll('&quot;', '"');
     const upload = this.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return failure(404, 'NoSuchUpload');
@@ -335,13 +335,13 @@ export class FakeS3 {
     );
   }
 
-  #refusalToReplace(key: string, { headers }: IncomingMessage): Answer | undefined {
+  #refusalToReplace(key: string, { headers }: IncomingMessage): Reply | undefined {
     if (headers['if-none-match'] === undefined) return undefined;
     if (!this.knowsConditions) return failure(501, 'NotImplemented');
     return this.objects.has(key) ? failure(412, 'PreconditionFailed') : undefined;
   }
 
-  #listUploads({ query }: Request): Answer {
+  #listUploads({ query }: Request): Reply {
     const place = ({ key, id }: { key: string; id: string }) => `${key} ${id}`;
     const after = place({ key: query.get('key-marker') ?? '', id: query.get('upload-id-marker') ?? '' });
     const all = [...this.uploads.values()].sort((a, b) => (place(a) < place(b) ? -1 : 1));
@@ -394,11 +394,11 @@ function operationOf(method: string, key: string, query: URLSearchParams): Opera
   return operation;
 }
 
-function failure(status: number, code: string): Answer {
+function failure(status: number, code: string): Reply {
   return { ...xml(`<Error><Code>${code}</Code></Error>`), status };
 }
 
-function xml(body: string): Answer {
+function xml(body: string): Reply {
   const document = Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${body}`);
   return { status: 200, headers: { 'Content-Type': 'application/xml' }, body: Readable.from([document]) };
 }
@@ -427,7 +427,7 @@ async function* read(blobs: Blob[], start: number, end: number): AsyncGenerator<
 }
 
 async function send(
-  { status, headers = {}, body = Readable.from([]) }: Answer,
+  { status, headers = {}, body = Readable.from([]) }: Reply,
   { method, socket }: IncomingMessage,
   response: ServerResponse,
   fault: Fault | undefined,

@@ -11,7 +11,7 @@ import { freePorts } from './free-ports.ts';
 /** The program in Debian's package. The wrapper on the PATH requires the user rabbitmq. */
 const PROGRAM = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
-const START_LIMIT_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Prints the broker's users and rights, as in docker-compose.yml. */
 const DEFINITIONS = join(import.meta.dirname, '../../../infra/rabbitmq/definitions.sh');
@@ -30,7 +30,7 @@ const UNSETTLED = `[[Name, Count] || [{name, {resource, _, queue, Name}}, {messa
 export type RabbitMqNode = {
   /** Address of the default virtual host, for the administrator. */
   url: string;
-  /** The same for the services' users, which have the same rights as in docker-compose.yml. */
+  /** Addresses for the users of the services, which have the same permissions as in docker-compose.yml. */
   serviceUrls: { controlPlane: string; engine: string };
   /** Writes queue declarations to disk, which the broker does by itself only after some seconds. */
   flush(): Promise<void>;
@@ -84,7 +84,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
     RABBITMQ_FEATURE_FLAGS_FILE: join(directory, 'feature_flags'),
     RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
     RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
-    // One scheduler, which sleeps when idle: the tests need the processors. Statistics of queues are up to date sooner.
+    // One scheduler that does not busy-wait, because the tests need the processors. Queue statistics are updated more often.
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
       '+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -rabbit quorum_tick_interval 500',
   };
@@ -149,7 +149,7 @@ export async function startRabbitMq(): Promise<RabbitMqNode> {
 
 /** The node opens its port last. */
 async function untilAccepts(port: number, server: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(port))) {
     if (Date.now() > deadline || server.exitCode !== null) throw new Error(`Nothing listens on ${port}`);
     await delay(200);

@@ -1,13 +1,13 @@
 import { describe, test } from '@jest/globals';
 
-/** Names, separated by commas, of what this machine cannot have although CI is true. */
+/** Names of requirements, separated by commas, without which tests are skipped even if CI is true. */
 const MAY_SKIP = (process.env.TESTS_MAY_SKIP ?? '').split(',');
 
 /**
- * The `test` and `describe` for tests that need something of the machine, such as a program. Without it they are
- * skipped, and a test that names it is skipped too, or fails when CI is "true".
+ * The `test` and `describe` for tests that need something of the machine, such as a program. If it is missing, they skip,
+ * and one more test that names it skips, or fails when CI is "true".
  *
- * @param obstacle why the machine does not have it; null when it does.
+ * @param obstacle why the machine does not have it; null if it has.
  */
 export function requires(
   what: string,

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 /** ffprobe lists the packets of a long rendition in a few megabytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
-const LIMIT_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /**
  * Runs a program and resolves with its output. `env` extends the environment of this process. Rejects with the
@@ -18,6 +18,6 @@ export async function runProgram(
     env: { ...process.env, ...env },
     cwd,
     maxBuffer: MAX_OUTPUT_BYTES,
-    timeout: LIMIT_MS,
+    timeout: TIMEOUT_MS,
   });
 }

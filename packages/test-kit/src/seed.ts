@@ -1,4 +1,4 @@
-/** The same in every run, so that a change is tested with what its predecessor was tested with. */
+/** The same in every run, so that a new failure is due to a change and not to other input. */
 const DEFAULT_SEED = 20_260_101;
 
 /** The seed of tests with random input: PROPERTY_SEED, or a new one with PROPERTY_SEED=random. */

@@ -18,7 +18,7 @@ export class SingleNodeProcess {
   readonly #process: ChildProcess;
   #output = '';
 
-  /** Starts one without waiting, with or without a terminal. It stops when this process ends. */
+  /** Launches a node without waiting, with or without a terminal. It stops when this process ends. */
   static async spawn(
     dataDir: string,
     env: Record<string, string> = {},
@@ -29,7 +29,7 @@ export class SingleNodeProcess {
     return new SingleNodeProcess(dataDir, ports, terminal);
   }
 
-  /** Starts one and waits for the end of its banner. */
+  /** Starts a node and waits for the end of its banner. */
   static async start(dataDir: string, env: Record<string, string> = {}): Promise<SingleNodeProcess> {
     const node = await SingleNodeProcess.spawn(dataDir, env);
     await node.#untilReady();

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 type Address = { host: string; port: number };
 
-/** From the client to the target, and back. */
-type Direction = 'there' | 'back';
+/** A direction of a connection. */
+type Direction = 'to-target' | 'to-client';
 
 /**
  * A TCP proxy that simulates network faults. It connects each client to the first of its targets that accepts. Its own
@@ -13,11 +13,11 @@ type Direction = 'there' | 'back';
 export class TcpProxy {
   readonly #server: Server;
   readonly #targets: () => Address[];
-  readonly #pairs = new Set<{ near: Socket; far: Socket }>();
+  readonly #pairs = new Set<{ client: Socket; target: Socket }>();
   #isCut = false;
   #silent: readonly Direction[] = [];
-  /** Of closed connections. */
-  #bytesBack = 0;
+  /** Bytes sent to the clients of closed connections. */
+  #bytesToClients = 0;
   #next = 0;
 
   /** @param targets is called for every connection, so that targets may move. */
@@ -35,16 +35,16 @@ export class TcpProxy {
 
   private constructor(targets: () => Address[]) {
     this.#targets = targets;
-    this.#server = createServer((near) => void this.#accept(near));
+    this.#server = createServer((client) => void this.#accept(client));
   }
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Bytes received from the targets so far. */
-  get bytesBack(): number {
-    return [...this.#pairs].reduce((sum, { far }) => sum + far.bytesRead, this.#bytesBack);
+  /** Bytes sent to clients so far. */
+  get bytesToClients(): number {
+    return [...this.#pairs].reduce((sum, { target }) => sum + target.bytesRead, this.#bytesToClients);
   }
 
   /** A URL with the host and port of this proxy. */
@@ -62,19 +62,19 @@ export class TcpProxy {
   }
 
   /** Drops packets: connections stay open, but no data passes in these directions. */
-  silence(directions: readonly Direction[] = ['there', 'back']): void {
+  silence(directions: readonly Direction[] = ['to-target', 'to-client']): void {
     this.#silent = directions;
-    for (const { near, far } of this.#pairs) {
-      if (directions.includes('there')) near.unpipe(far).pause();
-      if (directions.includes('back')) far.unpipe(near).pause();
+    for (const { client, target } of this.#pairs) {
+      if (directions.includes('to-target')) client.unpipe(target).pause();
+      if (directions.includes('to-client')) target.unpipe(client).pause();
     }
   }
 
   /** Ends a silence: data sent meanwhile arrives late, on the same connections. */
   resume(): void {
-    for (const { near, far } of this.#pairs) {
-      if (this.#silent.includes('there')) near.pipe(far);
-      if (this.#silent.includes('back')) far.pipe(near);
+    for (const { client, target } of this.#pairs) {
+      if (this.#silent.includes('to-target')) client.pipe(target);
+      if (this.#silent.includes('to-client')) target.pipe(client);
     }
     this.#silent = [];
   }
@@ -92,38 +92,38 @@ export class TcpProxy {
     await once(this.#server, 'close');
   }
 
-  async #accept(near: Socket): Promise<void> {
-    near.on('error', () => {});
+  async #accept(client: Socket): Promise<void> {
+    client.on('error', () => {});
     if (this.#isCut) {
-      near.resetAndDestroy();
+      client.resetAndDestroy();
       return;
     }
-    const far = await this.#connectToTarget();
-    if (far === undefined || near.destroyed) {
-      near.resetAndDestroy();
-      far?.destroy();
+    const target = await this.#connectToTarget();
+    if (target === undefined || client.destroyed) {
+      client.resetAndDestroy();
+      target?.destroy();
       return;
     }
-    const pair = { near, far };
+    const pair = { client, target };
     this.#pairs.add(pair);
-    far.on('error', () => {});
-    near.on('close', () => far.destroy());
-    far.on('close', () => {
-      near.destroy();
+    target.on('error', () => {});
+    client.on('close', () => target.destroy());
+    target.on('close', () => {
+      client.destroy();
       this.#pairs.delete(pair);
-      this.#bytesBack += far.bytesRead;
+      this.#bytesToClients += target.bytesRead;
     });
-    if (!this.#silent.includes('there')) near.pipe(far);
-    if (!this.#silent.includes('back')) far.pipe(near);
+    if (!this.#silent.includes('to-target')) client.pipe(target);
+    if (!this.#silent.includes('to-client')) target.pipe(client);
   }
 
   /** Connects to one of the targets, round robin. */
   async #connectToTarget(): Promise<Socket | undefined> {
     const targets = this.#targets();
     const first = this.#next++;
-    for (const tries of targets.keys()) {
-      const target = targets[(first + tries) % targets.length] as Address;
-      const socket = connect(target.port, target.host);
+    for (const attempt of targets.keys()) {
+      const { host, port } = targets[(first + attempt) % targets.length] as Address;
+      const socket = connect(port, host);
       try {
         await once(socket, 'connect');
         return socket;
@@ -135,9 +135,9 @@ export class TcpProxy {
   }
 
   #disconnectAll(): void {
-    for (const { near, far } of this.#pairs) {
-      reset(near);
-      reset(far);
+    for (const { client, target } of this.#pairs) {
+      reset(client);
+      reset(target);
     }
     this.#pairs.clear();
   }

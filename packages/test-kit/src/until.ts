@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PAUSE_MS = 20;
 
 /** Shorter than a test may take, so that the error names what did not happen. */
-const LIMIT_SECONDS = 50;
+const TIMEOUT_SECONDS = 50;
 
 type Options = {
   /** Names the condition in the error; its source by default. */
@@ -18,7 +18,7 @@ type Falsy = undefined | null | false | 0 | '';
 /** Repeats a check until it returns something truthy, and resolves with that. Throws when the time limit passes. */
 export async function until<T>(
   check: () => T | Promise<T>,
-  { what = String(check), seconds = LIMIT_SECONDS, details = () => '' }: Options = {},
+  { what = String(check), seconds = TIMEOUT_SECONDS, details = () => '' }: Options = {},
 ): Promise<Exclude<T, Falsy>> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

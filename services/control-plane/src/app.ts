@@ -20,7 +20,7 @@ import { usageRoutes } from './usage/usage.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
-/** The public application: what every request passes, in order. */
+/** The public application. Every request passes its middleware in this order. */
 export function createApp(context: Context): Express {
   const { config, logger, addresses } = context;
   const contract = loadContract(addresses);
@@ -80,7 +80,7 @@ const refuseNul: RequestHandler = (req, res, next) => {
   else next();
 };
 
-/** Mounted together, so that the path is matched once. */
+/** Combines handlers in one router, so that Express matches the path once. */
 function asOne(...handlers: (RequestHandler | ErrorRequestHandler)[]): Router {
   return Router().use(...handlers);
 }

@@ -49,69 +49,69 @@ const settings = z.object({
   WEBHOOK_TIMEOUT_SECONDS: setting.integer(1, 60).default(15),
 });
 
-/** How long a client may take to send a request: at the most 256 kB of JSON. */
+/** Time limit for receiving a request, which has at most 256 kB. */
 const REQUEST_SECONDS = 30;
 
-/** Everything the control plane is told from outside. Secrets stand apart, so that a config can be shown. */
+/** The configuration of the control plane. */
 export type ControlPlaneConfig = {
   /** The public listener. */
   http: { host: string; port: number };
   /** The listener for engines; never exposed to the public. */
   internalHttp: { host: string; port: number };
-  /** How long a client may take to send a request. */
+  /** Time limit for receiving a request. */
   requestSeconds: number;
   /** Root of the public address, without `/v1` and without a trailing slash. */
   publicUrl: string;
   /** Root of the engine's public address: where clients upload. */
   enginePublicUrl: string;
   databaseUrl: string;
-  /** The first workspace and key, made at start when given. */
+  /** The first workspace and key, created at the start. */
   bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
   uploads: { maxBytes: number; leaseSeconds: number };
-  /** Uploads one workspace may have under way at once, at all engines together, and their bytes. */
+  /** Concurrent uploads of one workspace at all engines: their number, and their bytes in total. */
   workspaceUploads: { count: number; bytes: number };
   attempts: {
-    /** An attempt not heard of for this long is over. */
+    /** The lease of an attempt expires when the engine does not renew it for this long. */
     leaseSeconds: number;
-    /** Wait before the second attempt; doubles for each further one. */
+    /** Pause before the second attempt; it doubles for each further one. */
     retryBackoffSeconds: number;
   };
   /** Interval of the maintenance steps that find expired leases and lost work. */
   reconcileSeconds: number;
-  /** When a purge looks again for objects that arrived late. */
+  /** Time until the second pass of a purge, for objects that an engine stored late. */
   stragglerSeconds: number;
-  /** How often the bandwidth counted in memory is written down. */
+  /** Interval in which the bandwidth counted in memory is stored. */
   usageFlushSeconds: number;
-  /** How long a video made with a test key is kept. */
+  /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
   rateLimits: {
-    /** Requests one API key may make a minute, to each control plane; 0: any number. */
+    /** Requests that one API key can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
-    /** Refused keys, and unknown upload tokens, one network may send a minute, to each control plane; 0: any number. */
+    /** Invalid keys, and unknown upload tokens, that one network can send per minute to each control plane; 0 means no limit. */
     failuresPerMinute: number;
   };
-  /** Proxies whose word on the client's address is taken: addresses and ranges. */
+  /** Addresses and ranges of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   playback: {
-    /** Segments come from the control plane, or it sends players on to the object store. */
+    /** The control plane sends segments itself, or redirects players to the object store. */
     mode: 'proxy' | 'redirect';
-    /** Stands for `publicUrl` in the addresses of segments: a cache that fetches from there. */
+    /** Replaces `publicUrl` in the URLs of segments: a CDN that fetches from `publicUrl`. */
     cdnUrl: string | undefined;
   };
   webhooks: {
-    /** Receivers in these ranges get events although they are not on the public internet, and over http, too. */
+    /** Endpoints in these ranges are allowed although they are not on the public internet, also over http. */
     allowedRanges: readonly AddressRange[];
     /** Pause before each attempt to deliver an event. */
     retryScheduleSeconds: readonly number[];
-    /** How long one attempt may take. */
+    /** Time limit of one attempt. */
     timeoutSeconds: number;
   };
-  /** Check every answer against the OpenAPI document; for tests. */
+  /** Validates every response against the OpenAPI document; for tests. */
   validateResponses: boolean;
   secrets: {
     service: string;
     contentKey: Uint8Array;
-    /** Open what they sealed; nothing new is sealed with them. */
+    /** They open the values they sealed; no new value is sealed with them. */
     previousContentKeys: readonly Uint8Array[];
   };
 };

@@ -131,7 +131,6 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
 
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
-  const once = idempotent(db, idempotency);
   const maintenance = new Maintenance({
     db,
     logger,
@@ -183,7 +182,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     bandwidth,
     attempts,
     webhooks,
-    idempotent: once,
+    idempotent: idempotent(db, idempotency),
     stateMetrics,
     keys,
     authenticate,

@@ -13,7 +13,7 @@ export function createInternalApp(context: Context): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(closeOnUnreadBody);
-  // Whoever reaches this listener may read these: they name no one, and probes and Prometheus bring no credential.
+  // Without authentication: probes and Prometheus have no credentials, and these responses contain no personal data.
   app.get('/healthz', liveness());
   app.get(
     '/metrics',

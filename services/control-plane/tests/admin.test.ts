@@ -169,7 +169,7 @@ describe('errors', () => {
     const unreachable = await run('postgres://u:hidden@127.0.0.1:1/x', 'workspace', 'list');
     expect(unreachable).toMatchObject({
       code: 1,
-      errors: expect.stringMatching(/cannot be reached: ECONNREFUSED/),
+      errors: expect.stringMatching(/unreachable: ECONNREFUSED/),
     });
     const other = new URL(plane.databaseUrl);
     other.pathname = '/nowhere';

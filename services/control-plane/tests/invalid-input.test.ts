@@ -76,7 +76,7 @@ describe('an invalid field is named, with a message that says what it must be', 
       'body/expiresAt',
       'must be a time that exists, such as 2026-11-21T09:00:00Z',
     ],
-    ['/webhooks', { url: 'nonsense' }, 'body/url', 'must be a whole address, such as https://example.com/'],
+    ['/webhooks', { url: 'nonsense' }, 'body/url', 'must be an absolute URL, such as https://example.com/'],
   ])('POST %s %j', async (path, body, field, message) => {
     const response = await post(path, body);
     expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);

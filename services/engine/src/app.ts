@@ -35,7 +35,7 @@ export function createInternalApp({ checks, metrics, logger }: EngineContext): E
   return app;
 }
 
-/** When a request fails before its body is read, responds at once and closes the connection. Nobody reads the rest. */
+/** When a request fails before its body is read, responds at once and closes the connection instead of reading the rest. */
 const closeOnFailedUpload: ErrorRequestHandler = (error: unknown, req, _res, next) => {
   const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
   if (!hasBody || req.readableEnded) {

@@ -67,7 +67,7 @@ const REGISTER_SECONDS = 20;
 /** How many uploads an engine accepts, and how slow they may be. */
 export type UploadLimits = {
   /** Concurrent uploads. */
-  atOnce: number;
+  maxConcurrent: number;
   /** Seconds without a byte after which an upload ends. */
   idleSeconds: number;
   /** Lowest average throughput of a transfer, checked once the transfer is ten seconds old. */
@@ -100,7 +100,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
     trustedProxies: values.TRUST_PROXY,
     uploads: {
-      atOnce: values.ENGINE_MAX_UPLOADS,
+      maxConcurrent: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
       registerSeconds: REGISTER_SECONDS,

@@ -104,7 +104,7 @@ export class ControlPlaneClient {
     return parseResponse(wantedResponse, body).wanted;
   }
 
-  /** Rejects while the control plane is unavailable. An ordinary request checks the address and the secret. */
+  /** Rejects while the control plane is unavailable. It sends an ordinary request, which also checks the address and the secret. */
   async check(): Promise<void> {
     await this.attemptWanted({ videoId: NO_VIDEO, attempt: 1 });
   }

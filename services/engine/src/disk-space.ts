@@ -3,7 +3,7 @@ import type { ObjectStore } from '@framelane/object-store/object-store';
 
 const GIB = 1024 ** 3;
 
-/** Bytes that can still be written where a directory is. */
+/** Free bytes of the file system that contains a directory. */
 export async function freeDiskBytes(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
@@ -21,7 +21,7 @@ export function reservedBytes(totalBytes: number): number {
  * Bytes that can be stored without touching the reserve of the objects' disk; below zero when the reserve is in use, and
  * infinite for a store without a disk of its own.
  */
-export async function headroomBytes(objects: Pick<ObjectStore, 'room'>): Promise<number> {
-  const room = await objects.room?.();
-  return room ? room.freeBytes - reservedBytes(room.totalBytes) : Number.POSITIVE_INFINITY;
+export async function headroomBytes(objects: Pick<ObjectStore, 'diskSpace'>): Promise<number> {
+  const space = await objects.diskSpace?.();
+  return space ? space.freeBytes - reservedBytes(space.totalBytes) : Number.POSITIVE_INFINITY;
 }

@@ -13,10 +13,10 @@ import { createContext, type EngineContext } from './context.ts';
 const UPLOAD_GRACE_MS = 10_000;
 
 /** Time to clean up aborted uploads: delete stored bytes, release the tickets, respond to the clients. */
-const CLEANUP_LIMIT_MS = 10_000;
+const CLEANUP_TIMEOUT_MS = 10_000;
 
 /** Time to stop running transcodes and hand their attempts back. */
-const WORKER_LIMIT_MS = 10_000;
+const WORKER_TIMEOUT_MS = 10_000;
 
 /** Time to send the last responses. */
 const CLOSE_GRACE_MS = 3_000;
@@ -81,10 +81,10 @@ export class Engine {
       [
         {
           name: 'uploads',
-          limitMs: UPLOAD_GRACE_MS + CLEANUP_LIMIT_MS,
+          limitMs: UPLOAD_GRACE_MS + CLEANUP_TIMEOUT_MS,
           run: () => uploads.stop(UPLOAD_GRACE_MS),
         },
-        { name: 'transcodes', limitMs: WORKER_LIMIT_MS, run: () => worker.stop() },
+        { name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() },
         {
           name: 'http',
           limitMs: CLOSE_GRACE_MS + 1_000,
@@ -98,7 +98,7 @@ export class Engine {
   }
 }
 
-/** The first V8 that knows the flag below. */
+/** The first V8 that supports the flag below. */
 const FIRST_V8 = 13;
 
 /**

@@ -14,7 +14,7 @@ export class TranscodeFailure extends Error {
   }
 }
 
-/** The file cannot be transcoded; another attempt would fail again. */
+/** The file cannot be transcoded. Another attempt would fail, too. */
 export function refusal(code: FailureCode, message: string, cause?: unknown): TranscodeFailure {
   return new TranscodeFailure(code, message, { retryable: false, cause });
 }
@@ -31,7 +31,7 @@ export function storageFailure(cause: unknown): TranscodeFailure {
   );
 }
 
-/** The engine's disk is full, or only its reserve is left. */
+/** The engine's disk is full, except for its reserve. */
 export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
   return new TranscodeFailure('internal_error', 'The engine ran out of disk space. Retry the video later.', {
     retryable: true,
@@ -40,7 +40,7 @@ export function outOfDiskSpace(cause?: unknown): TranscodeFailure {
 }
 
 /**
- * ffmpeg ended without an error, but its output is incomplete. That happens if the disk was full for a while.
+ * ffmpeg ended without an error, but its output is incomplete. That happens when the disk is full for a while.
  *
  * @param what for the log
  */

@@ -27,7 +27,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-function says(status: number, body: unknown): void {
+function respondWith(status: number, body: unknown): void {
   response = { status, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
@@ -36,7 +36,7 @@ const claim = () => client.claimAttempt({ videoId: 'vid_x' });
 
 describe('the control plane client', () => {
   test('sends the service secret and parses the response', async () => {
-    says(200, { wanted: true });
+    respondWith(200, { wanted: true });
     expect(await client.attemptWanted({ videoId: 'vid_x', attempt: 2 })).toBe(true);
     expect(asked).toEqual({
       path: INTERNAL_PATHS.attemptWanted,
@@ -46,14 +46,14 @@ describe('the control plane client', () => {
   });
 
   test('accepts an empty response to a request without a result', async () => {
-    says(204, '');
+    respondWith(204, '');
     await client.releaseTransfer({ videoId: 'vid_x', transferId: 'xfr_x', reason: 'tested' });
     expect(asked.path).toBe(INTERNAL_PATHS.releaseTransfer);
   });
 
   test('passes on a problem of a ticket with its extra members, but without the id of the inner request', async () => {
     const members = { type: 'x', title: 'x', instance: '/internal', requestId: 'req_inner' };
-    says(413, { ...members, status: 413, code: 'file_too_large', detail: 'Too large.', maxBytes: 7 });
+    respondWith(413, { ...members, status: 413, code: 'file_too_large', detail: 'Too large.', maxBytes: 7 });
     await expect(redeem()).rejects.toMatchObject({
       status: 413,
       code: 'file_too_large',
@@ -65,7 +65,7 @@ describe('the control plane client', () => {
   });
 
   test('returns null when there is no attempt to claim', async () => {
-    says(409, { status: 409, code: 'attempt_not_claimable', detail: 'Running elsewhere.' });
+    respondWith(409, { status: 409, code: 'attempt_not_claimable', detail: 'Running elsewhere.' });
     expect(await claim()).toBeNull();
   });
 
@@ -76,8 +76,8 @@ describe('the control plane client', () => {
     ['the error page of a proxy', 502, '<html>Bad gateway</html>'],
     ['a response that does not match the schema', 200, { attempt: 'first' }],
     ['a response without a body', 200, ''],
-  ])('is unavailable to its callers after %s', async (_what, status, body) => {
-    says(status, body);
+  ])('throws a 503 Problem after %s', async (_what, status, body) => {
+    respondWith(status, body);
     await expect(claim()).rejects.toMatchObject({
       status: 503,
       code: 'unavailable',

@@ -97,7 +97,7 @@ async function released(): Promise<void> {
   await until(() => ticket.transferId === null);
 }
 
-/** The invariant after every fault: no byte stays stored, and the same token works once the fault is over. */
+/** The invariant after every fault: no byte stays stored, and the same token works once the fault has ended. */
 async function expectNothingLeft(): Promise<void> {
   await released();
   expect(await storedTransfers()).toEqual([]);
@@ -133,7 +133,7 @@ describe('a file over the limit', () => {
     await client.closedByServer();
   });
 
-  test('differs from a file of exactly the limit', async () => {
+  test('does not include a file of exactly the limit', async () => {
     ticket.maxBytes = FILE.byteLength;
     expect((await upload()).status).toBe(202);
     ticket = engine.controlPlane.issue({ maxBytes: FILE.byteLength - 1 });
@@ -176,7 +176,7 @@ describe('a client', () => {
     await expectUsableToken();
   });
 
-  test('that ends its side after less than its Content-Length leaves nothing behind', async () => {
+  test('that closes its side before its Content-Length is reached leaves nothing behind', async () => {
     const client = await beginUpload(FORM.subarray(0, FORM.byteLength - 10));
     await beingStored();
     client.socket.end();
@@ -380,7 +380,7 @@ describe('a disk', () => {
   const disk = { freeBytes: 0, totalBytes: TOTAL };
   const FULL = { status: 507, body: { code: 'insufficient_storage' } };
   beforeEach(() => {
-    storageFaults.room = async () => ({ ...disk });
+    storageFaults.diskSpace = async () => ({ ...disk });
   });
 
   test('without headroom for the announced bytes refuses the upload before they are sent', async () => {
@@ -482,7 +482,7 @@ describe('a stored file', () => {
     expect(completions()).toHaveLength(1);
   });
 
-  test('is left to an event while the control plane is unavailable: 503, and the ticket is not released', async () => {
+  test('is registered by an event while the control plane is unavailable: 503, and the ticket is not released', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.completeTransfer);
     const response = await upload();
     expect(response.status).toBe(503);
@@ -523,7 +523,7 @@ describe('a control plane that', () => {
     await expectUsableToken();
   });
 
-  test('is unavailable only during the upload does not matter', async () => {
+  test('is unavailable only during the upload does not affect it', async () => {
     ticket.leaseSeconds = 1;
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);
@@ -534,7 +534,7 @@ describe('a control plane that', () => {
     expect((await client.response()).status).toBe(202);
   });
 
-  test('is unavailable at the end gets an event', async () => {
+  test('is unavailable at the end gets an event instead of a request', async () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.releaseTransfer);
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);

@@ -82,22 +82,22 @@ test('an upload of 1 GiB needs at most 150 MiB more memory than a small one', as
 
 test('200 concurrent uploads of 4 MiB need at most 150 MiB more memory than 200 of 1 MiB', async () => {
   await startEngine();
-  await uploadAtOnce(200, MIB);
+  await uploadConcurrently(200, MIB);
   const before = await peakBytes();
-  await uploadAtOnce(200, 4 * MIB);
+  await uploadConcurrently(200, 4 * MIB);
   const growth = (await peakBytes()) - before;
   expect(growth).toBeLessThan(150 * MIB);
 }, 120_000);
 
-test('200 concurrent uploads to S3 need less than 3 GiB: a part of 8 MiB each, 32 more parts, and garbage', async () => {
+test('200 concurrent uploads to S3 need less than 3 GiB: 8 MiB for one part each, 32 shared parts, and uncollected garbage', async () => {
   const storage = start('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
-  await uploadAtOnce(200, 24 * MIB);
+  await uploadConcurrently(200, 24 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 300_000);
 
 /** Runs uploads concurrently, chunk by chunk. None ends before all have sent their last chunk. */
-async function uploadAtOnce(count: number, fileBytes: number): Promise<void> {
+async function uploadConcurrently(count: number, fileBytes: number): Promise<void> {
   const piece = randomBytes(MIB / 16);
   const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(port)));
   for (const client of clients) {

@@ -19,7 +19,7 @@ const PATH = process.env.PROPERTY_PATH ?? '';
 
 const INTERNALS = /\n\s+at |node:internal|node_modules|\.[jt]s:\d+|ECONN|ENOENT/;
 const SMALL_FILE = Buffer.from('a small file');
-const RIGHT: UploadPlan = {
+const VALID: UploadPlan = {
   token: 'own',
   contentType: `multipart/form-data; boundary=${BOUNDARY}`,
   chunked: false,
@@ -84,26 +84,26 @@ async function expectStored(ticket: FakeTicket, file: Buffer | undefined): Promi
 async function expectAsBefore(ticket: FakeTicket): Promise<void> {
   // The upload of a disconnected client may still be in progress.
   const response = await until(async () => {
-    const given = await send(RIGHT, ticket);
+    const given = await send(VALID, ticket);
     return given?.status === 409 ? undefined : given;
   });
   expect(response).toMatchObject({ status: 202 });
-  await expectStored(ticket, RIGHT.file);
+  await expectStored(ticket, VALID.file);
   expect((await engine.storedFiles()).filter((file) => file.startsWith('.tmp'))).toEqual([]);
 }
 
 test(
-  `${UPLOADS} forms, right and wrong, are taken in whole or refused without a trace`,
+  `${UPLOADS} valid and invalid forms are stored completely, or refused and not stored at all`,
   async () => {
     process.stdout.write(`Uploads: PROPERTY_SEED=${SEED} PROPERTY_UPLOADS=${UPLOADS}\n`);
-    let taken = 0;
+    let accepted = 0;
     const property = fc.asyncProperty(uploadPlans(), async (plan) => {
       const ticket = engine.controlPlane.issue();
       const response = await send(plan, ticket);
       if (response !== undefined) expect(violationsOf(response)).toEqual([]);
       if (plan.file !== undefined) expect(response?.status).toBe(202);
       if (response?.status === 202) {
-        taken += 1;
+        accepted += 1;
         await expectStored(ticket, plan.file);
       } else {
         await expectAsBefore(ticket);
@@ -115,7 +115,7 @@ test(
       const example = outcome.counterexample?.map(describeUpload).join('\n');
       throw new Error(`${replay}\n${example}`, { cause: outcome.errorInstance });
     }
-    process.stdout.write(`Uploads: ${taken} of ${UPLOADS} taken in\n`);
+    process.stdout.write(`Uploads: ${accepted} of ${UPLOADS} accepted\n`);
     expect((await fetch(`${engine.url}/readyz`)).status).toBe(200);
   },
   60_000 + 300 * UPLOADS,

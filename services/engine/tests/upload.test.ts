@@ -154,7 +154,7 @@ describe('a token', () => {
     expect((await stored()).equals(FILE)).toBe(true);
   });
 
-  test('used ten times at once accepts one file and refuses the others at once', async () => {
+  test('used by ten concurrent uploads accepts one file and refuses the others', async () => {
     const responses = await Promise.all(Array.from({ length: 10 }, () => upload(formWith(FILE))));
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses[0]).toBe(202);
@@ -239,7 +239,7 @@ describe('a refused form', () => {
       'malformed_multipart',
     ],
     [
-      'a part head that is none',
+      'an invalid part header',
       () => joined(`--${BOUNDARY}\r\n\u0001\u0002\r\n\r\n`),
       400,
       'malformed_multipart',
@@ -342,7 +342,7 @@ describe('browsers', () => {
 });
 
 describe('other requests', () => {
-  test('with another method get the allowed method', async () => {
+  test('with another method get 405 and the allowed methods', async () => {
     const response = await fetch(`${engine.url}/upload`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, OPTIONS');

@@ -1,12 +1,13 @@
 /**
- * What a second engine brings: `pnpm bench:fleet [--videos=2] [--rounds=5]`. A cluster of processes transcodes `videos`
- * videos an engine: with one engine on one processor, with two on two, and with one on the other processor. An engine is
- * bound to its processor with all that it starts. A round compares two engines with the mean of one on either, as no two
- * processors of a machine that is shared are alike. In the same round an ffmpeg without any engine does so: it shows what
- * a second processor of this machine is worth. Medians of the rounds are printed, as a table and as JSON.
+ * The gain of a second engine: `pnpm bench:fleet [--videos=2] [--rounds=5]`. A cluster of processes transcodes `videos`
+ * videos per engine. Each round measures one engine on the first processor, two engines on both processors, and one
+ * engine on the second processor. An engine and its child processes are pinned to one processor. The processors of a
+ * shared machine differ, so a round compares two engines with the mean of the two single ones. Each round also measures
+ * ffmpeg without an engine in the same way: the gain that the second processor allows. Prints medians of the rounds, as a
+ * table and as JSON.
  *
- * Everything else runs on the same processors: control plane, PostgreSQL, RabbitMQ and this program, which plays the
- * object store. Videos and preset are such that ffmpeg is nearly all of the work.
+ * Everything else runs on the same processors: control plane, PostgreSQL, RabbitMQ, and this program with its fake object
+ * store. The videos and the preset make ffmpeg nearly all of the work.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -25,16 +26,16 @@ const run = promisify(execFile);
 /** Times in /proc are in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-const LIMIT_SECONDS = 3600;
+const TIMEOUT_SECONDS = 3600;
 
 type Run = {
-  /** Videos, from the first claim to the last result of all. */
+  /** Videos per minute, from the first claim to the last result. */
   perMinute: number;
-  /** The same, with each engine in its own time: they end at different times, after which one has nothing to do. */
+  /** The sum of each engine's videos per minute, from its own first claim to its own last result. It excludes idle time. */
   whileBusy: number;
-  /** Processor time of the engines and their ffmpeg. */
+  /** CPU seconds of the engines and their child processes, per video. */
   cpuSecondsEach: number;
-  /** How often ffmpeg alone encodes the clip on the same processors. */
+  /** Clips per minute that ffmpeg alone encodes on the same processors. */
   bare: number;
 };
 type Attempt = { video_id: string; started_at: Date; finished_at: Date };
@@ -45,21 +46,21 @@ const { values: options } = parseArgs({
 });
 if (availableParallelism() < 2) throw new Error('Two engines need two processors');
 
-// Few bytes and much to encode: an upload costs this program more than an engine.
+// A small file that takes long to encode: an upload costs this program more than an engine.
 const clip = await cachedAvi({ size: '1280x720', seconds: 30, quality: 20 });
 const cluster = await Cluster.start({
   controlPlanes: 1,
   engines: 2,
-  innerDoors: false,
+  innerProxies: false,
   env: {
     ENGINE_PRESET: 'medium',
-    // Leases are for a machine that is kept busy on purpose.
+    // Long leases, because the benchmark keeps the machine busy.
     ATTEMPT_LEASE_SECONDS: '60',
     UPLOAD_LEASE_SECONDS: '60',
-    // As often as they are in use, not as the fault suite has it.
+    // The defaults of production instead of the short intervals of the fault suite.
     RECONCILE_SECONDS: undefined,
     USAGE_FLUSH_SECONDS: undefined,
-    // bubblewrap does not hand on what its children took.
+    // bubblewrap hides the CPU times of its child processes.
     ENGINE_SANDBOX: 'none',
   },
 });
@@ -78,7 +79,7 @@ try {
   await cluster.stop();
 }
 
-/** One engine for each of the processors. */
+/** Transcodes with one engine per processor. */
 async function measure(processors: readonly number[]): Promise<Run> {
   for (const engine of cluster.engines) await engine.end('SIGTERM');
   const engines = cluster.engines.slice(0, processors.length);
@@ -87,7 +88,7 @@ async function measure(processors: readonly number[]): Promise<Run> {
   const ids = await Promise.all(
     Array.from({ length: engines.length * Number(options.videos) }, () => cluster.api.send(clip)),
   );
-  await until(() => areReady(ids), { what: 'all videos are ready', seconds: LIMIT_SECONDS });
+  await until(() => areReady(ids), { what: 'all videos ready', seconds: TIMEOUT_SECONDS });
   const busy = (await cpuSeconds(engines)) - before;
   const attempts = await query<Attempt>(
     cluster,
@@ -116,14 +117,14 @@ function mean(one: Run, other: Run): Run {
   };
 }
 
-/** From the first claim to the last result, as the database has them. */
+/** Attempts per minute, from the first claim to the last result in the database. */
 function perMinute(attempts: readonly Attempt[]): number {
   const first = Math.min(...attempts.map(({ started_at }) => started_at.getTime()));
   const last = Math.max(...attempts.map(({ finished_at }) => finished_at.getTime()));
   return (60_000 * attempts.length) / (last - first);
 }
 
-/** How many times a minute ffmpeg alone encodes the clip, as it is. */
+/** How many times per minute ffmpeg alone encodes the clip. */
 async function bareRate(processor: number): Promise<number> {
   const begin = performance.now();
   const encode = ['-v', 'error', '-i', clip, '-c:v', 'libx264', '-preset', 'medium', '-f', 'null', '-'];
@@ -131,24 +132,24 @@ async function bareRate(processor: number): Promise<number> {
   return 60_000 / (performance.now() - begin);
 }
 
-/** As webhooks tell it, which costs the control plane less than to be asked. */
+/** Whether all videos are ready, by the received webhooks: polling would load the control plane. */
 function areReady(ids: readonly string[]): boolean {
-  const events = [...cluster.receiver.events.values()].filter(({ videoId }) => ids.includes(videoId));
+  const events = [...cluster.endpoint.events.values()].filter(({ videoId }) => ids.includes(videoId));
   const failed = events.find(({ type }) => type === 'video.failed');
   if (failed !== undefined) throw new Error(`${failed.videoId} failed`);
   return events.filter(({ type }) => type === 'video.ready').length === ids.length;
 }
 
-/** What it starts later inherits the processor. */
+/** Starts an engine pinned to a processor. Its child processes inherit the pinning. */
 async function startOn(processor: number, engine: ServiceProcess): Promise<void> {
   engine.launch(['taskset', '--cpu-list', String(processor)]);
   await engine.ready();
 }
 
-/** Of the engines and of whatever they started that has ended. */
+/** CPU seconds of the engines and of their ended child processes. */
 async function cpuSeconds(engines: readonly ServiceProcess[]): Promise<number> {
   const stats = await Promise.all(engines.map(({ pid }) => readFile(`/proc/${pid}/stat`, 'utf8')));
-  // Fields 14 to 17; the second may hold spaces.
+  // Fields 14 to 17; the second field may contain spaces.
   const ticks = stats.flatMap((stat) =>
     stat
       .slice(stat.lastIndexOf(')') + 2)
@@ -172,7 +173,7 @@ function report(rounds: readonly Round[]): void {
   const rows = {
     'videos/min': row(({ perMinute }) => perMinute),
     'videos/min while busy': row(({ whileBusy }) => whileBusy),
-    'CPU s a video': row(({ cpuSecondsEach }) => cpuSecondsEach),
+    'CPU s per video': row(({ cpuSecondsEach }) => cpuSecondsEach),
     'ffmpeg alone, runs/min': row(({ bare }) => bare),
   };
   print(line(['', 'one engine', 'two', 'ratio']));

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 /** Name of the embedded database of a single node. */
 export const DATABASE = 'framelane';
 
-const CONNECT_LIMIT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Creates a database if it does not exist. `server` is the URL of another database of the same server. */
 export async function ensureDatabase(server: string, name: string): Promise<void> {
@@ -20,7 +20,7 @@ export async function ensureDatabase(server: string, name: string): Promise<void
 
 /** Throws a SettingsError when it cannot connect to the database of `DATABASE_URL`. */
 export async function assertReachable(url: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_LIMIT_MS });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
     await client.connect();
   } catch (error) {

@@ -14,13 +14,13 @@ import { AdminError, type AdminServices, type RunCommand } from './command.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
-/** Where the command line runs: which database it is about, and where it says things. */
+/** The environment of the command line: its database and its output. */
 export type AdminHost = {
-  /** How it is called, for its help, e.g. `npm run admin --`. */
+  /** The command that the help shows, e.g. `npm run admin --`. */
   calledAs: string;
-  /** More for the help: which database it will find. */
+  /** The end of the help: which database the commands use. */
   note: string;
-  /** Finds the database; asked only when a command needs it. Throws a SettingsError when there is none. */
+  /** Resolves with the database; called only by commands that need it. Throws a SettingsError when none is configured. */
   provideDatabase(): Promise<{ url: string; release(): Promise<void> }>;
   write(text: string): void;
   writeError(text: string): void;
@@ -32,7 +32,7 @@ export async function runAdmin(args: readonly string[], host: AdminHost): Promis
     await adminProgram(host).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has said it already.
+    // Commander has printed the message.
     if (error instanceof CommanderError) return error.exitCode;
     host.writeError(`${explain(error)}\n`);
     return 1;
@@ -45,21 +45,21 @@ function adminProgram(host: AdminHost): Command {
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
   };
   const program = new Command(host.calledAs)
-    .description('Makes workspaces and API keys, without an API key.')
+    .description('Manages workspaces and API keys. Needs no API key.')
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
-    .showHelpAfterError('(--help shows what is possible)')
+    .showHelpAfterError('(--help lists commands and options)')
     .addHelpText('after', `\n${host.note}\n`);
   addWorkspaceCommands(program, run);
   addKeyCommands(program, run);
   return program;
 }
 
-/** Opens the database, brings it to the newest schema, and closes it again whatever happens. */
+/** Opens the database, migrates it to the latest schema, and closes it after the work. */
 async function withServices<T>(host: AdminHost, work: (services: AdminServices) => Promise<T>): Promise<T> {
   const database = await host.provideDatabase();
   try {
-    // What is worth telling comes back as a result or an error.
+    // Results and errors are printed; a log would repeat them.
     const logger = createLogger({ service: 'admin', level: 'silent' });
     const db = openDatabase(openPatientPool(database.url, logger));
     try {
@@ -76,16 +76,16 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
   }
 }
 
-/** What people can solve in words, all else with its trace. */
+/** The message of an error that an administrator can correct; any other error with its stack trace. */
 function explain(error: unknown): string {
   if (error instanceof AdminError || error instanceof SettingsError || error instanceof Problem) {
     return error.message;
   }
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof pg.DatabaseError) return `The database refuses: ${cause.message}.`;
+  if (cause instanceof pg.DatabaseError) return `The database reports: ${cause.message}.`;
   if (isDatabaseUnavailable(cause)) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    return `The database cannot be reached: ${code ?? message}. Is the address right, and is it running?`;
+    return `The database is unreachable: ${code ?? message}. Check its address and that it is running.`;
   }
   return inspect(error);
 }

@@ -4,36 +4,36 @@ import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Permission } from '../db/schema.ts';
 
 const LONGEST_NAME = 100;
-/** As the contract refuses them in names. */
+/** The characters that the contract refuses in names. */
 const UNPRINTABLE = /[\p{Cc}\u202A-\u202E\u2066-\u2069\p{Cs}]/u;
 
 const dayOrTime = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
-/** A name for people. */
+/** Reads a name. */
 export function parseName(text: string): string {
   const characters = [...text].length;
   if (text.trim() === '' || characters > LONGEST_NAME) {
     throw new InvalidArgumentError(`Give 1 to ${LONGEST_NAME} characters.`);
   }
   if (UNPRINTABLE.test(text)) {
-    throw new InvalidArgumentError('Leave out control characters and bidirectional formatting characters.');
+    throw new InvalidArgumentError('Remove control characters and bidirectional formatting characters.');
   }
   return text;
 }
 
-/** Permissions with commas between them. */
+/** Reads permissions separated by commas. */
 export function parsePermissions(text: string): Permission[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   return names.map((name) => {
     const permission = PERMISSIONS.find((known) => known === name);
     if (permission === undefined) {
-      throw new InvalidArgumentError(`"${name}" is none of ${PERMISSIONS.join(', ')}.`);
+      throw new InvalidArgumentError(`"${name}" is not one of ${PERMISSIONS.join(', ')}.`);
     }
     return permission;
   });
 }
 
-/** A day (its first moment in UTC) or a time as in RFC 3339, which is yet to come. */
+/** Reads a future time: a time as in RFC 3339, or a day, which means its midnight in UTC. */
 export function parseFuture(text: string): Date {
   const moment = new Date(dayOrTime.safeParse(text).data ?? Number.NaN);
   if (Number.isNaN(moment.getTime())) {

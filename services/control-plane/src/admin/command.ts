@@ -2,7 +2,7 @@ import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 
-/** What a command works with. */
+/** The services that commands use. */
 export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService };
 
 /** Runs the work of a command and prints the result: described as text, or as JSON. */
@@ -17,7 +17,7 @@ export class AdminError extends Error {
   override name = 'AdminError';
 }
 
-/** Columns in line, two spaces apart, under their headings. Cells may hold text from outside. */
+/** A table with aligned columns. Cells are escaped for the terminal. */
 export function textTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows.map((row) => row.map(terminalText))];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

@@ -20,21 +20,21 @@ type CreateOptions = Options & {
 
 /** `key create`, `key list` and `key revoke`. */
 export function addKeyCommands(program: Command, run: RunCommand): void {
-  const key = program.command('key').description('make, list and revoke API keys');
-  const workspaceOption = ['--workspace <id>', 'the workspace (default: the only one there is)'] as const;
+  const key = program.command('key').description('create, list and revoke API keys');
+  const workspaceOption = ['--workspace <id>', 'the workspace (default: the only one)'] as const;
 
   key
     .command('create')
-    .description('make an API key and print it: the only time it is shown')
+    .description('create an API key and print it; it is not shown again')
     .requiredOption('--name <name>', 'what it is for', parseName)
     .option(...workspaceOption)
     .addOption(
-      new Option('--environment <kind>', 'a label for what is made with it')
+      new Option('--environment <kind>', 'a label for what the key creates')
         .choices(['live', 'test'])
         .default('live'),
     )
     .option('--permissions <list>', `some of ${PERMISSIONS.join(',')} (default: all)`, parsePermissions)
-    .option('--expires-at <time>', 'from when it is refused (default: never)', parseFuture)
+    .option('--expires-at <time>', 'when it expires (default: never)', parseFuture)
     .option('--json', 'print JSON')
     .action((options: CreateOptions) =>
       run(
@@ -71,7 +71,7 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
 
   key
     .command('revoke')
-    .description('revoke an API key at once, be it the last one')
+    .description('revoke an API key, even the last one')
     .argument('<id>', 'its id, as in the list')
     .option('--json', 'print JSON')
     .action((id: string, options: Options) =>
@@ -86,19 +86,19 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     );
 }
 
-/** The id of the workspace that was named, or of the only one. */
-async function chosenWorkspace(workspaces: WorkspacesService, named: string | undefined): Promise<string> {
+/** The id of the given workspace, or of the only one. */
+async function chosenWorkspace(workspaces: WorkspacesService, given: string | undefined): Promise<string> {
   const all = await workspaces.list();
   const [first] = all;
-  if (named !== undefined) {
-    if (all.some(({ id }) => id === named)) return named;
-    throw new AdminError(`There is no workspace ${named}. "workspace list" shows them all.`);
+  if (given !== undefined) {
+    if (all.some(({ id }) => id === given)) return given;
+    throw new AdminError(`There is no workspace ${given}. "workspace list" shows them all.`);
   }
   if (first === undefined)
-    throw new AdminError('There is no workspace yet. Make one: workspace create --name …');
+    throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
   if (all.length > 1) {
     throw new AdminError(
-      'There are several workspaces: say which one with --workspace. "workspace list" shows them.',
+      'There are several workspaces. Choose one with --workspace; "workspace list" shows them.',
     );
   }
   return first.id;
@@ -117,7 +117,7 @@ async function everyKey(keys: ApiKeysService, workspaceId: string): Promise<ApiK
 
 function describeCreated(key: CreatedApiKey & { workspaceId: string }): string {
   return `
-  API key      ${key.secret}   (keep it: it is shown only this once)
+  API key      ${key.secret}   (store it now: it is not shown again)
   Id           ${key.id}
   Workspace    ${key.workspaceId}
   Environment  ${key.environment}

@@ -3,12 +3,12 @@ import { runAdmin } from './admin.ts';
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
   calledAs: 'admin',
-  note: 'Works on the PostgreSQL that DATABASE_URL names, and brings it to the newest schema first.',
+  note: 'Uses the PostgreSQL in DATABASE_URL, and first migrates it to the latest schema.',
   provideDatabase: async () => {
     const url = process.env.DATABASE_URL;
     if (!url) {
       throw new SettingsError(
-        'DATABASE_URL is not set. Give it the address of the PostgreSQL of the control plane, ' +
+        'DATABASE_URL is not set. Set it to the address of the PostgreSQL of the control plane, ' +
           'such as postgres://user:password@host:5432/framelane.',
       );
     }

@@ -7,18 +7,18 @@ type Options = { json?: boolean };
 
 /** `workspace create` and `workspace list`. */
 export function addWorkspaceCommands(program: Command, run: RunCommand): void {
-  const workspace = program.command('workspace').description('make and list workspaces');
+  const workspace = program.command('workspace').description('create and list workspaces');
 
   workspace
     .command('create')
-    .description('make a workspace; give it a key next')
-    .requiredOption('--name <name>', 'a name for people', parseName)
+    .description('create a workspace, without a key')
+    .requiredOption('--name <name>', 'its name', parseName)
     .option('--json', 'print JSON')
     .action((options: Options & { name: string }) =>
       run(
         options,
         ({ workspaces }) => workspaces.create(options.name),
-        ({ id, name }) => `Made the workspace ${terminalText(name)}: ${id}\n`,
+        ({ id, name }) => `Created the workspace ${terminalText(name)}: ${id}\n`,
       ),
     );
 

@@ -1,10 +1,10 @@
 import type { components } from '@framelane/openapi/types';
 import type { FoundKey } from './api-keys.store.ts';
 
-/** What the public sees of a key; never the secret. */
+/** A key as the API returns it, without the secret. */
 export type ApiKeyRecord = components['schemas']['ApiKey'];
 
-/** The public record of a key, its status as of when it was found. */
+/** The API record of a key. Its status is that at the time of the query. */
 export function toApiKeyRecord(row: FoundKey): ApiKeyRecord {
   return {
     id: row.id,
@@ -22,7 +22,7 @@ export function toApiKeyRecord(row: FoundKey): ApiKeyRecord {
   };
 }
 
-/** A revoked key stays revoked, also when it would have expired since. */
+/** An expired key that was revoked is `revoked`. */
 export function statusOf(row: Pick<FoundKey, 'revoked_at' | 'is_expired'>): ApiKeyRecord['status'] {
   if (row.revoked_at !== null) return 'revoked';
   return row.is_expired ? 'expired' : 'active';

@@ -22,10 +22,10 @@ import { LastUse } from './last-use.ts';
 import { PERMISSIONS } from './permissions.ts';
 import { RequestCoalescing } from './request-coalescing.ts';
 
-/** RFC 3339 has years of four digits; an offset can lead beyond them. */
+/** Years of RFC 3339 have four digits. A time with an offset can be later than this in UTC. */
 const LATEST = new Date('9999-12-31T23:59:59.999Z');
 
-/** What a new key is to be. */
+/** The properties of a new key. */
 export type NewApiKey = {
   workspaceId: string;
   name: string;
@@ -36,7 +36,7 @@ export type NewApiKey = {
   expiresAt: Date | null;
 };
 
-/** What a client asks of a new key; the caller's own where undefined. */
+/** The properties a client requests for a new key. Undefined ones are copied from the caller. */
 export type ApiKeyRequest = {
   name: string;
   environment: Environment | undefined;
@@ -44,15 +44,15 @@ export type ApiKeyRequest = {
   expiresAt: Date | null | undefined;
 };
 
-/** A new key with its secret, which is known only now. */
+/** A new key with its secret, which is never shown again. */
 export type CreatedApiKey = ApiKeyRecord & { secret: string };
 
-/** Checks, makes, lists and revokes the keys of workspaces. */
+/** Verifies, creates, lists and revokes API keys. */
 export class ApiKeysService {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #lastUse: LastUse;
-  readonly #lookups = new RequestCoalescing<UsedKey | undefined>();
+  readonly #queries = new RequestCoalescing<UsedKey | undefined>();
 
   constructor({ db, logger }: { db: Database; logger: Logger }) {
     this.#db = db;
@@ -61,8 +61,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Finds the living key behind a secret, or throws the 401 Problem that says why there is none. It is looked up after the
-   * call each time: nothing remembers a key past its revocation, on any instance.
+   * Resolves with the key of a secret, or throws a 401 Problem with the reason. Each result comes from a query that began after
+   * the call. No instance caches keys, so a revocation is effective at once.
    */
   async verify(secret: string): Promise<VerifiedKey> {
     const described = describeSecret(secret);
@@ -71,17 +71,17 @@ export class ApiKeysService {
     const status = statusOf(key);
     if (status === 'revoked') throw unauthorized('revoked_api_key', 'This API key has been revoked.');
     if (status === 'expired') throw unauthorized('expired_api_key', 'This API key has expired.');
-    this.#lastUse.note(key);
+    this.#lastUse.record(key);
     return key;
   }
 
   #lookUp(hash: Buffer): Promise<UsedKey | undefined> {
-    return this.#lookups.get(hash.toString('base64'), () => findKeyByHash(this.#db, hash));
+    return this.#queries.get(hash.toString('base64'), () => findKeyByHash(this.#db, hash));
   }
 
   /**
-   * Makes a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission the
-   * caller lacks, or expire later than the caller. The environment is a label that opens nothing, so a caller of either kind may make both.
+   * Creates a key in the caller's workspace. Throws 403 `permission_escalation` when it would have a permission that the caller
+   * lacks, or expire later than the caller. The environment is only a label: a caller of either kind can create both.
    */
   async createAs(caller: VerifiedKey, request: ApiKeyRequest): Promise<Commit<CreatedApiKey>> {
     const permissions = request.permissions ?? caller.permissions;
@@ -93,10 +93,10 @@ export class ApiKeysService {
       );
     }
     const expiresAt = request.expiresAt === undefined ? caller.expires_at : request.expiresAt;
-    if (!lastsAsLong(caller, expiresAt)) {
+    if (!isValidUntil(caller, expiresAt)) {
       throw new Problem(
         'permission_escalation',
-        `A key cannot create one that expires later than itself. This one expires at ${caller.expires_at?.toISOString()}.`,
+        `A key cannot create a key that expires later. This one expires at ${caller.expires_at?.toISOString()}.`,
       );
     }
     return prepareKey({
@@ -109,19 +109,19 @@ export class ApiKeysService {
     });
   }
 
-  /** Creates a key. Throws 400 `validation_failed` when it has expired already, or expires after the year 9999. */
+  /** Creates a key. Throws 400 `validation_failed` when `expiresAt` is in the past or after the year 9999. */
   async create(key: NewApiKey): Promise<CreatedApiKey> {
     const created = await this.#db.transaction().execute(prepareKey(key));
     this.logCreated(created, key.workspaceId);
     return created;
   }
 
-  /** Logs a key once it is committed. */
+  /** Logs a new key; call it after the commit. */
   logCreated({ id, createdBy, permissions }: CreatedApiKey, workspaceId: string): void {
     this.#logger.info('api_key.created', { keyId: id, workspaceId, createdBy, permissions });
   }
 
-  /** One page of the workspace's keys, newest first, revoked and expired ones among them. */
+  /** One page of the workspace's keys, newest first, including revoked and expired ones. */
   async list(
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
@@ -131,14 +131,14 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes a key of the caller's workspace: no request that comes in after this resolved is served with it. Throws 404
-   * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission the caller lacks, and 409
-   * `last_admin_key` when no other key of the workspace that works as long could do as much.
+   * Revokes a key of the caller's workspace. No request that arrives after this resolved succeeds with the key. Throws 404
+   * `api_key_not_found`, 403 `insufficient_permissions` when the key has a permission that the caller lacks, and 409
+   * `last_admin_key` when no other key with the same or a later expiry has its administrative permissions.
    */
   async revokeAs(caller: VerifiedKey, keyId: string): Promise<void> {
     const workspaceId = caller.workspace_id;
     await this.#db.transaction().execute(async (trx) => {
-      // Two at once could otherwise each take the other's key for the one that stays.
+      // Without the lock, two keys that revoke each other concurrently would each count the other as the remaining one.
       await lockKeysOf(trx, workspaceId);
       const key = await revokeKey(trx, keyId, workspaceId);
       if (key === undefined) throw keyNotFound(`There is no unrevoked key ${keyId} in this workspace.`);
@@ -149,19 +149,19 @@ export class ApiKeysService {
           `A key can revoke only keys whose permissions it has. This one lacks ${excess.join(', ')}.`,
         );
       }
-      const kept = permissionsToKeep(key);
-      if (kept.length > 0 && !(await hasKeyWith(trx, workspaceId, kept, key.expires_at))) {
-        const held = kept.length === 1 ? `the permission ${kept[0]}` : 'every permission';
+      const needed = administrativePermissions(key);
+      if (needed.length > 0 && !(await hasKeyWith(trx, workspaceId, needed, key.expires_at))) {
+        const missing = needed.length === 1 ? `the permission ${needed[0]}` : 'every permission';
         throw new Problem(
           'last_admin_key',
-          `No other active key with the same or a later expiry has ${held}. Create one first.`,
+          `No other active key with the same or a later expiry has ${missing}. Create one first.`,
         );
       }
     });
     this.#logger.info('api_key.revoked', { keyId, workspaceId, revokedBy: caller.id });
   }
 
-  /** Revokes a key of any workspace, its last one too: for those who can make keys without a key. */
+  /** Revokes a key of any workspace, even its last one. For administrators, who can create keys without a key. */
   async revokeAny(keyId: string): Promise<void> {
     const key = await revokeKey(this.#db, keyId);
     if (key === undefined) throw keyNotFound(`There is no key ${keyId} to revoke.`);
@@ -169,7 +169,7 @@ export class ApiKeysService {
   }
 }
 
-/** Makes a key of a given secret, with every permission. Resolves with false when there is a key with it already. */
+/** Creates a key with the given secret and every permission. Resolves with false when a key has this secret already. */
 export async function createFullKey(
   db: Database,
   { workspaceId, name, secret }: { workspaceId: string; name: string; secret: string },
@@ -196,25 +196,25 @@ async function storeKey(
   return insertKey(db, { ...key, ...described, id: newId('key') });
 }
 
-/** Throws 400 `validation_failed` when the key has expired already, or expires after the year 9999; so does its commit. */
+/** The prepared creation of a key. This or its commit throws 400 `validation_failed` when `expiresAt` is out of range. */
 function prepareKey(key: NewApiKey): Commit<CreatedApiKey> {
   if (key.expiresAt !== null && key.expiresAt > LATEST) throw expiryOutOfRange();
   const secret = newApiKeySecret(key.environment);
   return async (trx) => {
     const row = await storeKey(trx, { ...key, secret });
-    if (row === undefined) throw new Error('A new secret is in use already');
+    if (row === undefined) throw new Error('The generated secret exists already');
     if (row.is_expired) throw expiryOutOfRange();
     return { ...toApiKeyRecord(row), secret };
   };
 }
 
-/** Whether a key works at least until then; null: for ever. */
-function lastsAsLong(key: Pick<ApiKeyRow, 'expires_at'>, until: Date | null): boolean {
+/** Whether a key does not expire before `until`; null means never. */
+function isValidUntil(key: Pick<ApiKeyRow, 'expires_at'>, until: Date | null): boolean {
   return key.expires_at === null || (until !== null && until <= key.expires_at);
 }
 
-/** What another key of the workspace has to be able to do before this one is revoked: nothing when it has expired. */
-function permissionsToKeep(key: FoundKey): readonly Permission[] {
+/** The permissions that another key must have before this one can be revoked; none when this one has expired. */
+function administrativePermissions(key: FoundKey): readonly Permission[] {
   if (key.is_expired) return [];
   if (PERMISSIONS.every((permission) => key.permissions.includes(permission))) return PERMISSIONS;
   return key.permissions.includes('api_keys:write') ? ['api_keys:write'] : [];

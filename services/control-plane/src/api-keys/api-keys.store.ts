@@ -5,20 +5,20 @@ import { compileOnce } from '../db/prepared-statements.ts';
 import type { ApiKeyRow, Permission } from '../db/schema.ts';
 import type { StoredSecret } from './api-key-secret.ts';
 
-/** A use is noted this often at most, in seconds. */
+/** `last_used_at` is stored at most this often. */
 const USE_INTERVAL_SECONDS = 60;
 
-/** A key, judged by the clock of the database. */
+/** A key. The clock of the database decides whether it has expired. */
 export type FoundKey = ApiKeyRow & { is_expired: boolean };
 
-/** A key that a request came with: the name of its workspace, and whether this use is to be noted. */
+/** The key of a request, with the name of its workspace and whether its last use is due to be stored. */
 export type UsedKey = FoundKey & { workspace_name: string; is_use_due: boolean };
 
 const isExpired = sql<boolean>`coalesce(api_keys.expires_at <= now(), false)`.as('is_expired');
 const isUseDue = sql<boolean>`coalesce(
   api_keys.last_used_at <= now() - make_interval(secs => ${sql.lit(USE_INTERVAL_SECONDS)}), true)`;
 
-/** The key with this hash, whatever its state. */
+/** The key with this hash, even if it is revoked or expired. */
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<UsedKey | undefined> {
   const [key] = await keysByHash(db, hash);
   return key;
@@ -33,7 +33,7 @@ const keysByHash = compileOnce((db, hash: Buffer) =>
     .where('secret_hash', '=', hash),
 );
 
-/** Stores a key unless its secret is known already. Resolves with the row if it was stored. */
+/** Stores a key. Resolves with undefined when a key has this secret already. */
 export async function insertKey(
   db: Database,
   key: StoredSecret & {
@@ -65,7 +65,7 @@ export async function insertKey(
     .executeTakeFirst();
 }
 
-/** The keys of a workspace, revoked and expired ones among them. */
+/** The keys of a workspace, including revoked and expired ones. */
 export async function listKeys(db: Database, workspaceId: string, page: PageRequest): Promise<FoundKey[]> {
   const keys = db
     .selectFrom('api_keys')
@@ -76,8 +76,8 @@ export async function listKeys(db: Database, workspaceId: string, page: PageRequ
 }
 
 /**
- * Lets one change of the keys of a workspace happen at a time, until the transaction ends. The lock does not stand in
- * the way of rows that refer to the workspace, as every new video does.
+ * Locks the keys of a workspace against concurrent changes until the transaction ends. The lock does not block new rows that
+ * refer to the workspace, such as videos.
  */
 export async function lockKeysOf(db: Database, workspaceId: string): Promise<void> {
   await db
@@ -88,7 +88,7 @@ export async function lockKeysOf(db: Database, workspaceId: string): Promise<voi
     .executeTakeFirst();
 }
 
-/** Revokes a key that is not, of one workspace or of any. Resolves with the row if there was one. */
+/** Revokes a key of the workspace, or of any. Resolves with undefined when there is no such key or it is revoked already. */
 export async function revokeKey(
   db: Database,
   keyId: string,
@@ -105,28 +105,28 @@ export async function revokeKey(
     .executeTakeFirst();
 }
 
-/** Whether the workspace has a key that works now and at least until then, null for ever, and has the permissions. */
+/** Whether the workspace has a valid key with these permissions that does not expire before `until`; null means never. */
 export async function hasKeyWith(
   db: Database,
   workspaceId: string,
   permissions: readonly Permission[],
   until: Date | null,
 ): Promise<boolean> {
-  const lastsAsLong = sql<boolean>`coalesce(expires_at, 'infinity') >= coalesce(${until}::timestamptz, 'infinity')`;
+  const expiresNoEarlier = sql<boolean>`coalesce(expires_at, 'infinity') >= coalesce(${until}::timestamptz, 'infinity')`;
   const row = await db
     .selectFrom('api_keys')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('revoked_at', 'is', null)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
-    .where(lastsAsLong)
+    .where(expiresNoEarlier)
     .where(sql<boolean>`permissions @> ${[...permissions]}::text[]`)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
 }
 
-/** Notes a use, unless another control plane has just done so. */
+/** Stores a use, unless another control plane has stored one within the interval. */
 export async function touchKey(db: Database, keyId: string): Promise<void> {
   await db
     .updateTable('api_keys')

@@ -1,6 +1,6 @@
 import type { Permission } from '../db/schema.ts';
 
-/** Every permission there is. */
+/** All permissions. */
 export const PERMISSIONS: readonly Permission[] = [
   'videos:read',
   'videos:write',

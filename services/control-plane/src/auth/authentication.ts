@@ -12,15 +12,15 @@ export type VerifiedKey = ApiKeyRow & { workspace_name: string };
 declare global {
   namespace Express {
     interface Request {
-      /** The verified key; set on operations whose security asks for one. */
+      /** The verified key, on operations that require one. */
       apiKey?: VerifiedKey;
     }
   }
 }
 
 /**
- * Authenticates a request: key (401), then its rate limit (429), workspace header (400) and membership (403), then
- * permissions (403). Too many refused keys make a 429 of the 401.
+ * Authenticates a request. Checks in this order: the key (401, or 429 after too many invalid keys), the rate limit of the key
+ * (429), the workspace header (400), its workspace (403) and the permissions (403).
  */
 export function authentication(
   keys: { verify(secret: string): Promise<VerifiedKey> },
@@ -37,7 +37,7 @@ export function authentication(
   };
 }
 
-/** The key an authenticated request came with. */
+/** The key of an authenticated request. */
 export function apiKeyOf(req: Request): VerifiedKey {
   if (req.apiKey === undefined) throw new Error('The operation has no security in the contract');
   return req.apiKey;

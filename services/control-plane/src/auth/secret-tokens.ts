@@ -7,7 +7,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
 }
 
-/** The hash the database stores of a random token. SHA-256 suffices for tokens of 190 random bits or more. */
+/** The hash of a random token, as the database stores it. SHA-256 suffices for tokens of 190 random bits or more. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -87,7 +87,7 @@ function watched(pool: pg.Pool, logger: Logger): pg.Pool {
   return pool;
 }
 
-/** Kysely on a pool. Destroying it ends the pool. */
+/** Kysely on a pool; `destroy` ends the pool, too. */
 export function openDatabase(pool: pg.Pool): Database {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
 }

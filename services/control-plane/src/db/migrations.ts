@@ -13,12 +13,12 @@ const UNRELEASED = '20261121-foundation';
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
-/** Our own among the advisory locks of a database. */
+/** The id of our advisory lock. */
 const SCHEMA_LOCK = 5_208_113;
 
 /**
- * Runs `work` while no other process changes the schema in the same way. Kysely takes a lock for each migration, but reads
- * the catalogue before, which can fail while another process creates or drops tables.
+ * Runs `work` while no other process runs `changingSchema`. Kysely locks each migration, but reads the catalogue before the lock.
+ * That can fail while another process creates or drops tables.
  */
 export async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
@@ -36,7 +36,7 @@ export function migrator(db: Database): Migrator {
   return new Migrator({ db, provider });
 }
 
-/** Brings the database to the newest schema. Throws when an unreleased version made it. */
+/** Migrates the database to the latest schema. Throws when an unreleased version created it. */
 export async function migrateToLatest(db: Database): Promise<void> {
   if (await isUnreleased(db)) {
     throw new Error(

@@ -47,8 +47,8 @@ create table idempotency_keys (
   created_at timestamp(3) with time zone not null default now(),
   constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, key_hash),
   constraint idempotency_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint an_answer_has_a_body CHECK (((status IS NULL) = (body IS NULL))),
-  constraint leased_or_answered CHECK (((leased_until IS NULL) = (status IS NOT NULL)))
+  constraint leased_or_has_a_response CHECK (((leased_until IS NULL) = (status IS NOT NULL))),
+  constraint response_has_a_body CHECK (((status IS NULL) = (body IS NULL)))
 );
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 

@@ -4,7 +4,7 @@ import type { RenditionName, VideoRendition } from '@framelane/contracts/renditi
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
 
-/** The tables as kysely sees them; migrations/ makes them, schema.sql shows them. Times are timestamptz(3). */
+/** The types of all tables. migrations/ creates them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
   workspaces: WorkspacesTable;
   api_keys: ApiKeysTable;
@@ -23,12 +23,12 @@ export type Schema = {
 };
 
 export type Environment = components['schemas']['Environment'];
-/** What a key can be allowed to do; operations name what they need in the OpenAPI document. */
+/** A permission of a key. The OpenAPI document names those that each operation requires. */
 export type Permission = components['schemas']['Permission'];
 export type KeyPrefix = `svc_${Environment}_`;
 export type VideoStatus = components['schemas']['VideoStatus'];
 export type PlaybackPolicy = components['schemas']['PlaybackPolicy'];
-/** What the owner of a video notes on it. */
+/** Names and values that a client stores with a video. */
 export type Metadata = components['schemas']['Metadata'];
 
 type CreatedAt = ColumnType<Date, Date | undefined, never>;
@@ -55,7 +55,7 @@ type ApiKeysTable = {
 };
 export type ApiKeyRow = Selectable<ApiKeysTable>;
 
-/** What the probe said of the uploaded file, apart from the columns of its own. */
+/** What the probe found in the source, apart from what has a column. */
 type SourceColumn = { container: string; videoCodec: string; audioCodec: string | null };
 
 type VideosTable = {
@@ -80,11 +80,11 @@ type VideosTable = {
   width: number | null;
   height: number | null;
   frame_rate: number | null;
-  /** Rungs in the master playlist, lowest first; null until ready. */
+  /** Video renditions in the master playlist, lowest first; null until ready. */
   variants: VideoRendition[] | null;
   /** EXT-X-TARGETDURATION of every rendition; null until ready. */
   target_duration: number | null;
-  /** Size of the still picture, and what is known of the small ones; null until ready, and where there are none. */
+  /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
   poster_bytes: number | null;
   storyboard: JSONColumnType<Storyboard> | null;
   storage_bytes: Generated<number>;
@@ -92,14 +92,14 @@ type VideosTable = {
   progress: Generated<number>;
   /** Number of the latest attempt, 0 before the first. The fencing token of results. */
   attempt: Generated<number>;
-  /** Attempts that went wrong; handed-back ones do not count. */
+  /** Failed attempts; handed-back ones do not count. */
   failed_attempts: Generated<number>;
   /** When a transcode command is to be published; null when none is. Its claim expires at `command_claimed_until`. */
   command_due_at: Date | null;
   command_claimed_until: Date | null;
   /** When the queue confirmed the latest command. */
   command_published_at: Date | null;
-  /** When it began to wait for its next attempt. A command that is published again does not change it. */
+  /** When the video began to wait for its next attempt. Publishing a command again does not change it. */
   waiting_since: Date | null;
   /** Sealed AES-128 key of the latest attempt; erased when the video fails or is deleted. */
   content_key: string | null;
@@ -121,12 +121,12 @@ type UploadTicketsTable = {
   /** SHA-256 of the token. */
   token_hash: Buffer;
   expires_at: Date;
-  /** The transfer the ticket is leased to, until it completes, breaks or falls silent. */
+  /** The transfer that leases the ticket; null before the first and after one that was aborted. */
   transfer_id: string | null;
   lease_expires_at: Date | null;
-  /** Bytes that the latest transfer announced, or the most it may have. */
+  /** Bytes that the latest transfer announced, or else the most it can have. */
   announced_bytes: number | null;
-  /** When the upload completed: the token is spent. */
+  /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
@@ -152,7 +152,7 @@ type RenditionsTable = {
   frame_rate: number | null;
   channels: number | null;
   language: string | null;
-  /** Measured peak and average, bits a second. */
+  /** Measured peak and average, in bits per second. */
   bandwidth: number;
   average_bandwidth: number;
   /** Seconds and bytes of each segment, in play order; the arrays are equally long. */
@@ -179,20 +179,20 @@ type MaintenanceStepsTable = {
 type UsageDailyTable = {
   workspace_id: string;
   environment: Environment;
-  /** A day in UTC. To be selected as text: pg reads a date as midnight where the process is. */
+  /** A day in UTC. Select it as text: pg reads a date as midnight in the time zone of the process. */
   day: ColumnType<Date, string, never>;
-  /** Milliseconds of the sources of videos that became ready. */
+  /** Duration of the sources of videos that became ready, in milliseconds. */
   transcoded_ms: Generated<number>;
   /** Bytes sent from /hls. */
   bandwidth_bytes: Generated<number>;
 };
 
-/** What an owner can subscribe to. */
+/** An event that an endpoint can subscribe to. */
 export type WebhookEventType = components['schemas']['WebhookEventType'];
-/** What can be delivered: those, and what an owner sends to try an endpoint out. */
+/** An event that can be delivered: one of those, or a test event. */
 export type WebhookEventKind = components['schemas']['WebhookDelivery']['eventType'];
 export type DeliveryStatus = components['schemas']['WebhookDelivery']['status'];
-/** Why an attempt at a delivery failed. */
+/** Why an attempt of a delivery failed. */
 export type DeliveryFailure = components['schemas']['WebhookDeliveryError']['code'];
 export type DisabledReason = NonNullable<components['schemas']['Webhook']['disabledReason']>;
 
@@ -205,14 +205,14 @@ type WebhookEndpointsTable = {
   enabled: boolean;
   /** Null while enabled. */
   disabled_reason: DisabledReason | null;
-  /** Sealed, as is the one it replaced, which signs beside it until it expires. */
+  /** Sealed, like the previous one. Both sign until the previous one expires. */
   secret: string;
   previous_secret: string | null;
   previous_secret_expires_at: Date | null;
-  /** Attempts that failed since the last one that did not, and when the first of them was. */
+  /** Failed attempts since the last successful one, and when the first of them was. */
   consecutive_failures: Generated<number>;
   failing_since: Date | null;
-  /** Null until something was sent to where it is now. */
+  /** Null until the first attempt at the current URL. */
   last_attempt_at: Date | null;
   created_at: CreatedAt;
   updated_at: Generated<Date>;
@@ -238,16 +238,16 @@ type WebhookDeliveriesTable = {
   attempts: Generated<number>;
   /** Attempts that failed since the event or the last redelivery: the place in the retry schedule. */
   failures: Generated<number>;
-  /** Null when none is to come. */
+  /** Null when no more attempt is scheduled. */
   next_attempt_at: Date | null;
-  /** When the last attempt began, and what came of it. */
+  /** When the last attempt began, and its result. */
   last_attempt_at: Date | null;
   response_status: number | null;
   failure: DeliveryFailure | null;
   created_at: CreatedAt;
-  /** When the claim of the attempt under way expires; also its token. Null between attempts. */
+  /** When the claim of the attempt in progress expires; also the fencing token of the claim. Null between attempts. */
   claimed_until: Date | null;
-  /** Begins with 1; each redelivery begins the next, which no attempt of an earlier round reschedules. */
+  /** 1, and one more for each redelivery. An attempt of an earlier round does not reschedule the delivery. */
   round: Generated<number>;
 };
 export type WebhookDeliveryRow = Selectable<WebhookDeliveriesTable>;
@@ -265,16 +265,16 @@ export type NewWebhookAttempt = Insertable<WebhookAttemptsTable>;
 
 type IdempotencyKeysTable = {
   workspace_id: string;
-  /** SHA-256 of the path and the key, and of the body that came with it. */
+  /** SHA-256 of the path and the key, and of the request body. */
   key_hash: Buffer;
   payload_hash: Buffer;
-  /** The key is leased to the request that is carried out; null once that is answered. */
+  /** When the lease of the request in progress expires; null once its response is stored. */
   leased_until: Date | null;
-  /** The answer, without what is told once only; null until there is one. */
+  /** The stored response, without one-time members; null until it is stored. */
   status: number | null;
   location: string | null;
   body: JSONColumnType<Record<string, unknown>> | null;
-  /** When the key was taken for the request that it is known for. */
+  /** When a request leased the key, for this payload. */
   created_at: Generated<Date>;
 };
 export type IdempotencyKeyRow = Selectable<IdempotencyKeysTable>;

@@ -2,7 +2,7 @@ import type { operations } from '@framelane/openapi/types';
 import { addressOf, readOpenApiDocument, type Server } from '@framelane/openapi-tools/document';
 import type { RequestHandler } from 'express';
 
-/** Every operation the control plane serves, by the name it has in the OpenAPI document; `on…` are its webhooks. */
+/** The operationId of every operation that the control plane serves; `on…` are webhooks. */
 export type OperationId = Exclude<keyof operations, 'uploadFile' | `on${string}`>;
 
 type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
@@ -19,7 +19,7 @@ export type Contract = {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The whole contract with the addresses of this installation in place of the variables, and of their defaults in examples. */
+/** The whole contract with the addresses of this installation, also in its examples. */
 export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUrl: string }): Contract {
   const published = readOpenApiDocument() as Contract;
   const engine = Object.values(published.paths).find(servedByEngine);
@@ -35,7 +35,7 @@ export function loadContract({ baseUrl, engineUrl }: { baseUrl: string; engineUr
   return contract;
 }
 
-/** The part of the contract the control plane itself answers for, under the path at which its app is mounted. */
+/** The part of the contract that the control plane serves, under the path of its router. */
 export function controlPlanePart(contract: Contract): Contract {
   const paths = Object.entries(contract.paths)
     .filter(([, item]) => !servedByEngine(item))
@@ -43,7 +43,7 @@ export function controlPlanePart(contract: Contract): Contract {
   return { ...contract, servers: [{ url: '/v1' }], paths: Object.fromEntries(paths) };
 }
 
-/** Whether an operation with optional security (`{}` among it) asks for any depends on what is asked for: its handler decides. */
+/** Removes optional security (`{}` is one alternative): the handler of such an operation decides whether it needs credentials. */
 function withoutOptionalSecurity(item: PathItem): PathItem {
   const operations = METHODS.flatMap((method) => {
     const operation = item[method];
@@ -57,26 +57,26 @@ function servedByEngine(item: PathItem): boolean {
   return METHODS.some((method) => item[method]?.['x-served-by'] === 'engine');
 }
 
-/** One route to mount: what the contract says, with the handler that does it. */
+/** A route of the contract with its handler. */
 export type Route = { method: (typeof METHODS)[number]; path: string; handler: RequestHandler };
 
 /**
- * Pairs every operation of the contract with its handler. Throws when one has no counterpart, so that a service whose
- * code and contract differ does not start.
+ * Pairs every operation of the contract with its handler. Throws when an operation has no handler, or a handler no operation:
+ * a service that differs from its contract does not start.
  */
 export function pairOperations(
   contract: Contract,
   handlers: Readonly<Record<OperationId, RequestHandler>>,
 ): Route[] {
-  const waiting = new Map<string, RequestHandler>(Object.entries(handlers));
+  const unpaired = new Map<string, RequestHandler>(Object.entries(handlers));
   const routes = operationsOf(contract).map(({ method, path, operationId }) => {
-    const handler = waiting.get(operationId);
+    const handler = unpaired.get(operationId);
     if (handler === undefined)
       throw new Error(`No handler for operation "${operationId}" (${method} ${path})`);
-    waiting.delete(operationId);
+    unpaired.delete(operationId);
     return { method, path: toExpressPath(path), handler };
   });
-  if (waiting.size > 0) throw new Error(`Handlers without an operation: ${[...waiting.keys()].join(', ')}`);
+  if (unpaired.size > 0) throw new Error(`Handlers without an operation: ${[...unpaired.keys()].join(', ')}`);
   return routes;
 }
 

@@ -37,7 +37,7 @@ test.each([
   expect(messageFor(keyword, message)).toBe(words);
 });
 
-test('a field is named once, with the forms it may have', () => {
+test('each field has one error, which lists the forms it can have', () => {
   const at = (path: string, keyword: string, message: string) => ({
     path,
     message,

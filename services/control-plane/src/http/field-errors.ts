@@ -3,10 +3,10 @@ import type { FieldError } from '@framelane/service-kit/problem';
 /** One rule that a field breaks, as the validator reports it. */
 export type ValidatorIssue = { path: string; message: string; errorCode?: string };
 
-/** What each pattern of the contract asks for, in words. */
+/** The message for each pattern of the contract. */
 export type PatternMessages = ReadonlyMap<string, string>;
 
-/** Issues that only sum others up. */
+/** Codes of issues that only summarise others. */
 const SUMMARIES: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'propertyNames']);
 
 /** Finds every `pattern` in the contract that has an `x-pattern-message` beside it. */
@@ -23,15 +23,15 @@ export function patternMessagesOf(contract: unknown): PatternMessages {
   return found;
 }
 
-/** What is wrong with each field, in words for whoever sent it: one error a field. */
+/** One error for each invalid field, with a message for the client. */
 export function toFieldErrors(issues: readonly ValidatorIssue[], patterns: PatternMessages): FieldError[] {
   const fields = Map.groupBy(issues, ({ path }) => path.replace(/^\//, ''));
-  return [...fields].map(([field, itsIssues]) => {
-    const rules = itsIssues.map((issue) => toRule(issue, patterns));
-    // Where a field may have one of several forms, each that it has not is reported, and the sum of them.
-    const telling = rules.filter(({ code, message }) => !SUMMARIES.has(code) && message !== 'must be null');
-    const code = telling[0]?.code ?? rules[0]?.code ?? 'invalid';
-    const message = [...new Set((telling.length > 0 ? telling : rules).map((rule) => rule.message))].join(
+  return [...fields].map(([field, issuesOfField]) => {
+    const rules = issuesOfField.map((issue) => toRule(issue, patterns));
+    // For a field that can have several forms, the validator reports an issue for each form and a summary.
+    const specific = rules.filter(({ code, message }) => !SUMMARIES.has(code) && message !== 'must be null');
+    const code = specific[0]?.code ?? rules[0]?.code ?? 'invalid';
+    const message = [...new Set((specific.length > 0 ? specific : rules).map((rule) => rule.message))].join(
       ' or ',
     );
     const aboutNames = rules.some((rule) => rule.code === 'propertyNames');
@@ -45,7 +45,7 @@ function toRule({ message, errorCode = 'invalid' }: ValidatorIssue, patterns: Pa
   return { code, message: inWords(code, message, patterns) };
 }
 
-/** The validator's message without the words of JSON Schema. What is not known here stays as it is. */
+/** The validator's message without terms of JSON Schema. An unknown message stays unchanged. */
 function inWords(code: string, message: string, patterns: PatternMessages): string {
   const number = /-?\d+(\.\d+)?/.exec(message)?.[0];
   const quoted = /"(.*)"$/s.exec(message)?.[1] ?? '';
@@ -81,7 +81,7 @@ function inWords(code: string, message: string, patterns: PatternMessages): stri
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be a time that exists, such as 2026-11-21T09:00:00Z',
   date: 'must be a day that exists, such as 2026-11-21',
-  uri: 'must be a whole address, such as https://example.com/',
+  uri: 'must be an absolute URL, such as https://example.com/',
 };
 
 function withArticle(type: string): string {

@@ -4,18 +4,18 @@ import { isDeeperThan } from './json-depth.ts';
 test.each([
   ['no body', undefined, 0],
   ['null', null, 0],
-  ['a text', 'x', 0],
+  ['a string', 'x', 0],
   ['an empty object', {}, 1],
   ['a flat object', { a: 1, b: 'x' }, 1],
   ['an array in an object', { a: [1, 2] }, 2],
-  ['only the deepest place counts', [1, { a: {} }, [[[]]]], 4],
-  ['a member that is called __proto__', JSON.parse('{"__proto__":{"a":{}}}'), 3],
+  ['the deepest value counts', [1, { a: {} }, [[[]]]], 4],
+  ['a member named __proto__', JSON.parse('{"__proto__":{"a":{}}}'), 3],
 ])('%s', (_, value, depth) => {
   expect(isDeeperThan(depth, value)).toBe(false);
   if (depth > 0) expect(isDeeperThan(depth - 1, value)).toBe(true);
 });
 
-test('a body as deep as a body can be', () => {
+test('the deepest body within the size limit', () => {
   const value = JSON.parse(`${'['.repeat(130_000)}${']'.repeat(130_000)}`);
   expect(isDeeperThan(20, value)).toBe(true);
 });

@@ -15,7 +15,7 @@ export const refuseDeepJson: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** Whether objects and arrays are nested deeper than `limit`. Goes level by level, without recursion. */
+/** Whether objects and arrays are nested deeper than `limit`. It goes level by level, without recursion. */
 export function isDeeperThan(limit: number, value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {

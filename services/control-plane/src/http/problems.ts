@@ -7,7 +7,7 @@ import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './fiel
 /** Turns the errors of the body parser, the OpenAPI validator and the database into Problems. */
 export function translateHttpError(error: unknown, req: Request): Problem | undefined {
   if (error instanceof validatorErrors.NotFound) {
-    return notHere(req);
+    return noSuchOperation(req);
   }
   if (error instanceof validatorErrors.MethodNotAllowed) {
     return methodNotAllowed(req, error.headers?.Allow ?? '');
@@ -21,21 +21,21 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   return translateBodyParserError(error);
 }
 
-/** Turns what the validator finds wrong with the input into a Problem. */
+/** Turns the input errors of the validator into a Problem. */
 export function invalidInput(
   error: { errors: ValidatorIssue[]; message: string },
   req: Request,
   patterns: PatternMessages,
 ): Problem {
-  return isAboutPath(error) ? notHere(req) : validationFailed(toFieldErrors(error.errors, patterns));
+  return isAboutPath(error) ? noSuchOperation(req) : validationFailed(toFieldErrors(error.errors, patterns));
 }
 
-/** A path that cannot be, such as segment `-1.ts` or a broken escape, is just another place where nothing is. */
+/** Whether only the path is invalid, such as segment `-1.ts` or a malformed escape: that is 404 and not 400. */
 function isAboutPath({ errors, message }: { errors: ValidatorIssue[]; message: string }): boolean {
   return message.startsWith('malformed uri') || errors.every(({ path }) => path.startsWith('/params/'));
 }
 
-function notHere(req: Request): Problem {
+function noSuchOperation(req: Request): Problem {
   return new Problem(
     'route_not_found',
     `There is no operation ${req.method} ${req.baseUrl}${req.path}. Check the method and the path.`,
@@ -54,7 +54,7 @@ function methodNotAllowed(req: Request, documented: string): Problem {
   );
 }
 
-/** Errors of express.json() carry a `type`, but for those of zlib. */
+/** Errors of express.json() have a `type`, except those of zlib. */
 function translateBodyParserError(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
   if (isZlibError(error))
@@ -81,7 +81,7 @@ function translateBodyParserError(error: unknown): Problem | undefined {
   }
 }
 
-/** What decompressors throw: `Z_DATA_ERROR` and its like, `ERR__ERROR_FORMAT_…` that of Brotli. */
+/** Errors of decompression: `Z_DATA_ERROR` and similar, of Brotli `ERR__ERROR_FORMAT_…`. */
 function isZlibError(error: Error): boolean {
   return 'code' in error && /^(Z_|ERR__ERROR_|ZSTD_)/.test(String(error.code));
 }

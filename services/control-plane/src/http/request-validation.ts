@@ -10,10 +10,10 @@ import { invalidInput } from './problems.ts';
 /** The largest accepted JSON body. */
 const BODY_LIMIT = '256kb';
 
-/** A body as handlers get it: absent members that have a default are filled in. */
+/** A body as handlers receive it: the validator has set missing members that have a default. */
 export type WithDefaults<Body, Names extends keyof Body> = Body & Required<Pick<Body, Names>>;
 
-/** Checks the key, the workspace and the permissions an operation asks for; throws a Problem. */
+/** Checks the key, the workspace and the permissions that an operation requires; throws a Problem. */
 export type Authenticate = (req: Request, permissions: string[]) => Promise<void>;
 
 /**
@@ -27,10 +27,10 @@ export function requestValidation(
 ): (RequestHandler | ErrorRequestHandler)[] {
   const patterns = patternMessagesOf(contract);
 
-  // The validator reduces an error of a security handler to status and text; this keeps the Problem.
+  // The validator keeps only status and text of an error of a security handler; these are the whole errors.
   const refusals = new WeakMap<Request, unknown>();
 
-  // A body that cannot be parsed is an error of the input, which is reported only after authentication.
+  // A malformed body is an input error, which is reported only after authentication.
   const unreadable = new WeakMap<Request, unknown>();
   const deferBodyError: ErrorRequestHandler = (error, req, _res, next) => {
     unreadable.set(req, error);
@@ -40,7 +40,6 @@ export function requestValidation(
   const apiKey = async (req: Request, permissions: string[]) => {
     try {
       await authenticate(req, permissions);
-      // An authenticated client may learn what is wrong with its body.
       if (unreadable.has(req)) throw unreadable.get(req);
       return true;
     } catch (error) {
@@ -51,14 +50,14 @@ export function requestValidation(
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
-    // The validator refuses a missing Authorization header before it asks the security handler.
+    // The validator refuses a missing Authorization header before it calls the security handler.
     else if (error?.status === 401) next(missingApiKey());
     else if (error instanceof OpenApiValidator.error.BadRequest) next(invalidInput(error, req, patterns));
     else next(error);
   };
 
   return [
-    // A router of its own: what failed before it is not about the body.
+    // A router of its own, so that `deferBodyError` gets only errors of the body.
     Router().use(express.json({ limit: BODY_LIMIT }), refuseDeepJson, deferBodyError),
     validatedAsGet(
       OpenApiValidator.middleware({
@@ -68,7 +67,7 @@ export function requestValidation(
         validateResponses: options.validateResponses,
         ajvFormats: { mode: 'full' },
         validateSecurity: { handlers: { apiKey } },
-        // Its multer would buffer uploads in memory; nothing here takes multipart.
+        // Its multer would buffer uploads in memory; no operation here accepts multipart.
         fileUploader: false,
       }) as RequestHandler[],
     ),
@@ -90,8 +89,8 @@ export function routeOf(req: Request): string | undefined {
 }
 
 /**
- * The contract documents GET only. A HEAD request is validated as the GET it stands for; Node leaves the body out
- * and Express routes it to the GET handler.
+ * The contract documents GET only. A HEAD request is validated as GET. Express routes it to the GET handler, and Node omits
+ * the body.
  */
 function validatedAsGet(validators: RequestHandler[]): RequestHandler[] {
   const heads = new WeakSet<Request>();

@@ -3,7 +3,7 @@ import { hashKey, hashPayload, isStored, withoutMembers } from './idempotency-ke
 
 const hex = (hash: Buffer) => hash.toString('hex');
 
-test('a key is another one on another path, and no part of a path passes for a part of the key', () => {
+test('the hash of a key distinguishes route, parameters and key', () => {
   const route = '/webhooks/:id/test';
   const hashes = [
     hashKey({ route, params: { id: 'a' } }, 'k'),
@@ -16,7 +16,7 @@ test('a key is another one on another path, and no part of a path passes for a p
   expect(hex(hashKey({ route, params: { id: 'a' } }, 'k'))).toBe(hashes[0]);
 });
 
-test('a payload is the same however its members are ordered, at every depth, and no other', () => {
+test('the hash of a payload ignores the order of members at every depth, and nothing else', () => {
   const payload = hex(hashPayload({ a: [{ x: 1, y: null }], b: 'text' }));
   expect(hex(hashPayload({ b: 'text', a: [{ y: null, x: 1 }] }))).toBe(payload);
   for (const other of [
@@ -31,11 +31,11 @@ test('a payload is the same however its members are ordered, at every depth, and
   expect(hex(hashPayload([1, 2]))).not.toBe(hex(hashPayload([2, 1])));
 });
 
-test('what says how things were is kept', () => {
+test('an error response caused by the state of a resource is stored', () => {
   expect([404, 409, 413].filter(isStored)).toEqual([404, 409, 413]);
   expect([400, 401, 403, 429, 500, 503].filter(isStored)).toEqual([]);
 });
 
-test('what is told once is left out', () => {
+test('one-time members are left out', () => {
   expect(withoutMembers({ id: 'a', secret: 'b' }, ['secret'])).toEqual({ id: 'a' });
 });

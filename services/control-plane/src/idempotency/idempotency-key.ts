@@ -19,7 +19,7 @@ export function hashPayload(body: unknown): Buffer {
 /** Statuses the client can correct and then retry with the same key. */
 const NOT_STORED = [400, 401, 403, 429];
 
-/** Whether a refusal is stored as the response: only when the state of things caused it, neither the request nor a failure. */
+/** Whether an error response is stored: only if the state of a resource caused it, not the input or a failure. */
 export function isStored(status: number): boolean {
   return status < 500 && !NOT_STORED.includes(status);
 }

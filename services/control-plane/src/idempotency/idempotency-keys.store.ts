@@ -5,15 +5,15 @@ import type { IdempotencyKeyRow } from '../db/schema.ts';
 /** The response to a request: JSON, or problem+json from status 400. */
 export type StoredResponse = { status: number; location?: string; body: Readonly<Record<string, unknown>> };
 
-/** A key in its workspace, with the payload it came with. */
+/** A key in its workspace, with the hash of the request body. */
 export type KeyUse = { workspaceId: string; keyHash: Buffer; payloadHash: Buffer };
 
 /** A key that one request has leased. The end of the lease is its fencing token. */
 export type Claim = KeyUse & { leasedUntil: Date };
 
 /**
- * Leases a key that was not used in the last `keptHours`, or whose lease has expired. One statement: of ten concurrent
- * requests, one gets it. Resolves with undefined while the key is leased or has a response.
+ * Leases a key that was not used in the last `keptHours`, or whose lease has expired. Resolves with undefined while the key is
+ * leased or has a response. A single statement, so that one of several concurrent requests gets the key.
  */
 export async function claimKey(
   db: Database,
@@ -70,7 +70,7 @@ export async function storeResponse(db: Database, claim: Claim, response: Stored
   return result.numUpdatedRows === 1n;
 }
 
-/** Deletes a key whose request failed. A key with a response, or leased by another request, stays. */
+/** Deletes the key of a failed request, unless it has a response or another request leases it. */
 export async function releaseKey(db: Database, claim: Claim): Promise<void> {
   await db
     .deleteFrom('idempotency_keys')

@@ -14,13 +14,13 @@ import {
   storeResponse,
 } from './idempotency-keys.store.ts';
 
-/** How long a key is remembered after its first use. */
+/** How long a key and its response are stored. */
 const KEPT_HOURS = 24;
 
-/** A request that takes longer has died with its process; its key is free again. */
+/** The lease of a key. A request that takes longer was probably killed with its process; a retry gets the key. */
 const LEASE_SECONDS = 60;
 
-/** When to retry while the first request is in progress: it takes milliseconds, mostly. */
+/** When to retry while the first request is in progress, which usually takes milliseconds. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** Keys that one statement of `prune` deletes. */
@@ -41,7 +41,7 @@ export class IdempotencyService {
 
   /**
    * Leases a key for a request, or resolves with the stored response. Throws 422 `idempotency_key_reused` when the key
-   * came with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
+   * was used with another body, and 409 `idempotency_key_in_use` while the first request is in progress.
    */
   async begin(use: KeyUse): Promise<{ claim: Claim } | { stored: StoredResponse }> {
     const claim = await claimKey(this.#db, use, { leaseSeconds: LEASE_SECONDS, keptHours: KEPT_HOURS });
@@ -59,17 +59,17 @@ export class IdempotencyService {
     if (!(await storeResponse(trx, claim, response))) throw inUse();
   }
 
-  /** Stores the refusal or releases the key (`isStored`). Does not throw: the lease expires anyway. */
-  async fail(claim: Claim, refusal: StoredResponse): Promise<void> {
+  /** Stores the error response or releases the key (`isStored`). Does not throw: the lease expires anyway. */
+  async fail(claim: Claim, response: StoredResponse): Promise<void> {
     try {
-      if (isStored(refusal.status)) await storeResponse(this.#db, claim, refusal);
+      if (isStored(response.status)) await storeResponse(this.#db, claim, response);
       else await releaseKey(this.#db, claim);
     } catch (error) {
       this.#logger.warn('idempotency_key.not_released', { workspaceId: claim.workspaceId, error });
     }
   }
 
-  /** Deletes the keys that are no longer remembered. */
+  /** Deletes keys older than `KEPT_HOURS`. */
   async prune(): Promise<void> {
     let removed: number;
     do removed = await deleteOldKeys(this.#db, KEPT_HOURS, BATCH);

@@ -17,11 +17,11 @@ export type IdempotentOperation<T> = {
   committed?(outcome: T, req: Request): void;
   /** Members of the body that are never stored; a replay lacks them. */
   oneTime?: readonly string[];
-  /** Makes these members anew for a replay; `stored` is the body without them. May throw a Problem. */
+  /** Resolves with new values of these members for a replay; `stored` is the body without them. May throw a Problem. */
   renew?(req: Request, stored: StoredResponse['body']): Promise<Record<string, unknown>>;
 };
 
-/** Makes the request handler of an operation. Without the header Idempotency-Key, each request has its effect. */
+/** Creates the request handler of an operation. Without the header Idempotency-Key, each request has its effect. */
 export type Idempotent = <T>(operation: IdempotentOperation<T>) => RequestHandler;
 
 /** The effect and the stored response are committed in one transaction. */
@@ -43,7 +43,7 @@ async function begin(keys: IdempotencyService, req: Request) {
   });
 }
 
-/** Runs to the end even if the client disconnects: its retry gets the stored response. */
+/** Continues when the client disconnects: its retry gets the stored response. */
 async function run<T>(
   db: Database,
   keys: IdempotencyService,
@@ -64,13 +64,13 @@ async function run<T>(
     committed?.(outcome, req);
     return response(outcome);
   } catch (error) {
-    if (claim !== undefined) await keys.fail(claim, refusalOf(error, req));
+    if (claim !== undefined) await keys.fail(claim, errorResponse(error, req));
     throw error;
   }
 }
 
 /** The response to an error. Only that of a Problem may be stored. */
-function refusalOf(error: unknown, req: Request): StoredResponse {
+function errorResponse(error: unknown, req: Request): StoredResponse {
   if (!(error instanceof Problem)) return { status: 500, body: {} };
   return { status: error.status, body: error.toBody({ id: req.id, path: `${req.baseUrl}${req.path}` }) };
 }

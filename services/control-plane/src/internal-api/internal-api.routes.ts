@@ -19,7 +19,7 @@ import {
   uploadCancelled,
 } from '../upload-tickets/upload-tickets.service.ts';
 
-/** What engines ask; described in openapi/internal.yaml. */
+/** The API that engines use; openapi/internal.yaml describes it. */
 export function internalApi(
   tickets: UploadTicketsService,
   attempts: AttemptsService,

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from '@framelane/service-kit/problem';
 import type { RequestHandler } from 'express';
 
-/** Lets in requests that carry the shared service secret; compared in constant time. */
+/** Accepts only requests with the shared service secret, which is compared in constant time. */
 export function serviceAuthentication(secret: string): RequestHandler {
   const expected = digest(`Bearer ${secret}`);
   return (req, _res, next) => {

@@ -3,13 +3,13 @@ import { Problem } from '@framelane/service-kit/problem';
 import { LRUCache } from 'lru-cache';
 import { rateLimited, WINDOW_SECONDS, WindowCounter } from './window-counter.ts';
 
-/** Networks that one control plane counts, and valid and refused keys that it remembers. */
+/** Networks that one control plane counts, and valid and invalid keys that it remembers. */
 const NETWORKS = 50_000;
-const GOOD_KEYS = 50_000;
-const REFUSED_KEYS = 50_000;
+const VALID_KEYS = 50_000;
+const INVALID_KEYS = 50_000;
 
 /** How long a valid key is remembered, in milliseconds. */
-const GOOD_FOR_MS = 60 * 60 * 1000;
+const VALID_FOR_MS = 60 * 60 * 1000;
 
 /**
  * Limits the different invalid keys that one network may send per minute to one control plane. Beyond the limit, keys are
@@ -21,10 +21,10 @@ export class FailureLimit {
   readonly #perMinute: number;
   readonly #failures = new WindowCounter({ seconds: WINDOW_SECONDS, names: NETWORKS });
   /** Hashes of keys. They grant nothing; they only decide whether a key is looked up. */
-  readonly #good = new LRUCache<string, true>({ max: GOOD_KEYS, ttl: GOOD_FOR_MS });
+  readonly #valid = new LRUCache<string, true>({ max: VALID_KEYS, ttl: VALID_FOR_MS });
   /** The same for invalid keys, with the reason. */
-  readonly #refused = new LRUCache<string, Pick<Problem, 'code' | 'message' | 'options'>>({
-    max: REFUSED_KEYS,
+  readonly #invalid = new LRUCache<string, Pick<Problem, 'code' | 'message' | 'options'>>({
+    max: INVALID_KEYS,
     ttl: WINDOW_SECONDS * 1000,
   });
 
@@ -40,19 +40,19 @@ export class FailureLimit {
   async guard<T>(network: string, secret: string, verify: () => Promise<T>): Promise<T> {
     if (this.#perMinute === 0) return verify();
     const name = hash('sha256', secret, 'base64');
-    const refused = this.#refused.get(name);
-    if (refused !== undefined) throw new Problem(refused.code, refused.message, refused.options);
-    if (!this.#good.has(name)) this.#refuseAfterTooMany(network);
+    const invalid = this.#invalid.get(name);
+    if (invalid !== undefined) throw new Problem(invalid.code, invalid.message, invalid.options);
+    if (!this.#valid.has(name)) this.#refuseAfterTooMany(network);
     try {
       const verified = await verify();
-      this.#good.set(name, true);
+      this.#valid.set(name, true);
       return verified;
     } catch (error) {
       if (error instanceof Problem && error.status === 401) {
         this.#failures.add(network);
-        this.#good.delete(name);
+        this.#valid.delete(name);
         const { code, message, options } = error;
-        this.#refused.set(name, { code, message, options });
+        this.#invalid.set(name, { code, message, options });
       }
       throw error;
     }

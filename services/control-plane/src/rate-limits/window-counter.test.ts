@@ -6,7 +6,7 @@ function counterWithClock(names = 10) {
   return { clock, counter: new WindowCounter({ seconds: 60, names }, () => clock.ms) };
 }
 
-test('counts each name for itself', () => {
+test('counts each name separately', () => {
   const { counter } = counterWithClock();
   counter.add('a');
   expect(counter.add('a')).toEqual({ count: 2, secondsLeft: 60 });
@@ -15,7 +15,7 @@ test('counts each name for itself', () => {
   expect(counter.get('c').count).toBe(0);
 });
 
-test('a window ends its time after the first count, however often is counted', () => {
+test('a window ends 60 s after its first count, also when more are added', () => {
   const { clock, counter } = counterWithClock();
   counter.add('a');
   clock.ms += 59_001;
@@ -24,7 +24,7 @@ test('a window ends its time after the first count, however often is counted', (
   expect(counter.add('a')).toEqual({ count: 1, secondsLeft: 60 });
 });
 
-test('remembers no more names than it may, and forgets the one not heard of for longest', () => {
+test('holds a limited number of names, and drops the least recently used one', () => {
   const { counter } = counterWithClock(2);
   counter.add('a');
   counter.add('b');

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 /** The length of all windows. */
 export const WINDOW_SECONDS = 60;
 
-/** The count of one name, and the rest of its window. */
+/** The count of one name, and the seconds until its window ends. */
 export type Window = { count: number; secondsLeft: number };
 
 /**
@@ -12,7 +12,7 @@ export type Window = { count: number; secondsLeft: number };
  * drops the least recently used one.
  *
  * Not express-rate-limit: that counts every request in a middleware. Here the count depends on what verification found:
- * the id of the key, a refused key that was not refused before, an unknown upload token.
+ * the id of the key, an invalid key that was not sent before, an unknown upload token.
  */
 export class WindowCounter {
   readonly #windows: LRUCache<string, { count: number }>;
@@ -28,7 +28,7 @@ export class WindowCounter {
     });
   }
 
-  /** Adds one. */
+  /** Adds one to the count of a name. */
   add(name: string): Window {
     let window = this.#windows.get(name);
     if (window === undefined) {
@@ -39,7 +39,7 @@ export class WindowCounter {
     return { count: window.count, secondsLeft: this.#secondsLeft(name) };
   }
 
-  /** The count so far. */
+  /** The count of a name so far. */
   get(name: string): Window {
     const count = this.#windows.get(name)?.count ?? 0;
     return { count, secondsLeft: this.#secondsLeft(name) };
@@ -51,7 +51,7 @@ export class WindowCounter {
   }
 }
 
-/** The response beyond a limit. */
+/** The error of a request beyond a limit. */
 export function rateLimited(detail: string, secondsLeft: number): Problem {
   return new Problem('rate_limited', `${detail} Retry in ${secondsLeft} s.`, {
     headers: { 'Retry-After': String(secondsLeft) },

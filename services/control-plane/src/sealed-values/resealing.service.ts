@@ -10,15 +10,15 @@ import {
   type SealedValue,
 } from './sealed-values.store.ts';
 
-/** Values read in one go. */
+/** Values that one query reads. */
 const BATCH = 100;
 
-/** What became of the values that the current secret did not seal. */
+/** Counts of values that the current secret had not sealed. */
 type Tally = { resealed: number; unreadable: number };
 
 /**
- * Moves sealed values from previous secrets to the current one, so that the previous ones can be removed. Each value is
- * replaced by itself and only while it is unchanged: a run may break off, be repeated, and run beside others.
+ * Reseals values of previous secrets with the current one, so that the previous ones can be removed. It replaces each value
+ * separately and only if it has not changed. So a run can be interrupted, repeated, and concurrent with others.
  */
 export class ResealingService {
   readonly #db: Database;
@@ -35,7 +35,7 @@ export class ResealingService {
     ];
   }
 
-  /** Seals with the current secret whatever a previous one sealed. Values that no secret opens stay, and are logged. */
+  /** Reseals every value that the current secret did not seal. A value that no secret opens stays, and is counted in the log. */
   async reseal(): Promise<void> {
     const tally: Tally = { resealed: 0, unreadable: 0 };
     for (const column of this.#columns) {

@@ -6,7 +6,7 @@ export type SealedColumn = { table: 'videos' | 'webhook_endpoints'; column: stri
 
 export type SealedValue = { id: string; sealed: string };
 
-/** The first header after the given one, in their order, of the values in a column. */
+/** The next header after the given one, in byte order, among the values of a column. */
 export async function nextHeader(
   db: Database,
   { table, column }: SealedColumn,
@@ -19,7 +19,7 @@ export async function nextHeader(
   return rows[0]?.header;
 }
 
-/** Up to `limit` values of a column with this header, in the order of their ids, after the given one. */
+/** Up to `limit` values of a column with this header, ordered by id, after `afterId`. */
 export async function findSealed(
   db: Database,
   { table, column }: SealedColumn,
@@ -32,7 +32,7 @@ export async function findSealed(
   return rows;
 }
 
-/** Puts another sealed value in place of one that is still there. Resolves with whether it was. */
+/** Replaces a sealed value unless it has changed. Resolves with whether it was replaced. */
 export async function replaceSealed(
   db: Database,
   { table, column }: SealedColumn,
@@ -59,7 +59,7 @@ export async function countOthers(
   return rows[0]?.count ?? 0;
 }
 
-/** The header of a compact JWE, which names the secret. For content keys an index has it, by bytes. */
+/** The header of a compact JWE, which names the secret. Compared by bytes, as in the index on content keys. */
 function headerOf(column: string) {
   return sql`(split_part(${sql.ref(column)}, '.', 1) collate "C")`;
 }

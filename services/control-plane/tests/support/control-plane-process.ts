@@ -23,7 +23,7 @@ const config = readControlPlaneConfig({
   PUBLIC_URL: 'http://framelane.test',
   ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
   SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
-  CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
+  CONTENT_KEY_SECRET: process.env.CONTENT_KEY_SECRET ?? randomBytes(32).toString('base64'),
 });
 const bus = new InProcessBus({ logger, redeliveryDelayMs: 10 });
 const objects = new FileObjectStore(tmpdir());

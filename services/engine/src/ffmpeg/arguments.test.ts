@@ -46,7 +46,7 @@ describe('the ffmpeg arguments', () => {
   });
 
   test('limit the peaks of downmixed audio only, and can let the decoder mix', () => {
-    const audio = { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
+    const audio = { index: 0, method: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
     const mixed = lineFor({ audio });
     expect(optionValue(mixed.outputs[0]?.options ?? [], '-filter_complex')).toMatch(/stereo,alimiter=/);
     expect(optionValue(mixed.inputOptions, '-downmix:0')).toBe('stereo');
@@ -82,7 +82,13 @@ describe('the ffmpeg arguments', () => {
   test('copy passthrough tracks and cut the other renditions at their key frames', () => {
     const outputOptions = streamsFor({
       videoPassthrough: true,
-      audio: { index: 0, make: { passthroughFrames: 94 }, end: 1.984, downmix: false, decodeToStereo: false },
+      audio: {
+        index: 0,
+        method: { passthroughFrames: 94 },
+        end: 1.984,
+        downmix: false,
+        decodeToStereo: false,
+      },
       segmentSeconds: 5,
     });
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(

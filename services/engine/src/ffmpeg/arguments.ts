@@ -8,8 +8,8 @@ import { filterGraph, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /**
- * Added to all timestamps, so that none is negative and nothing else shifts them. The first decoding timestamps of video with
- * B-frames and of AAC are below zero, by different amounts.
+ * Added to all timestamps, so that none is negative: ffmpeg would shift negative ones by an amount of its own. The first decoding
+ * timestamps of video with B-frames and of AAC are negative, by different amounts.
  */
 const TIMESTAMP_OFFSET_SECONDS = 10;
 
@@ -72,7 +72,7 @@ function streamOptions(plan: EncodePlan, settings: Settings): string[] {
 
 function audioMap({ audio }: EncodePlan): string[] {
   if (!audio) return [];
-  return ['-map', 'passthroughFrames' in audio.make ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
+  return ['-map', 'passthroughFrames' in audio.method ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
 }
 
 /** The filters emit one frame per second, so `-r 1` repeats none. */

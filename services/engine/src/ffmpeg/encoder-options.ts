@@ -10,7 +10,7 @@ const KEY_FRAME_SECONDS = 2;
 
 const AUDIO_BIT_RATE = '128k';
 const CONSTANT_RATE_FACTOR = '23';
-/** Reference frames of the presets that may use more than the H.264 level of a rendition allows. */
+/** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
 const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
 
 /** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
@@ -33,9 +33,9 @@ function x264Options(
   plan: EncodePlan,
   { preset, threads }: { preset: string; threads: number },
 ): string[] {
-  // By time and not by a number of frames: at 29.97 frames a second, a number drifts away from the segments.
+  // By time: at 29.97 frames per second, key frames at a fixed number of frames would drift from the segment boundaries.
   const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
-  // Takes effect only if the source's key frames differ from what its packets declare.
+  // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
   const { width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
@@ -95,7 +95,7 @@ function videoPassthroughOptions(at: number, { tagged, colour }: EncodePlan): st
 
 function audioOptions({ audio }: EncodePlan): string[] {
   if (!audio) return [];
-  if (!('passthroughFrames' in audio.make)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+  if (!('passthroughFrames' in audio.method)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
   // The `noise` bitstream filter can drop packets: here those after the end of the video.
-  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.make.passthroughFrames})`];
+  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.method.passthroughFrames})`];
 }

@@ -54,7 +54,7 @@ const DEFAULTS: Record<'probe' | 'encode', Verdict> = {
   encode: fileFault('transcode_failed', 'The video could not be transcoded.'),
 };
 
-/** The last lines of ffprobe about a track whose decoder it cannot open: the decoder's name if it is not allowed, and the track index. */
+/** ffprobe's last lines about a track that it cannot open: the name of the decoder, if that is not allowed, and the track index. */
 const UNOPENED_TRACK =
   /(?:Codec \(([^)\n]*)\) not on whitelist[^\n]*\n)?Could not open codec for input stream (\d+)/;
 
@@ -87,9 +87,9 @@ function verdict({ end, stderr }: ToolError, stage: 'probe' | 'encode'): Verdict
   if (match) return match[1];
   const unopened = UNOPENED_TRACK.exec(stderr);
   if (unopened) return unopenedTrack(Number(unopened[2]) + 1, unopened[1]);
-  // In practice the kernel sends SIGKILL to the process that uses the most memory when the machine has none left.
+  // When the machine is out of memory, the kernel sends SIGKILL to the process that uses the most.
   if (end === 'sigkill') return engineFault('The engine ran out of memory.');
-  // A crash or a limit is not proven to be the file's fault.
+  // A crash or a resource limit may not be the file's fault, so another attempt is allowed.
   if (end === 'killed') return { ...DEFAULTS.encode, retryable: true };
   return DEFAULTS[stage];
 }

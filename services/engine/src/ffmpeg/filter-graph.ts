@@ -100,7 +100,7 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
 const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
 
 function audioChain({ audio, lead }: EncodePlan): string[] {
-  if (!audio || 'passthroughFrames' in audio.make) return [];
+  if (!audio || 'passthroughFrames' in audio.method) return [];
   // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
@@ -108,7 +108,7 @@ function audioChain({ audio, lead }: EncodePlan): string[] {
     'aformat=channel_layouts=stereo',
     ...(audio.downmix ? [LIMITER] : []),
     'apad',
-    `atrim=end_sample=${audio.make.samples}`,
+    `atrim=end_sample=${audio.method.samples}`,
   ];
   return [`[0:${audio.index}]${steps.join(',')}[${AUDIO_RENDITION}]`];
 }

@@ -29,7 +29,7 @@ export function gotSigkill(exitCode: number | null, signal: NodeJS.Signals | nul
 }
 
 /** Maximum length of an output line in characters: more than ffprobe may print about a whole file. */
-const LONGEST_LINE = 1024 ** 2;
+const MAX_LINE_LENGTH = 1024 ** 2;
 
 /**
  * Ends the process group of a confined process when the process itself ends. Call it right after the start.
@@ -56,7 +56,7 @@ export function limitLines(child: ChildProcess, onTooLong: () => void): void {
     stream?.on('data', (text: string | Buffer) => {
       const end = text.lastIndexOf('\n');
       length = end === -1 ? length + text.length : text.length - end - 1;
-      if (length <= LONGEST_LINE) return;
+      if (length <= MAX_LINE_LENGTH) return;
       stream.destroy();
       onTooLong();
     });

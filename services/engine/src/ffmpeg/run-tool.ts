@@ -4,8 +4,12 @@ import { createInterface } from 'node:readline';
 import { endGroupWithLeader, gotSigkill, limitLines, stopProcess, wasKilled } from './process-group.ts';
 
 /**
- * How a tool failed: it exited with an error, a crash or a resource limit ended it (`killed`), SIGKILL that the engine did not send
- * ended it, it exceeded its time (`timeout`), produced no new output (`stalled`), used too much memory, or printed too much.
+ * How a tool failed:
+ * - `exit`: with an exit code.
+ * - `killed`: by a signal, after a crash or at a resource limit.
+ * - `sigkill`: by a SIGKILL that the engine did not send.
+ * - `timeout`, `stalled`, `memory`, `output_limit`: the engine ended it, because it took too long, produced no frame for too long,
+ *   used too much memory, or printed too much.
  */
 export type ToolEnd = 'exit' | 'killed' | 'sigkill' | 'timeout' | 'stalled' | 'memory' | 'output_limit';
 

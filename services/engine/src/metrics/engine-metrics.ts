@@ -12,7 +12,7 @@ const STAGES: readonly TranscodeStage[] = ['fetch', 'probe', 'encode'];
 const DURATIONS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 10_800];
 
 /**
- * The metrics of this engine. Other code reports events; only this class knows Prometheus. All label values come from short
+ * The metrics of this engine. Other code reports events; only this class depends on Prometheus. All label values come from short
  * lists in the code.
  */
 export class EngineMetrics {

@@ -8,13 +8,13 @@ import { type ToolOutput, ToolOutputError } from './tool-output.ts';
 
 /** Several times the size of the largest image (see images.ts). */
 const MAX_BYTES = 16 * 1024 ** 2;
-/** JPEG begins with the marker SOI and that of its next segment, and ends with EOI (ITU-T T.81 §B.1.1.3). */
+/** A JPEG begins with the marker SOI and the first byte of the next marker, and ends with EOI (ITU-T T.81 §B.1.1.3). */
 const START = Buffer.from([0xff, 0xd8, 0xff]);
 const END = Buffer.from([0xff, 0xd9]);
 
 /**
- * Stores the poster and the storyboard that ffmpeg wrote; null for an image that ffmpeg could not make, as no video fails
- * for that. Throws a ToolOutputError when a file is not a JPEG image, and a TranscodeFailure when an image is truncated or
+ * Stores the poster and the storyboard that ffmpeg wrote; null for an image that ffmpeg could not make. A missing image does
+ * not fail the video. Throws a ToolOutputError when a file is not a JPEG image, and a TranscodeFailure when an image is truncated or
  * cannot be stored.
  */
 export async function storeImages(
@@ -28,7 +28,7 @@ export async function storeImages(
     await withStorageRetries(() => objects.put(imageKey(attempt, name), image, 'image/jpeg'), signal);
     return { bytes: image.length };
   };
-  // Both are read before one is stored: if one file is hostile, nothing of the output is stored.
+  // Both are read before one is stored: if one file is hostile, no image is stored.
   const posterImage = await readImage(output, 'poster.jpg');
   const storyboardImage = await readImage(output, 'storyboard.jpg');
   const poster = await store('poster.jpg', posterImage);

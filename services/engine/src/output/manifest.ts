@@ -46,7 +46,7 @@ export function buildManifest(
   if (plan.audio) {
     const segments = segmentsOf(AUDIO_RENDITION, stored);
     const end = zero + plan.audio.end;
-    const isPassthrough = 'passthroughFrames' in plan.audio.make;
+    const isPassthrough = 'passthroughFrames' in plan.audio.method;
     assertContiguous(AUDIO_RENDITION, segments, { end, tolerance: MAX_AUDIO_GAP_SECONDS, isPassthrough });
     renditions.push({
       name: AUDIO_RENDITION,

@@ -39,7 +39,7 @@ type SegmentUploadsOptions = {
 const MAX_UPLOADS = 4;
 /** Finished segments of all renditions that may wait on disk before ffmpeg must pause. */
 const MAX_WAITING = 30;
-/** With less free disk, a segment may be truncated. Several times the size of a segment in all renditions. */
+/** With less free disk space, a segment may be truncated. It is several times the size of one segment in all renditions. */
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
 /** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
 const ALIGNMENT_TOLERANCE_SECONDS = 0.001;
@@ -54,7 +54,7 @@ export class SegmentUploads {
   readonly #waiting: SegmentFile[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
-  /** The start time of each segment in the rung that was stored first. */
+  /** The start time of each segment, in the rendition whose segment was stored first. */
   readonly #boundaries: number[] = [];
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
 
@@ -62,7 +62,7 @@ export class SegmentUploads {
     this.#options = options;
   }
 
-  /** Whether ffmpeg must pause until the object store has taken more segments, so that they do not fill the disk. */
+  /** Whether ffmpeg must pause until more segments are stored, so that they do not fill the disk. */
   get isBehind(): boolean {
     return this.#waiting.length > MAX_WAITING;
   }
@@ -136,7 +136,7 @@ export class SegmentUploads {
   }
 
   /**
-   * Throws if the disk is full, or only the reserve of the objects' disk is left. ffmpeg reports no error when a segment
+   * Throws if the disk is full, or the objects' disk is full except for its reserve. ffmpeg reports no error when a segment
    * does not fit on the disk, and gives the truncated file its final name. This check ends such a job early;
    * `assertContiguous` finds truncated segments later.
    */
@@ -150,7 +150,9 @@ export class SegmentUploads {
     this.#boundaries[sequence] ??= start;
     const apart = Math.abs(start - this.#boundaries[sequence]);
     if (apart > ALIGNMENT_TOLERANCE_SECONDS) {
-      throw new InvalidSegmentError(`Segment ${sequence} begins ${apart.toFixed(3)} s apart in two rungs`);
+      throw new InvalidSegmentError(
+        `Segment ${sequence} starts ${apart.toFixed(3)} s later in one rendition than in another`,
+      );
     }
   }
 

@@ -4,7 +4,7 @@ import { withStorageRetries } from './storage-retries.ts';
 
 const refuse = () => Promise.reject(new Error('Refused'));
 
-test('rejects with the reason of the signal, also between attempts', async () => {
+test('rejects with the reason of the signal when it aborts between or before attempts', async () => {
   const reason = new TranscodeFailure('storage_failed', 'Another segment', { retryable: true });
   const abort = new AbortController();
   const storing = withStorageRetries(refuse, abort.signal);

@@ -50,7 +50,7 @@ describe('an encode plan', () => {
     (duration) => {
       const { frames, audio, duration: delivered } = plan(duration);
       expect(frames).toBe(Math.round(duration * 25));
-      const samples = audio && 'samples' in audio.make ? audio.make.samples : Number.NaN;
+      const samples = audio && 'samples' in audio.method ? audio.method.samples : Number.NaN;
       // Whole AAC frames after the one the encoder adds at the start. The last one starts before the video ends.
       expect(samples % 1024).toBe(0);
       expect(samples).toBeLessThan(delivered * 48_000);
@@ -72,12 +72,12 @@ describe('an encode plan', () => {
     const passed = plan(5, {}, 2, compatible);
     expect(passed).toMatchObject({
       videoPassthrough: true,
-      audio: { make: { passthroughFrames: 235 } },
+      audio: { method: { passthroughFrames: 235 } },
       segmentSeconds: 6,
     });
     expect(passed.obstacles).toEqual({ video: null, audio: null });
     const encoded = plan(5, {}, 2, compatible, false);
-    expect(encoded).toMatchObject({ videoPassthrough: false, audio: { make: { samples: 239_616 } } });
+    expect(encoded).toMatchObject({ videoPassthrough: false, audio: { method: { samples: 239_616 } } });
     expect(encoded.obstacles).toEqual({ video: 'failed', audio: 'failed' });
     expect([passed, encoded].map(hasPassthrough)).toEqual([true, false]);
   });

@@ -6,7 +6,7 @@ import type { AudioTrack, DynamicRange, Size, VideoTrack } from '../source/media
 import type { Turn } from '../source/orientation.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
-import { deliveryFrameRate, fieldRate, isNear } from './frame-rate.ts';
+import { fieldRate, isNear, outputFrameRate } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
@@ -19,19 +19,19 @@ export const AUDIO_SAMPLE_RATE = 48_000;
 const SEGMENT_SECONDS = 6;
 
 /**
- * If the audio starts at most this many seconds before the video, its start is cut. So the first frame need not be repeated.
- * Such a start is usually encoder delay.
+ * If the audio starts at most this many seconds before the video, its start is cut: it is usually encoder delay. If it starts
+ * earlier, the first frame is repeated until the video starts.
  */
-const LONGEST_LEAD_SECONDS = 0.1;
+const MAX_LEAD_SECONDS = 0.1;
 
 /** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
 const FIELD_CODED_CODEC = 'hevc';
 
-/** How the audio is delivered. */
+/** How to make the audio rendition. */
 export type AudioPlan = {
   index: number;
   /** The number of samples to encode, or the number of frames to pass through. */
-  make: { samples: number } | { passthroughFrames: number };
+  method: { samples: number } | { passthroughFrames: number };
   /** Whether the source has more than two channels, which are mixed to stereo. */
   downmix: boolean;
   /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
@@ -142,7 +142,7 @@ export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly 
 
 /** Whether a track is passed through. */
 export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean {
-  return videoPassthrough || (audio !== null && 'passthroughFrames' in audio.make);
+  return videoPassthrough || (audio !== null && 'passthroughFrames' in audio.method);
 }
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
@@ -150,8 +150,8 @@ function planRate({ container, video, timeline }: ProbedSource) {
   const { averageRate: average } = timeline;
   // MPEG-2 may repeat fields, so its frames are on the grid of the fields. Each frame lasts at least two fields.
   const grid = video.codec === 'mpeg2video' ? null : timeline.grid;
-  const sourceFrameRate = deliveryFrameRate({ average, declared: video.declaredRate, grid });
-  if (!mayShowFields(container, video))
+  const sourceFrameRate = outputFrameRate({ average, declared: video.declaredRate, grid });
+  if (!mayBeInterlaced(container, video))
     return { sourceFrameRate, frameRate: sourceFrameRate, deinterlace: null };
   // Without a declared rate, the filters do not know the duration of the last field.
   const fields = video.interlaced && video.declaredRate ? fieldRate(sourceFrameRate) : null;
@@ -164,7 +164,7 @@ function sourceRate({ timeline }: ProbedSource, sourceFrameRate: FrameRate): num
   return isNear(rate, timeline.averageRate) ? rate : timeline.averageRate;
 }
 
-function mayShowFields(container: string, { codec, interlaced }: VideoTrack): boolean {
+function mayBeInterlaced(container: string, { codec, interlaced }: VideoTrack): boolean {
   if (codec === FIELD_CODED_CODEC) return false;
   return interlaced || containerTraits(container).scanTypeMayChange;
 }
@@ -173,7 +173,7 @@ function mayShowFields(container: string, { codec, interlaced }: VideoTrack): bo
 function leadOf(start: number, framesPerSecond: number): number {
   if (start <= 0) return 0;
   const lead =
-    start < LONGEST_LEAD_SECONDS ? start : start - Math.round(start * framesPerSecond) / framesPerSecond;
+    start < MAX_LEAD_SECONDS ? start : start - Math.round(start * framesPerSecond) / framesPerSecond;
   return Number(lead.toFixed(6));
 }
 
@@ -183,9 +183,9 @@ function audioPlan(
   duration: number,
 ): AudioPlan {
   const track = { index, downmix: channels > 2, decodeToStereo: false };
-  if (own) return { ...track, make: { passthroughFrames: own.frames }, end: own.end };
+  if (own) return { ...track, method: { passthroughFrames: own.frames }, end: own.end };
   const samples = audioSamples(duration);
-  return { ...track, make: { samples }, end: samples / AUDIO_SAMPLE_RATE };
+  return { ...track, method: { samples }, end: samples / AUDIO_SAMPLE_RATE };
 }
 
 /**

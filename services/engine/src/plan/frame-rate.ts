@@ -1,9 +1,9 @@
 import { COMMON_RATES, type FrameRate, toNumber } from '../source/frame-rate.ts';
 
-/** A measured rate within this part of a common rate counts as that rate. */
+/** Relative error within which a measured rate counts as a common rate. */
 const TOLERANCE = 0.005;
-/** Part of the frames that may be missing at a constant rate: AVI omits frames that equal the one before. */
-const MISSING_PART = 0.1;
+/** The fraction of frames that may be missing at a constant rate: AVI omits a frame that equals the previous one. */
+const MAX_MISSING_FRACTION = 0.1;
 
 /** A variable rate is raised to the next of these rates. */
 const STEPS = [15, 25, 30, 50, 60];
@@ -12,23 +12,23 @@ const MAX_RATE = 60;
 /** Frames of slower sources are repeated, so that a segment can end within a tenth of a second of its target. */
 const MIN_RATE = 10;
 /** Lowest frame rate of interlaced video. A lower rate is film with repeated fields. */
-const LOWEST_INTERLACED_RATE = 25;
+const MIN_INTERLACED_RATE = 25;
 
 /** What is known about the frame times of a video. */
 type Times = {
   /** Frames per second, measured over the whole video. */
   average: number;
-  /** The rate that the stream declares for its timestamps (`r_frame_rate`). Often right, sometimes absurd. */
+  /** The rate that the stream declares for its timestamps (`r_frame_rate`). It may be absurd. */
   declared: FrameRate | null;
   /** The common rate whose frame times include those of all frames, if there is one. */
   grid: FrameRate | null;
 };
 
 /**
- * The constant rate at which a video is delivered. That is its own constant rate, else the rate of the grid its frames are on, else
- * the next usual rate above its average. A rate above 60 is divided by a whole number, a rate below 10 multiplied by one.
+ * The constant frame rate of the top rendition: the declared rate if it is constant, else the rate of the grid that all frames are on,
+ * else the next step above the average. A rate above 60 is divided, and a rate below 10 multiplied, by a whole number.
  */
-export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate {
+export function outputFrameRate({ average, declared, grid }: Times): FrameRate {
   const divisor = Math.ceil(average / (MAX_RATE * (1 + TOLERANCE)));
   const rate = naturalRate({
     average: average / divisor,
@@ -39,11 +39,11 @@ export function deliveryFrameRate({ average, declared, grid }: Times): FrameRate
   return { ...rate, numerator: rate.numerator * repeats };
 }
 
-/** The field rate of interlaced video. Null if it is too high to be delivered, or if the video is film. */
+/** The field rate of interlaced video. Null if it exceeds the maximum frame rate, or if the video is film. */
 export function fieldRate(frames: FrameRate): FrameRate | null {
   const rate = toNumber(frames);
   const isLowEnough = 2 * rate <= MAX_RATE * (1 + TOLERANCE);
-  return isLowEnough && rate >= LOWEST_INTERLACED_RATE * (1 - TOLERANCE)
+  return isLowEnough && rate >= MIN_INTERLACED_RATE * (1 - TOLERANCE)
     ? { ...frames, numerator: 2 * frames.numerator }
     : null;
 }
@@ -51,7 +51,7 @@ export function fieldRate(frames: FrameRate): FrameRate | null {
 function naturalRate({ average, declared, grid }: Times): FrameRate {
   if (declared && isConstant(toNumber(declared), { average, grid })) return declared;
   if (grid && !isPulldown(average, grid)) return grid;
-  // Only common rates are trusted: for a variable rate, ffprobe declares some fraction close to it.
+  // For a variable rate, ffprobe declares a fraction close to the average. So only common rates are trusted.
   const usual = declared && commonRate(toNumber(declared));
   if (usual && isNotFarBelow(average, toNumber(usual))) return usual;
   return (
@@ -83,7 +83,7 @@ function commonRate(measured: number): FrameRate | undefined {
 
 /** Whether an average fits a constant rate with a few missing frames. */
 function isNotFarBelow(average: number, rate: number): boolean {
-  return average < rate && average >= rate * (1 - MISSING_PART);
+  return average < rate && average >= rate * (1 - MAX_MISSING_FRACTION);
 }
 
 /** Whether a rate equals a measured average, with a tolerance for the coarse clocks of containers. */

@@ -9,8 +9,8 @@ const levels = (width: number, height: number, framesPerSecond: number) =>
   });
 
 test.each([
-  ['25 frames a second', 1920, 1080, 25, [30, 30, 31, 40], [8, 5, 5, 4]],
-  ['60 frames a second', 1920, 1080, 60, [30, 31, 32, 42], [8, 11, 5, 4]],
+  ['25 frames per second', 1920, 1080, 25, [30, 30, 31, 40], [8, 5, 5, 4]],
+  ['60 frames per second', 1920, 1080, 60, [30, 31, 32, 42], [8, 11, 5, 4]],
   ['a portrait', 1080, 1920, 30, [30, 31, 31, 40], [8, 11, 5, 4]],
   ['a small frame, where the bit rate decides', 64, 36, 30, [13], [16]],
   ['a narrow stripe, where the longer side decides', 2000, 48, 25, [31], [16]],

@@ -47,8 +47,8 @@ const MACROBLOCK = 16;
 /** High profile may use this many times the bits of the table (table A-2). */
 const HIGH_PROFILE_FACTOR = 1.25;
 /** Stored frames that x264 needs for B-frames as references of other B-frames. */
-const FEWEST_FRAMES = 4;
-const MOST_FRAMES = 16;
+const MIN_STORED_FRAMES = 4;
+const MAX_STORED_FRAMES = 16;
 
 /** The lowest level of High profile that allows a stream (ISO/IEC 14496-10 annex A.3). */
 export function h264Level({ width, height, framesPerSecond, maxRate, bufferSize }: Demands): H264Level {
@@ -60,10 +60,10 @@ export function h264Level({ width, height, framesPerSecond, maxRate, bufferSize 
     blocks <= frame &&
     Math.max(columns, rows) <= Math.sqrt(8 * frame) &&
     blocks * framesPerSecond <= rate &&
-    blocks * FEWEST_FRAMES <= stored &&
+    blocks * MIN_STORED_FRAMES <= stored &&
     kilobits(maxRate) <= bits &&
     kilobits(bufferSize) <= buffer;
   const highest: Limits = [62, 16_711_680, 139_264, 696_320, 800_000, 800_000];
   const [level, , , stored] = LEVELS.find(allows) ?? highest;
-  return { level, maxFrames: Math.min(MOST_FRAMES, Math.floor(stored / blocks)) };
+  return { level, maxFrames: Math.min(MAX_STORED_FRAMES, Math.floor(stored / blocks)) };
 }

@@ -16,11 +16,11 @@ export type ImagesPlan = {
   };
 };
 
-const POSTER_PART = 0.1;
+const POSTER_FRACTION = 0.1;
 const TILE_WIDTH = 160;
-/** Ten rows of this height stay far below the 65,500 lines that ffmpeg's JPEG encoder allows. */
-const HIGHEST_TILE = 480;
-const MOST_TILES = 100;
+/** Ten rows of this height have far fewer than the 65,500 lines that ffmpeg's JPEG encoder allows. */
+const MAX_TILE_HEIGHT = 480;
+const MAX_TILES = 100;
 const COLUMNS = 10;
 
 /**
@@ -28,11 +28,11 @@ const COLUMNS = 10;
  * @param lastFrame the second at which the last frame is shown
  */
 export function planImages(frame: Size, duration: number, lastFrame: number): ImagesPlan {
-  const interval = Math.max(1, Math.ceil(duration / MOST_TILES));
+  const interval = Math.max(1, Math.ceil(duration / MAX_TILES));
   const tiles = Math.floor(lastFrame / interval) + 1;
   const columns = Math.min(COLUMNS, tiles);
   return {
-    posterFrom: Math.min(duration * POSTER_PART, lastFrame),
+    posterFrom: Math.min(duration * POSTER_FRACTION, lastFrame),
     storyboard: {
       tile: tileSize(frame),
       ...{ columns, rows: Math.ceil(tiles / columns), tiles, interval },
@@ -41,7 +41,7 @@ export function planImages(frame: Size, duration: number, lastFrame: number): Im
 }
 
 function tileSize(frame: Size): Size {
-  const scale = Math.min(TILE_WIDTH / frame.width, HIGHEST_TILE / frame.height);
+  const scale = Math.min(TILE_WIDTH / frame.width, MAX_TILE_HEIGHT / frame.height);
   const even = (pixels: number) => Math.max(2, 2 * Math.round((pixels * scale) / 2));
   return { width: even(frame.width), height: even(frame.height) };
 }

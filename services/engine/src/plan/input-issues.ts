@@ -3,7 +3,7 @@ import { describeTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 
 /** A file counts as truncated if more than this part of its declared duration is missing. */
-const TRUNCATED_PART = 0.05;
+const TRUNCATED_FRACTION = 0.05;
 
 /**
  * What the transcode changes about a source, for the owner of the video.
@@ -41,7 +41,7 @@ export function inputIssues(source: ProbedSource, framesPerSecond: number, lead:
       },
     ],
     [
-      (declaredEnd ?? 0) > end * (1 + TRUNCATED_PART),
+      (declaredEnd ?? 0) > end * (1 + TRUNCATED_FRACTION),
       {
         code: 'truncated',
         message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,

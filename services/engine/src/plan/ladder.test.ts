@@ -33,10 +33,10 @@ describe('the ladder', () => {
   });
 
   test.each([
-    ['up to 30 frames a second', 1080, 30, [1, 1, 1, 1]],
-    ['above 30 frames a second', 1080, 50, [2, 2, 1, 1]],
-    ['above 30 frames a second, at the top', 480, 50, [2, 1]],
-    ['above 30 frames a second, alone', 240, 60, [1]],
+    ['up to 30 frames per second', 1080, 30, [1, 1, 1, 1]],
+    ['above 30 frames per second', 1080, 50, [2, 2, 1, 1]],
+    ['above 30 frames per second, at the top', 480, 50, [2, 1]],
+    ['above 30 frames per second, alone', 240, 60, [1]],
   ])('has every frame or every second frame %s', (_, height, rate, steps) => {
     const ladder = planLadder({ width: (height * 16) / 9, height }, rate);
     expect(ladder.map(({ frameStep }) => frameStep)).toEqual(steps);

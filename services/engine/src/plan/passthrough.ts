@@ -33,7 +33,7 @@ export type Verdict<T> = { passthrough: T; obstacle: null } | { passthrough: nul
 /** H.264 profiles that the decoders of all phones support. The plain Baseline profile has tools that they do not support. */
 const PROFILES = ['Constrained Baseline', 'Main', 'High'];
 /** Level 4.2, in tenths. */
-const HIGHEST_LEVEL = 42;
+const MAX_LEVEL = 42;
 /** Colour matrices of standard dynamic range. Untagged video follows the standard of its size. */
 const MATRICES = [null, 'bt709', 'smpte170m', 'bt470bg'];
 /** Colour primaries and transfer functions of standard dynamic range that players and zimg support. */
@@ -45,7 +45,7 @@ const SEGMENT_SECONDS = [6, 5, 4];
 /** The decoder buffer, in seconds at the maximum bit rate: the window in which that rate holds. Encoded renditions get it as `-bufsize`. */
 export const BUFFER_SECONDS = 2;
 
-const HIGHEST_AUDIO_RATE = 160_000;
+const MAX_AUDIO_RATE = 160_000;
 const SAMPLE_RATES = [44_100, 48_000];
 /** One frame, and a tolerance for the rounded times of containers. */
 const FRAME_TOLERANCE = 1.01;
@@ -71,7 +71,7 @@ const VIDEO_OBSTACLES: readonly (readonly [Obstacle, (facts: VideoFacts) => bool
   ['container', ({ container }) => !containerTraits(container).allowsPassthrough],
   ['codec', ({ video }) => video.codec !== 'h264'],
   ['profile', ({ video }) => !PROFILES.includes(video.profile)],
-  ['level', ({ video }) => !(video.level > 0 && video.level <= HIGHEST_LEVEL)],
+  ['level', ({ video }) => !(video.level > 0 && video.level <= MAX_LEVEL)],
   ['pixel_format', ({ video }) => video.pixelFormat !== 'yuv420p' || video.fullRange],
   ['colour', ({ video }) => !hasUsualColours(video)],
   ['interlaced', ({ video }) => video.interlaced],
@@ -134,7 +134,7 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   const passed = Math.min(wanted, frames.frames);
   const end = frames.start + passed * frameSeconds;
   if (end < duration - frameSeconds * FRAME_TOLERANCE) return refused('length');
-  if ((frames.bytes * 8) / (frames.frames * frameSeconds) > HIGHEST_AUDIO_RATE) return refused('bit_rate');
+  if ((frames.bytes * 8) / (frames.frames * frameSeconds) > MAX_AUDIO_RATE) return refused('bit_rate');
   return { passthrough: { frames: passed, end }, obstacle: null };
 }
 

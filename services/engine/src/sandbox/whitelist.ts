@@ -110,15 +110,15 @@ const COMMON_OPTIONS = [
 ];
 
 /**
- * Input options of ffmpeg. The list of decoders also applies to decoders that a demuxer opens to analyse its tracks. Besides the
- * decoders of the mapped tracks, only those get packets.
+ * Input options of ffmpeg. The list of decoders also applies to decoders that a demuxer opens to analyse its tracks. Only those and
+ * the decoders of the mapped tracks get packets.
  */
 export const DECODE_OPTIONS: readonly string[] = [
   ...COMMON_OPTIONS,
   ...['-codec_whitelist', [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)].join(',')],
 ];
 
-/** Input options of ffprobe. If several lists apply to a track, the last one counts for the decoder that ffprobe itself opens. */
+/** Input options of ffprobe. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
 export const PROBE_OPTIONS: readonly string[] = [
   ...DECODE_OPTIONS,
   ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],

@@ -7,11 +7,11 @@ export type ContainerTraits = {
    * - `track`: the header of the track.
    * - `index`: the index of its frames. Fragmented files have no index.
    * - `frame_count`: the declared number of frames.
-   * - `file`: nowhere. The header declares the duration of the whole file, and ffprobe estimates that of a track.
+   * - `file`: the header declares only the duration of the whole file. ffprobe's duration of a track is an estimate.
    */
   duration: 'track' | 'index' | 'frame_count' | 'file';
-  /** Whether timestamps may start over in the middle of a file. ffmpeg corrects that. */
-  clockMayBreak: boolean;
+  /** Whether timestamps may restart in the middle of a file (a discontinuity). ffmpeg corrects that. */
+  clockMayRestart: boolean;
   /** Whether the video may change between progressive and interlaced, as in recordings of television. */
   scanTypeMayChange: boolean;
   /** Whether one header describes a track for the whole file. Passthrough requires that. */
@@ -20,12 +20,12 @@ export type ContainerTraits = {
 
 const USUAL = {
   duration: 'track',
-  clockMayBreak: false,
+  clockMayRestart: false,
   scanTypeMayChange: false,
   allowsPassthrough: false,
 } as const;
 
-/** The accepted containers. All of them hold their media themselves; none refers to other files. */
+/** The accepted containers. They contain their media. Formats that only refer to other files are not accepted. */
 const CONTAINERS: Record<string, ContainerTraits> = {
   mp4: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
   mov: { ...USUAL, demuxers: ['mov'], duration: 'index', allowsPassthrough: true },
@@ -36,8 +36,8 @@ const CONTAINERS: Record<string, ContainerTraits> = {
     scanTypeMayChange: true,
     allowsPassthrough: true,
   },
-  mpegts: { ...USUAL, demuxers: ['mpegts'], clockMayBreak: true, scanTypeMayChange: true },
-  mpeg: { ...USUAL, demuxers: ['mpeg'], clockMayBreak: true, scanTypeMayChange: true },
+  mpegts: { ...USUAL, demuxers: ['mpegts'], clockMayRestart: true, scanTypeMayChange: true },
+  mpeg: { ...USUAL, demuxers: ['mpeg'], clockMayRestart: true, scanTypeMayChange: true },
   avi: { ...USUAL, demuxers: ['avi'], duration: 'frame_count' },
   flv: { ...USUAL, demuxers: ['flv'], duration: 'file' },
   ogg: { ...USUAL, demuxers: ['ogg'] },
@@ -48,7 +48,7 @@ const CONTAINERS: Record<string, ContainerTraits> = {
 /** Names of ffmpeg's demuxers for the accepted containers. */
 export const DEMUXERS = [...new Set(Object.values(CONTAINERS).flatMap(({ demuxers }) => demuxers))];
 
-/** Throws for other containers; ffprobe has refused those before. */
+/** The traits of an accepted container. Throws for any other; ffprobe has refused it before. */
 export function containerTraits(container: string): ContainerTraits {
   const traits = CONTAINERS[container];
   if (!traits) throw new Error(`Unknown container ${container}`);

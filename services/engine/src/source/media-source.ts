@@ -62,7 +62,7 @@ export type AudioTrack = {
   isDefault: boolean;
 };
 
-/** What messages say of a track of any kind. */
+/** How messages name a track of any kind. */
 export type TrackName = {
   index: number;
   kind: 'video' | 'audio' | 'subtitles';

@@ -3,8 +3,8 @@ import { PacketTimeline } from './packet-timeline.ts';
 
 type Packet = [pts: number, dts: number, duration: number];
 
-function measure(packets: Packet[], { startTime = 0, clockMayBreak = false } = {}) {
-  const timeline = new PacketTimeline(startTime, clockMayBreak);
+function measure(packets: Packet[], { startTime = 0, clockMayRestart = false } = {}) {
+  const timeline = new PacketTimeline(startTime, clockMayRestart);
   for (const packet of packets) timeline.add(...packet);
   return timeline.result();
 }
@@ -93,15 +93,15 @@ describe('a timeline', () => {
   test.each([
     ['jumps', 1000],
     ['starts over', 0],
-  ])('continues where a clock that may break %s', (_, from) => {
+  ])('continues where a clock that may restart %s', (_, from) => {
     const packets = [...steady(50), ...steady(25, from)];
-    expect(measure(packets, { clockMayBreak: true })).toMatchObject({
+    expect(measure(packets, { clockMayRestart: true })).toMatchObject({
       frames: 75,
       duration: expect.closeTo(3),
     });
   });
 
-  test('keeps a pause if the clock may not break', () => {
+  test('keeps a pause if the clock may not restart', () => {
     expect(measure([...steady(50), ...steady(25, 1000)])).toMatchObject({ duration: expect.closeTo(1001) });
   });
 

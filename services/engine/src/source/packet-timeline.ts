@@ -28,7 +28,7 @@ const GRID_TOLERANCE_SECONDS = 0.0011;
  */
 export class PacketTimeline {
   readonly #startTime: number;
-  readonly #clockMayBreak: boolean;
+  readonly #clockMayRestart: boolean;
   #frames = 0;
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
@@ -47,11 +47,11 @@ export class PacketTimeline {
 
   /**
    * @param startTime earliest timestamp of the file, in seconds
-   * @param clockMayBreak whether timestamps may start over, as in MPEG streams; ffmpeg corrects that
+   * @param clockMayRestart whether timestamps may restart, as in MPEG streams; ffmpeg corrects that
    */
-  constructor(startTime: number, clockMayBreak: boolean) {
+  constructor(startTime: number, clockMayRestart: boolean) {
     this.#startTime = startTime;
-    this.#clockMayBreak = clockMayBreak;
+    this.#clockMayRestart = clockMayRestart;
   }
 
   /** Adds a packet. Times are in seconds; NaN where the container gives none. */
@@ -100,7 +100,7 @@ export class PacketTimeline {
   #corrected(time: number, length: number): number {
     if (Number.isNaN(time)) return time;
     const expected = this.#expected;
-    if (this.#clockMayBreak && expected !== undefined) {
+    if (this.#clockMayRestart && expected !== undefined) {
       const jump = time + this.#shift - expected;
       if (Math.abs(jump) > BREAK_SECONDS || jump < -STEP_BACK_SECONDS) this.#shift -= jump;
     }

@@ -57,9 +57,9 @@ type ProbeOptions = {
   limits: Pick<TranscodeLimits, 'probeSeconds' | 'scanSeconds' | 'maxDurationSeconds'>;
 };
 
-/** Most characters of ffprobe's description of a file: language tags can be megabytes long. */
+/** Maximum number of characters of ffprobe's description of a file: language tags can be megabytes long. */
 const MAX_DESCRIPTION_CHARS = 256 * 1024;
-/** Most characters of ffprobe's list of packets: several times what the largest allowed number of packets takes. */
+/** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
 const MAX_PACKET_CHARS = 2 ** 34;
 
 /** Number of frames that are decoded to find out whether a track is interlaced. */
@@ -127,7 +127,7 @@ async function readPackets(
   { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<PacketFacts> {
-  const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayBreak);
+  const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayRestart);
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
   const audioFrames = audio?.codec === 'aac' ? new AudioScan(startTime, audio.sampleRate) : null;

@@ -112,16 +112,16 @@ describe('a timeline', () => {
     [8192, 4320, 30],
     [3840, 2160, 120],
     [1920, 1080, 240],
-  ])('of %s×%s pixels at %s frames a second is accepted', (width, height, averageRate) => {
+  ])('of %s×%s pixels at %s frames per second is accepted', (width, height, averageRate) => {
     expect(check({ averageRate }, { width, height })).not.toThrow();
   });
 
-  test('is refused with too many pixels a second', () => {
+  test('is refused with too many pixels per second', () => {
     expect(check({ averageRate: 60 }, { width: 8192, height: 4880 })).toThrow(
       expect.objectContaining({
         code: 'dimensions_exceeded',
         message:
-          '8192×4880 at 60.0 frames a second has 2.4 billion pixels a second; at most 1.1 billion are allowed. Reduce the size or the frame rate.',
+          '8192×4880 at 60.0 frames per second has 2.4 billion pixels per second; at most 1.1 billion are allowed. Reduce the size or the frame rate.',
         retryable: false,
       }),
     );
@@ -132,7 +132,7 @@ describe('the frame budget', () => {
   const spend = (frames: number, duration: number, width = 640, height = 360) =>
     new VideoBudget({ width, height }, 12 * 3600).check(frames, duration);
 
-  test('allows twelve hours at 240 frames a second, and twelve hours of 4K at 30', () => {
+  test('allows twelve hours at 240 frames per second, and twelve hours of 4K at 30', () => {
     expect(() => spend(12 * 3600 * 240, 12 * 3600)).not.toThrow();
     expect(() => spend(12 * 3600 * 30, 12 * 3600, 3840, 2160)).not.toThrow();
   });

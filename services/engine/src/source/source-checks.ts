@@ -14,9 +14,9 @@ const MAX_SIDE = 8192;
 const MIN_DURATION_SECONDS = 0.1;
 const MIN_FRAME_RATE = 1;
 export const MAX_FRAME_RATE = 240;
-/** Pixels per second: a little more than 8192×4320 at 30 frames a second, or 4096×2160 at 120. */
+/** Pixels per second: a little more than 8192×4320 at 30 frames per second, or 4096×2160 at 120. */
 const MAX_PIXEL_RATE = 1_100_000_000;
-/** Pixels of all frames: 12 hours of 3840×2160 at 30 frames a second. */
+/** Pixels of all frames: 12 hours of 3840×2160 at 30 frames per second. */
 const MAX_TOTAL_PIXELS = 12 * 3600 * 30 * 3840 * 2160;
 
 /** The tracks that are transcoded, and those that are left out. */
@@ -77,7 +77,7 @@ export class VideoBudget {
     if (frames > this.#maxFramesForSize) {
       throw refusal(
         'dimensions_exceeded',
-        `The video has too many pixels in all frames together; as many as 12 hours of 3840×2160 at 30 frames a second are allowed.`,
+        `The video has too many pixels in all frames together; as many as 12 hours of 3840×2160 at 30 frames per second are allowed.`,
       );
     }
   }
@@ -105,14 +105,14 @@ export function checkTimeline(
   if (averageRate < MIN_FRAME_RATE || averageRate > MAX_FRAME_RATE) {
     throw refusal(
       'malformed_media',
-      `The video has ${averageRate.toPrecision(3)} frames a second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are allowed.`,
+      `The video has ${averageRate.toPrecision(3)} frames per second; ${MIN_FRAME_RATE} to ${MAX_FRAME_RATE} are allowed.`,
     );
   }
   const pixelRate = coded.width * coded.height * averageRate;
   if (pixelRate > MAX_PIXEL_RATE) {
     throw refusal(
       'dimensions_exceeded',
-      `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames a second has ${inBillions(pixelRate)} billion pixels a second; at most ${inBillions(MAX_PIXEL_RATE)} billion are allowed. Reduce the size or the frame rate.`,
+      `${coded.width}×${coded.height} at ${averageRate.toPrecision(3)} frames per second has ${inBillions(pixelRate)} billion pixels per second; at most ${inBillions(MAX_PIXEL_RATE)} billion are allowed. Reduce the size or the frame rate.`,
     );
   }
 }

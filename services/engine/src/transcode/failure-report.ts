@@ -8,7 +8,7 @@ export class EngineStoppedError extends Error {
   override name = 'EngineStoppedError';
 }
 
-/** What the control plane and the log get to know of a failed attempt. */
+/** A failed attempt, as reported to the control plane and logged. */
 export type FailureReport = {
   outcome: Pick<MessageData<'transcode.failed'>, 'code' | 'message' | 'retryable'>;
   level: 'info' | 'warn' | 'error';

@@ -78,7 +78,7 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
     return await metrics.inStage('encode', () => transcode(job, source, directory, context));
   } finally {
-    // A directory that cannot be removed must not cost the result. The next start of the engine removes it.
+    // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
     await removeTree(directory).catch((error: unknown) =>
       context.logger.error('transcode.directory_not_removed', { videoId: job.videoId, directory, error }),
     );
@@ -195,7 +195,7 @@ async function runPlan(
       uploads.finish(),
       storeImages(output, plan.images, job, { objects: context.objects, signal }),
     ] as const;
-    // A failure waits for the other: an image that is still in flight would be stored after the caller removed all.
+    // Waits for both, also after a failure: else an image could be stored after the caller has removed the attempt's objects.
     await Promise.allSettled(storing);
     const [stored, images] = await Promise.all(storing);
     return { stored, images };
@@ -203,14 +203,14 @@ async function runPlan(
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     throw error instanceof ToolError ? explainToolError(error, 'encode') : error;
   } finally {
-    // An upload that outlives the job would store a segment after the caller removed them.
+    // Otherwise an upload could store a segment after the caller has removed the attempt's objects.
     failure.abort();
     await uploads.settle();
     await output.close();
   }
 }
 
-/** Size limit of a segment: twice what the highest cap of the bit rate and its buffer allow, and packet overhead. */
+/** Size limit of a segment: twice the bytes that the highest maximum bit rate and its buffer allow, plus packet overhead. */
 function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
   const highest = Math.max(...rungs.map(({ maxRate }) => maxRate));
   const seconds = segmentSeconds + MAX_GOP_SECONDS + BUFFER_SECONDS;

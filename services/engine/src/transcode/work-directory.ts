@@ -11,8 +11,8 @@ const OTHERS_CAN_WRITE = 0o022;
 
 /**
  * Creates a directory for the engine, or checks the existing one. The engine runs programs from it and removes its content.
- * So throws a SettingsError if it belongs to another user: the default is in a folder where every user can create one. Root
- * is trusted, as the owner of volumes.
+ * So throws a SettingsError if it belongs to another user: the default is in a folder where every user can create one. A
+ * directory of root is accepted, because mounted volumes belong to root.
  */
 export async function prepareWorkDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -48,7 +48,7 @@ export async function preparePrivateFolder(path: string): Promise<void> {
 export async function removeTree(directory: string): Promise<void> {
   const options = { env: TOOL_ENVIRONMENT };
   // The tool may have removed permissions, which root does not need. For root, chmod is a risk: it follows a link that
-  // replaces a file at the wrong moment. rm reports what chmod could not change.
+  // replaces a file meanwhile. rm reports what chmod could not change.
   if (process.getuid?.() !== 0) {
     await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
   }

@@ -10,7 +10,7 @@ const FULL = { status: 507, code: 'insufficient_storage' };
 function headroomWith(freeBytes: number) {
   const disk = { freeBytes, totalBytes: 1000 };
   const headroom = new StorageHeadroom({
-    room: async () => ({ ...disk }),
+    diskSpace: async () => ({ ...disk }),
   } as Partial<ObjectStore> as ObjectStore);
   return { disk, headroom };
 }

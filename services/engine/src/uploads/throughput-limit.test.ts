@@ -4,9 +4,9 @@ import { ThroughputLimit, type ThroughputVerdict } from './throughput-limit.ts';
 const LIMITS = { idleSeconds: 60, minBytesPerSecond: 1000 };
 
 /** One verdict per second. */
-function verdicts(bytesEachSecond: number[], heldBack = false): ThroughputVerdict[] {
+function verdicts(bytesEachSecond: number[], backpressure = false): ThroughputVerdict[] {
   const limit = new ThroughputLimit(LIMITS);
-  return bytesEachSecond.map((bytes) => limit.observe({ seconds: 1, bytes, heldBack }));
+  return bytesEachSecond.map((bytes) => limit.observe({ seconds: 1, bytes, backpressure }));
 }
 
 describe('the throughput limit of a transfer', () => {
@@ -32,14 +32,14 @@ describe('the throughput limit of a transfer', () => {
 
   test('does not count time in which the object store accepts no more', () => {
     const limit = new ThroughputLimit(LIMITS);
-    limit.observe({ seconds: 1, bytes: 9_500, heldBack: false });
+    limit.observe({ seconds: 1, bytes: 9_500, backpressure: false });
     for (let second = 0; second < 50; second += 1) {
-      expect(limit.observe({ seconds: 1, bytes: 0, heldBack: true })).toBe('fine');
+      expect(limit.observe({ seconds: 1, bytes: 0, backpressure: true })).toBe('fine');
     }
     for (let second = 0; second < 8; second += 1) {
-      expect(limit.observe({ seconds: 1, bytes: 0, heldBack: false })).toBe('fine');
+      expect(limit.observe({ seconds: 1, bytes: 0, backpressure: false })).toBe('fine');
     }
-    expect(limit.observe({ seconds: 1, bytes: 0, heldBack: false })).toBe('slow');
+    expect(limit.observe({ seconds: 1, bytes: 0, backpressure: false })).toBe('slow');
   });
 
   test('reports stuck, not idle, when the object store accepts nothing for ten minutes', () => {

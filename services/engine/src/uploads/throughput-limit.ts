@@ -1,11 +1,11 @@
 import type { UploadLimits } from '../config.ts';
 
-/** The average of a younger transfer is not checked. */
+/** Seconds before the average throughput of a transfer is checked. */
 const RATE_GRACE_SECONDS = 10;
 
 /**
- * An object store that accepts nothing for this long does not recover. It is much longer than the idle timeout of a client:
- * over a slow line, sending one large part to the store takes minutes in which it accepts no more.
+ * Timeout of an object store that accepts no bytes. It is much longer than the idle timeout of a client: on a slow line to the
+ * store, sending one large part takes minutes, and the store accepts no further bytes meanwhile.
  */
 const STUCK_SECONDS = 600;
 
@@ -14,8 +14,8 @@ export type ThroughputSample = {
   seconds: number;
   /** Bytes received. */
   bytes: number;
-  /** The engine read nothing because the object store accepts no more. The client is not responsible for this time. */
-  heldBack: boolean;
+  /** Whether the engine stopped reading because the object store accepts no more bytes. The client is not at fault then. */
+  backpressure: boolean;
 };
 
 /** With `idle` and `slow` the client is at fault, with `stuck` the object store. */
@@ -25,9 +25,9 @@ export type ThroughputVerdict = 'fine' | 'idle' | 'slow' | 'stuck';
 export class ThroughputLimit {
   readonly #limits: Pick<UploadLimits, 'idleSeconds' | 'minBytesPerSecond'>;
   #bytes = 0;
-  /** Time in which the client could send. */
+  /** Seconds without backpressure. */
   #freeSeconds = 0;
-  /** The part of it since the last byte. */
+  /** Of these, the seconds since the last byte. */
   #idleSeconds = 0;
   #stuckSeconds = 0;
 
@@ -35,13 +35,13 @@ export class ThroughputLimit {
     this.#limits = limits;
   }
 
-  observe({ seconds, bytes, heldBack }: ThroughputSample): ThroughputVerdict {
+  observe({ seconds, bytes, backpressure }: ThroughputSample): ThroughputVerdict {
     this.#bytes += bytes;
     if (bytes > 0) {
       this.#idleSeconds = 0;
       this.#stuckSeconds = 0;
     }
-    if (heldBack) {
+    if (backpressure) {
       this.#stuckSeconds += seconds;
       return this.#stuckSeconds >= STUCK_SECONDS ? 'stuck' : 'fine';
     }

@@ -64,7 +64,7 @@ export class Transfer {
   #claim: HeadroomClaim | undefined;
   /** The file may be registered, now or later, so the engine must not delete it. */
   #mayBeRegistered = false;
-  /** `upload.completed` is in the queue. It decides what becomes of the ticket. */
+  /** `upload.completed` is in the queue. When the control plane handles it, it uses or releases the ticket. */
   #isLeftToEvent = false;
 
   /** `stop` aborts the transfer. Its reason is the Problem to respond with. */
@@ -167,7 +167,7 @@ export class Transfer {
       await this.#deps.bus.publish(createMessage('upload.completed', upload));
       this.#isLeftToEvent = true;
     } catch (error) {
-      this.#deps.logger.warn('upload.completed_unsent', { ...this.#ids, error });
+      this.#deps.logger.warn('upload.completed_not_published', { ...this.#ids, error });
     }
   }
 
@@ -198,7 +198,7 @@ export class Transfer {
       if (req.readableEnded) return;
       const bytes = req.socket.bytesRead - seen;
       seen += bytes;
-      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, heldBack: req.isPaused() });
+      const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure: req.isPaused() });
       if (verdict === 'idle') this.#abort.abort(uploadTimeout('No data arrived for too long.'));
       if (verdict === 'slow') this.#abort.abort(uploadTimeout('The upload was too slow.'));
       if (verdict === 'stuck')
@@ -210,7 +210,7 @@ export class Transfer {
     try {
       await this.#deps.bus.publish(createMessage('upload.progress', this.#ids));
     } catch (error) {
-      this.#deps.logger.warn('upload.progress_unsent', { ...this.#ids, error });
+      this.#deps.logger.warn('upload.progress_not_published', { ...this.#ids, error });
     }
   }
 
@@ -225,11 +225,11 @@ export class Transfer {
     try {
       const stored = await pTimeout(this.#storage.settled(), {
         milliseconds: ABORT_TIMEOUT_MS,
-        message: 'The object store did not abort the upload in time',
+        message: 'The object store did not abort the upload before the timeout',
       });
       if (stored !== null && !this.#mayBeRegistered) await this.#removeSource();
     } catch (error) {
-      this.#deps.logger.error('upload.source_left', { ...this.#ids, error });
+      this.#deps.logger.error('upload.source_not_removed', { ...this.#ids, error });
     }
     if (!this.#isLeftToEvent) await this.#release(reason);
   }
@@ -245,15 +245,15 @@ export class Transfer {
       await controlPlane.releaseTransfer({ ...this.#ids, reason });
     } catch (error) {
       logger.warn('upload.release_failed', { ...this.#ids, error });
-      // The queue delivers it later than the client may want, but it delivers it.
+      // The queue delivers it in the end, perhaps after the client has given up.
       bus.publish(createMessage('upload.aborted', { ...this.#ids, reason })).catch((cause: unknown) => {
-        logger.warn('upload.lease_left', { ...this.#ids, error: cause });
+        logger.warn('upload.aborted_not_published', { ...this.#ids, error: cause });
       });
     }
   }
 }
 
-/** Whether the control plane may have done what the request asked for. */
+/** Whether the control plane may have performed the request. */
 function isOutcomeUnknown(error: unknown): boolean {
   return !(error instanceof Problem) || error.status >= 500;
 }
@@ -264,7 +264,7 @@ export function contentLength(req: Request): number | null {
   return value === undefined ? null : Number(value);
 }
 
-/** Runs `task` every `seconds`, skipping a run while the last one is not done. Call the returned function to stop. */
+/** Runs `task` every `seconds`, but skips a run while the previous one is unfinished. Call the returned function to stop. */
 function repeat(seconds: number, task: () => Promise<void>): () => void {
   let running = false;
   const timer = setInterval(() => {

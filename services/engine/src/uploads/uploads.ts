@@ -47,7 +47,7 @@ export class Uploads {
   async #admit(req: Request): Promise<RedeemTicketResponse> {
     await this.check();
     // This upload is already counted.
-    if (this.#inProgress.size > this.#deps.limits.atOnce) throw tooManyUploads();
+    if (this.#inProgress.size > this.#deps.limits.maxConcurrent) throw tooManyUploads();
     const token = readToken(req);
     return this.#deps.controlPlane.redeemTicket({
       token,

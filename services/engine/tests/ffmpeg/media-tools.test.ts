@@ -64,7 +64,7 @@ async function warningsOfStart(sandbox: Sandbox): Promise<string[]> {
 test.each([
   ['7.1.4', ['sandbox.none', 'ffmpeg.outdated']],
   ['7.1.5', ['sandbox.none']],
-])('of ffmpeg %s a start warns with %j', async (version, warnings) => {
+])('a start with ffmpeg %s logs the warnings %j', async (version, warnings) => {
   await installFfmpeg(version);
   expect(await warningsOfStart('none')).toEqual(warnings);
 });
@@ -82,7 +82,7 @@ test('the engine does not start without a sandbox, unless configured', async () 
 });
 
 test.each(SANDBOXES.filter((sandbox) => sandbox !== 'none'))(
-  'a start with %s works and warns of nothing',
+  'a start with %s works and logs no warning',
   async (sandbox) => {
     process.env.PATH = PATH;
     expect((await warningsOfStart(sandbox)).filter((event) => event.startsWith('sandbox.'))).toEqual([]);

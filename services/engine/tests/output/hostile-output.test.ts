@@ -1,4 +1,4 @@
-/** How the engine handles the output of a compromised ffmpeg. There is no sandbox, so that ffmpeg can do most. */
+/** How the engine handles the output of a compromised ffmpeg. The tests use no sandbox, so that ffmpeg is not restricted. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -60,8 +60,8 @@ afterAll(async () => {
 });
 
 /**
- * Runs a job whose ffmpeg runs a script, checks that nothing remains of it, and returns the failure. Scripts use `cd -P`: a
- * plain `cd` starts at the root, and the user of ffmpeg may not have access to all parents.
+ * Runs a job whose ffmpeg runs a script, checks that it leaves no object, file or process, and returns the failure. Scripts use
+ * `cd -P`: a plain `cd` starts at the root, and the user of ffmpeg may not have access to all parents.
  */
 async function failureOf(script: { instead?: string; afterwards?: string }) {
   await writeFile(instead, script.instead ?? '');
@@ -125,12 +125,15 @@ describe('a segment', () => {
     expect(await failureOf({ instead: script })).toEqual(INCOMPLETE);
   });
 
-  test.each(['360p-99999999999999999999999.ts', '360p-2.ts'])('named %s is one too many', async (name) => {
-    expect(await failureOf({ instead: `cp '${segment}' output/${name}` })).toEqual([
-      'malformed_media',
-      false,
-    ]);
-  });
+  test.each(['360p-99999999999999999999999.ts', '360p-2.ts'])(
+    'named %s exceeds the number of segments',
+    async (name) => {
+      expect(await failureOf({ instead: `cp '${segment}' output/${name}` })).toEqual([
+        'malformed_media',
+        false,
+      ]);
+    },
+  );
 });
 
 test.each(['poster.jpg', 'storyboard.jpg'])('a truncated %s is incomplete', async (name) => {

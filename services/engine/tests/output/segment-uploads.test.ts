@@ -65,7 +65,7 @@ test('too many segments for the duration fail the job', async () => {
 test('segments do not use the reserve of the objects disk', async () => {
   const { uploads, failures, objects } = uploadsTo(Promise.resolve(), 3);
   const disk = { freeBytes: 50, totalBytes: 1000 };
-  objects.room = async () => ({ ...disk });
+  objects.diskSpace = async () => ({ ...disk });
   await finish(0, 1);
   await uploads.collect();
   await uploads.settle();

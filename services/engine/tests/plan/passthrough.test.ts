@@ -71,7 +71,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [5.8, 6.4, 2.8],
   ],
   [
-    '29.97 frames a second, audio at 44.1 kHz',
+    '29.97 frames per second, audio at 44.1 kHz',
     'c.mov',
     {
       video: 'testsrc2=s=640x360:r=30000/1001:d=9',
@@ -92,7 +92,7 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 1],
   ],
   [
-    '50 frames a second, with half the frame rate in lower rungs',
+    '50 frames per second, with half the frame rate in lower rungs',
     'fast.mp4',
     { video: 'testsrc2=s=720x720:r=50:d=7.02', options: [...GOP_2, '-g', '100'] },
     ['720p'],

@@ -1,6 +1,6 @@
 /**
- * Truncated and damaged files. `DAMAGED_FILES=1000` tests more of them, and `DAMAGED_FILES_SEED` others. A failure names its
- * seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it.
+ * Truncated and damaged files. `DAMAGED_FILES=1000` tests a thousand damaged files, and another `DAMAGED_FILES_SEED` damages them
+ * differently. A failure names its seed; `DAMAGED_FILES=1 DAMAGED_FILES_SEED=<seed>` repeats it.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { WorkerBench } from '../support/worker-bench.ts';
 
 const COUNT = Number(process.env.DAMAGED_FILES ?? 20);
 const SEED = Number(process.env.DAMAGED_FILES_SEED ?? 1);
-const TRIED_AT_ONCE = 3;
+const CONCURRENCY = 3;
 
 jest.setTimeout(120_000 + COUNT * 10_000);
 
@@ -42,7 +42,7 @@ let bench: WorkerBench;
 const originals: Buffer[] = [];
 beforeAll(async () => {
   bench = await WorkerBench.start({
-    slots: TRIED_AT_ONCE,
+    slots: CONCURRENCY,
     limits: {
       probeSeconds: 20,
       scanSeconds: 20,
@@ -79,13 +79,13 @@ function failureComplaints({ code, message, retryable }: MessageData<'transcode.
 async function expectAllFine(files: { name: string; content: Buffer }[]): Promise<void> {
   const found: string[] = [];
   const waiting = files.values();
-  const tryNext = async () => {
+  const checkNext = async () => {
     for (const { name, content } of waiting) {
       const verdict = await outcome(name, content);
       if (verdict !== 'fine') found.push(`${name}: ${verdict}`);
     }
   };
-  await Promise.all(Array.from({ length: TRIED_AT_ONCE }, tryNext));
+  await Promise.all(Array.from({ length: CONCURRENCY }, checkNext));
   expect(found).toEqual([]);
   expect(await readdir(join(bench.workDir, 'jobs'))).toEqual([]);
   expect(await processesUsing(bench.workDir)).toEqual([]);

@@ -94,45 +94,45 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
 
   // Timing.
   [
-    '29.97 frames a second, short mono audio at 44.1 kHz',
+    '29.97 frames per second, short mono audio at 44.1 kHz',
     'ntsc.mp4',
     { video: `${SMALL}:r=30000/1001:d=13`, audio: 'sine=r=44100:d=4', options: ['-ac', '1'] },
     { rate: 29.97, frames: 390, audio: true },
   ],
   [
-    '23.976 frames a second, audio longer than the video',
+    '23.976 frames per second, audio longer than the video',
     'film.mkv',
     { video: `${SMALL}:r=24000/1001:d=7`, audio: 'sine=d=11', options: ['-c:a', 'libopus'] },
     { rate: 23.976, frames: 168, audio: true },
     { container: 'matroska', audioCodec: 'opus', frameRate: 23.976 },
   ],
   [
-    '8 frames a second',
+    '8 frames per second',
     'slow.mp4',
     { video: `${SMALL}:r=8:d=7` },
     { rate: 16, frames: 112, issues: ['frame_rate_changed'] },
   ],
   [
-    '2 frames a second',
+    '2 frames per second',
     'slower.mp4',
     { video: `${SMALL}:r=2:d=7` },
     { rate: 10, frames: 70, issues: ['frame_rate_changed'] },
   ],
-  ['60 frames a second', 'fast.mp4', { video: `${SMALL}:r=60:d=3` }, { rate: 60, frames: 180 }],
+  ['60 frames per second', 'fast.mp4', { video: `${SMALL}:r=60:d=3` }, { rate: 60, frames: 180 }],
   [
-    '59.94 frames a second with B-frames',
+    '59.94 frames per second with B-frames',
     'fast-ntsc.mp4',
     { video: `${SMALL}:r=60000/1001:d=7`, options: ['-bf', '2'] },
     { rate: 59.94, frames: 420 },
   ],
   [
-    '120 frames a second',
+    '120 frames per second',
     'faster.mp4',
     { video: `${SMALL}:r=120:d=2` },
     { rate: 60, frames: 120, issues: ['frame_rate_changed'] },
   ],
   [
-    '240 frames a second',
+    '240 frames per second',
     'fastest.mp4',
     { video: `${SMALL}:r=240:d=1` },
     { rate: 60, frames: 60, issues: ['frame_rate_changed'] },

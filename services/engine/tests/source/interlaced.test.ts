@@ -24,7 +24,7 @@ const PIXELS_A_FIELD = 4;
 const BAR = 32;
 const luma = (x: number, field: number) => ((x - PIXELS_A_FIELD * field + 1600) % (2 * BAR) < BAR ? 200 : 50);
 
-/** The bars at 50 fields a second. */
+/** The bars at 50 fields per second. */
 function movingBars(seconds: number, { width, height } = SIZE): string {
   const moving = String.raw`if(lt(mod(X-${PIXELS_A_FIELD}*N+1600\,${2 * BAR})\,${BAR})\,200\,50)`;
   return `color=s=${width}x${height}:r=50:d=${seconds},format=yuv420p,geq=lum=${moving}:cb=128:cr=128`;
@@ -87,7 +87,7 @@ test.each([
   ['MPEG-2 in QuickTime', 'upper.mov', 'tff', ['-c:v', 'mpeg2video', '-q:v', '2', ...UPPER]],
   ['MPEG-4 in AVI', 'upper.avi', 'tff', ['-c:v', 'mpeg4', '-q:v', '2', ...UPPER]],
   ['ProRes', 'upper-prores.mov', 'tff', ['-c:v', 'prores_ks', '-pix_fmt', 'yuv420p10le', ...UPPER]],
-] as const)('interlaced %s gets progressive', async (_, file, first, options) => {
+] as const)('interlaced %s is made progressive', async (_, file, first, options) => {
   await expectProgressive(
     await makeClip(inBench(file), { video: bars(first), options: [...INTERLACED, ...options] }),
   );

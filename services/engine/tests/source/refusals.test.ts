@@ -211,14 +211,14 @@ test('a file that takes too long to read is refused without a retry', async () =
   expect({ code, retryable }).toEqual({ code: 'transcode_timeout', retryable: false });
 });
 
-test('too many pixels a second are refused', async () => {
+test('too many pixels per second are refused', async () => {
   const clip = await makeClip(inBench('pixels.mp4'), {
     video: 'color=s=8192x4880:r=60:d=0.2',
     options: ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency'],
   });
   expect(await bench.refuse(clip)).toMatchObject({
     code: 'dimensions_exceeded',
-    message: expect.stringMatching(/8192×4880 at 60.0 frames a second .* at most 1.1 billion/),
+    message: expect.stringMatching(/8192×4880 at 60.0 frames per second .* at most 1.1 billion/),
     retryable: false,
   });
 });
@@ -274,11 +274,11 @@ test('more than twelve hours are refused as too long', async () => {
 test.each([
   ['more than 240', '250'],
   ['less than one', '0.5'],
-])('%s frames a second are refused', async (_, rate) => {
+])('%s frames per second are refused', async (_, rate) => {
   const clip = await makeClip(inBench(`rate-${rate}.mp4`), { video: `color=s=64x64:r=${rate}:d=6` });
   expect(await bench.refuse(clip)).toMatchObject({
     code: 'malformed_media',
-    message: `The video has ${Number(rate).toPrecision(3)} frames a second; 1 to 240 are allowed.`,
+    message: `The video has ${Number(rate).toPrecision(3)} frames per second; 1 to 240 are allowed.`,
     retryable: false,
   });
 });

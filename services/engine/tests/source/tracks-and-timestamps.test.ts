@@ -252,7 +252,7 @@ test('an edit list may begin between two key frames', async () => {
   await expectFlash(inBench('flash-cut.mp4'), 1, 60);
 });
 
-test('timestamps that start over are corrected', async () => {
+test('timestamps that restart are corrected', async () => {
   const clip = await makeClip(inBench('part.ts'), {
     video: `${SMALL}:r=25:d=5`,
     audio: 'sine=d=5',

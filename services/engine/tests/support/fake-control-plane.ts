@@ -55,7 +55,7 @@ export class FakeControlPlane {
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
   readonly broken = new Set<string>();
-  /** The responses to this many completions get lost. */
+  /** How many of the next completions get no response. */
   losesResponses = 0;
   /** Attempts that can be claimed, by video. Each can be claimed once and is wanted from then on. */
   readonly claimable = new Map<string, ClaimAttemptResponse>();

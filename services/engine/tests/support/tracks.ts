@@ -35,7 +35,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },
-    audio: { index: 0, make: { samples: 95_232 }, end: 1.984, downmix: false, decodeToStereo: false },
+    audio: { index: 0, method: { samples: 95_232 }, end: 1.984, downmix: false, decodeToStereo: false },
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), videoPassthrough: false, segmentSeconds: 6 },
     ...{ obstacles: { video: null, audio: null } },
     ...{

@@ -19,11 +19,11 @@ export type UploadPlan = {
 /** Bytes of a body to print. */
 const SHOWN_BYTES = 2_000;
 
-const RIGHT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const VALID_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
 /** Generates uploads: some valid, the others invalid in one or several places. */
 export function uploadPlans(): Arbitrary<UploadPlan> {
-  return fc.oneof({ weight: 1, arbitrary: rightUpload() }, { weight: 3, arbitrary: wrongUpload() });
+  return fc.oneof({ weight: 1, arbitrary: validUpload() }, { weight: 3, arbitrary: invalidUpload() });
 }
 
 /** An upload as readable text. */
@@ -37,7 +37,7 @@ export function describeUpload({ token, contentType, chunked, body, cutAt }: Upl
   ].join('\n');
 }
 
-function rightUpload(): Arbitrary<UploadPlan> {
+function validUpload(): Arbitrary<UploadPlan> {
   return fc
     .record({
       file: fileContent().filter((content) => content.byteLength > 0),
@@ -50,7 +50,7 @@ function rightUpload(): Arbitrary<UploadPlan> {
     .map(({ file, name, fileName, before, after, ...rest }) => ({
       ...rest,
       token: 'own' as const,
-      contentType: RIGHT_TYPE,
+      contentType: VALID_TYPE,
       body: joined(
         ...before,
         head(name, `; filename="${fileName}"`),
@@ -64,7 +64,7 @@ function rightUpload(): Arbitrary<UploadPlan> {
     }));
 }
 
-function wrongUpload(): Arbitrary<UploadPlan> {
+function invalidUpload(): Arbitrary<UploadPlan> {
   const mostly = <T>(right: T, wrong: Arbitrary<T>) =>
     fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
   return fc
@@ -73,9 +73,9 @@ function wrongUpload(): Arbitrary<UploadPlan> {
         'own',
         fc.option(fc.record({ other: headerText() }), { nil: undefined }),
       ),
-      contentType: mostly(RIGHT_TYPE, wrongType()),
+      contentType: mostly(VALID_TYPE, invalidType()),
       preamble: mostly('', fc.constantFrom('\r\n', 'preamble\r\n', '-', '\0'.repeat(1_000))),
-      parts: fc.array(fc.oneof(textPart(hostile(), hostile()), filePart(), wrongPart()), { maxLength: 4 }),
+      parts: fc.array(fc.oneof(textPart(hostile(), hostile()), filePart(), invalidPart()), { maxLength: 4 }),
       end: mostly(
         CLOSING_BOUNDARY,
         fc.constantFrom('', `--${BOUNDARY}`, `--${BOUNDARY}\r\n`, `${CLOSING_BOUNDARY}epilogue`, '--\r\n'),
@@ -94,7 +94,7 @@ function transport() {
   return { chunked: fc.boolean(), pieceBytes: fc.constantFrom(1_000, 16_384, 65_536, 1_000_000) };
 }
 
-function wrongType(): Arbitrary<string> {
+function invalidType(): Arbitrary<string> {
   return fc.oneof(
     fc.constantFrom(
       'multipart/form-data',
@@ -133,7 +133,7 @@ function filePart(): Arbitrary<Buffer> {
     .map(([name, parameter, content]) => joined(head(name, parameter), content, '\r\n'));
 }
 
-function wrongPart(): Arbitrary<Buffer> {
+function invalidPart(): Arbitrary<Buffer> {
   const heads = fc.constantFrom(
     '',
     'Content-Disposition: form-data',

@@ -37,12 +37,12 @@ export class WorkerBench {
   readonly videoPassthrough = new Set<string>();
   /** The response of the control plane to `attemptWanted`. */
   wanted = true;
-  /** The size of a source in commands if it differs from the real one, and the time since when the video waits. */
+  /** The size of the source that commands declare, if not the real one; and the time since which the video waits. */
   commandedBytes: number | undefined;
   waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
-  /** The number of next downloads of sources that fail. */
+  /** How many of the next downloads of sources fail. */
   brokenFetches = 0;
   /** The store waits for this before it stores a segment. */
   takesSegments: Promise<void> = Promise.resolve();
@@ -72,7 +72,7 @@ export class WorkerBench {
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
       if (key.startsWith('hls/')) await this.takesSegments;
-      if (this.refuseSegments && key.startsWith('hls/')) throw new Error('The disk is on fire');
+      if (this.refuseSegments && key.startsWith('hls/')) throw new Error('Refused');
       return putStream(key, body, options);
     };
     this.#bus = new InProcessBus({ logger });

@@ -269,7 +269,7 @@ test('no job starts while only the reserve of the objects disk is left', async (
   try {
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     const disk = { freeBytes: 51, totalBytes: 1000 };
-    bench.objects.room = async () => ({ ...disk });
+    bench.objects.diskSpace = async () => ({ ...disk });
     // The source is a link, so only its few segments need disk space.
     bench.commandedBytes = 5;
     await bench.transcode(clip);

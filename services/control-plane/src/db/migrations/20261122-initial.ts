@@ -257,8 +257,8 @@ const TABLES = [
     body json,
     created_at timestamptz(3) not null default now(),
     primary key (workspace_id, key_hash),
-    constraint leased_or_answered check ((leased_until is null) = (status is not null)),
-    constraint an_answer_has_a_body check ((status is null) = (body is null))
+    constraint leased_or_has_a_response check ((leased_until is null) = (status is not null)),
+    constraint response_has_a_body check ((status is null) = (body is null))
   )`,
   'create index idempotency_keys_by_age on idempotency_keys (created_at)',
 ];

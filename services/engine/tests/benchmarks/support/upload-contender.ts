@@ -26,7 +26,7 @@ type Settings = { store: S3Options; controlPlaneUrl: string; workDir: string };
 
 /** The same values as in s3-object-store.ts, so that the results are comparable. */
 const PART_BYTES = 8 * 1024 ** 2;
-const PARTS_AT_ONCE = 4;
+const PARALLEL_PARTS = 4;
 
 const [kind = '', json = ''] = process.argv.slice(2);
 const settings = JSON.parse(json) as Settings;
@@ -71,7 +71,7 @@ async function uploadBySdk(bytes: number): Promise<void> {
     client,
     params: { Bucket: settings.store.bucket, Key: `sdk/${randomUUID()}`, Body: Readable.from(pieces(bytes)) },
     partSize: PART_BYTES,
-    queueSize: PARTS_AT_ONCE,
+    queueSize: PARALLEL_PARTS,
   }).done();
   client.destroy();
 }

@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 /** A delivered event. */
 export type DeliveredEvent = { id: string; type: string; videoId: string };
 
-/** Handles a request instead of accepting it. */
-export type Misbehaviour = (answer: ServerResponse) => void;
+/** Responds to a request, or does not, instead of accepting the event. */
+export type Misbehaviour = (response: ServerResponse) => void;
 
 /** A webhook endpoint. Accepts every event, or misbehaves, and records events by id. */
-export class WebhookReceiver {
+export class WebhookEndpoint {
   readonly events = new Map<string, DeliveredEvent>();
   /** Event ids that came with different bodies. */
   readonly reusedIds = new Set<string>();
@@ -22,12 +22,12 @@ export class WebhookReceiver {
   readonly #server: Server;
   #misbehaviour: Misbehaviour | undefined;
 
-  static async start(misbehaviour?: Misbehaviour): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver();
-    receiver.#misbehaviour = misbehaviour;
-    receiver.#server.listen(0, '127.0.0.1');
-    await once(receiver.#server, 'listening');
-    return receiver;
+  static async start(misbehaviour?: Misbehaviour): Promise<WebhookEndpoint> {
+    const endpoint = new WebhookEndpoint();
+    endpoint.#misbehaviour = misbehaviour;
+    endpoint.#server.listen(0, '127.0.0.1');
+    await once(endpoint.#server, 'listening');
+    return endpoint;
   }
 
   private constructor() {

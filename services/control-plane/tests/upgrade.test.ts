@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger } from '@framelane/service-kit/logger';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { migrateToLatest, migrator } from '../src/db/migrations.ts';
+import { createTestDatabase } from './support/database.ts';
+import { CONTENT_KEY_SECRET, describeData, writeInitialData } from './support/initial-data.ts';
+import { breakingChanges, readSchema, type Schema } from './support/schema-changes.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
+
+const INITIAL_DATA = join(import.meta.dirname, 'fixtures/initial.sql');
+
+/**
+ * Breaking changes of migrations that contract the schema, by name: what they remove is no longer used by the version
+ * before theirs.
+ */
+const CONTRACTIONS: Record<string, string[]> = {};
+
+let db: Database;
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  const { error } = await migrator(db).migrateUp();
+  expect(error).toBeUndefined();
+});
+afterEach(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+/** Runs the statements of a migration. Resolves with what breaks the code before it. */
+async function breaksOf(...statements: string[]): Promise<string[]> {
+  const before = await readSchema(db);
+  for (const statement of statements) await sql.raw(statement).execute(db);
+  return breakingChanges(before, await readSchema(db));
+}
+
+test('the API serves the data of the initial schema after all migrations', async () => {
+  if (process.env.WRITE_INITIAL_DATA === 'yes') await writeInitialData(INITIAL_DATA);
+  const data = await readFile(INITIAL_DATA, 'utf8');
+  const { columns } = await readSchema(db);
+  const tables = new Set([...columns.keys()].map((name) => name.split('.')[0]));
+  const { credentials: headers, tables: filled } = describeData(data);
+  expect(filled).toEqual(tables);
+  await sql.raw(data).execute(db);
+  await migrateToLatest(db);
+
+  const plane = await SeparateControlPlane.start(database.url, {
+    CONTENT_KEY_SECRET: CONTENT_KEY_SECRET.toString('base64'),
+  });
+  try {
+    const get = async (path: string) => {
+      const response = await fetch(`${plane.url}/v1${path}`, { headers });
+      expect([path, response.status]).toEqual([path, 200]);
+      return response;
+    };
+    const { data: videos } = (await (await get('/videos?status=ready')).json()) as { data: { id: string }[] };
+    expect(videos).toEqual([expect.objectContaining({ title: 'holiday', duration: 20, progress: 100 })]);
+    const hls = `/hls/${headers['x-svc-workspace']}/${videos[0]?.id}`;
+    expect(await (await get(`${hls}/master.m3u8`)).text()).toContain('480p');
+    expect((await (await get(`${hls}/key`)).arrayBuffer()).byteLength).toBe(16);
+    const webhooks = (await (await get('/webhooks')).json()) as { data: { id: string }[] };
+    expect(webhooks.data).toEqual([expect.objectContaining({ description: 'Initial' })]);
+    const deliveries = await (await get(`/webhooks/${webhooks.data[0]?.id}/deliveries`)).json();
+    expect(deliveries).toMatchObject({ data: expect.any(Array) });
+    expect(await (await get('/api-keys')).json()).toMatchObject({ data: [{ status: 'active' }] });
+    await get('/auth/usage');
+  } finally {
+    await plane.kill();
+  }
+});
+
+describe('code of the version before', () => {
+  test('works with every migration, except for what a contraction removes', async () => {
+    for (;;) {
+      const before: Schema = await readSchema(db);
+      const { results = [], error } = await migrator(db).migrateUp();
+      expect(error).toBeUndefined();
+      const [migration] = results;
+      if (migration === undefined) break;
+      const breaking = breakingChanges(before, await readSchema(db));
+      expect([migration.migrationName, breaking]).toEqual([
+        migration.migrationName,
+        CONTRACTIONS[migration.migrationName] ?? [],
+      ]);
+    }
+  });
+
+  test('works with a migration that expands', async () => {
+    expect(
+      await breaksOf(
+        'alter table videos add column note text',
+        'alter table videos add column rating int not null default 0',
+        'alter table workspaces alter column name drop not null',
+        'create table notes (id text primary key, video_id text not null references videos)',
+        'create index videos_by_rating on videos (rating)',
+        'alter table videos drop constraint ready_is_complete',
+      ),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ['drop table idempotency_keys', 'idempotency_keys.key_hash is gone'],
+    ['alter table usage_daily rename to usage_by_day', 'usage_daily.day is gone'],
+    ['alter table videos drop column passthrough', 'videos.passthrough is gone'],
+    ['alter table videos rename column title to name', 'videos.title is gone'],
+    [
+      'alter table videos add column note text not null',
+      'videos.note is new, required and without a default',
+    ],
+    ['alter table videos alter column size set not null', 'videos.size must not be null any more'],
+    ['alter table videos alter column tags drop default', 'videos.tags has lost its default'],
+    ['alter table videos alter column width type text', 'videos.width was integer and is text'],
+    [
+      'alter table videos add constraint short check (length(title) < 9)',
+      'videos.short is a new rule: CHECK ((length(title) < 9))',
+    ],
+    [
+      'create unique index one_title on videos (title)',
+      'videos.one_title is a new rule: CREATE UNIQUE INDEX one_title ON public.videos USING btree (title)',
+    ],
+  ])('breaks with: %s', async (statement, change) => {
+    expect(await breaksOf(statement)).toContain(change);
+  });
+});
