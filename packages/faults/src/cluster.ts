@@ -12,7 +12,7 @@ import { PostgresServer } from './postgres-server.ts';
 import { ServiceProcess } from './service-process.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 
-/** Settings of every service. Leases are short, so that they expire soon after a service dies. */
+/** Settings of every service. Leases are short, so that they expire soon after a service is killed. */
 const SETTINGS = {
   SERVICE_SECRET: 'the-secret-that-engines-show-in-the-fault-suite',
   BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,

@@ -34,7 +34,7 @@ export async function sendRaw(port: number, upload: RawUpload): Promise<Outcome>
     }
     return await outcomeOf(client);
   } finally {
-    client.vanish();
+    client.disconnect();
   }
 }
 

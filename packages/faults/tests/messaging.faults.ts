@@ -335,7 +335,7 @@ test('a video deleted in any state leaves nothing', async () => {
 
   await Promise.all(all.map((id) => cluster.api.delete(id)));
   await until(() => held.client.closed || held.client.received !== '');
-  held.client.vanish();
+  held.client.disconnect();
 
   expect(await Promise.all(all.map(statusOf))).toEqual(all.map(() => undefined));
   expect(await violationsAtRest(cluster)).toEqual([]);

@@ -42,18 +42,18 @@ test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
 describe('uploads to an engine that gets SIGTERM', () => {
   test('finish, or get 503 and succeed at another engine', async () => {
     const [engine, other] = cluster.engines as [ServiceProcess, ServiceProcess];
-    const [swift, slow] = await Promise.all([hold(engine), hold(engine)]);
+    const [fast, slow] = await Promise.all([hold(engine), hold(engine)]);
 
     const ended = engine.end('SIGTERM');
     await until(async () => !(await engine.isReady()));
-    await swift.upload.sendUntil(1);
-    expect(await outcomeOf(swift.upload.client)).toEqual(ACCEPTED);
+    await fast.upload.sendUntil(1);
+    expect(await outcomeOf(fast.upload.client)).toEqual(ACCEPTED);
     expect(await outcomeOf(slow.upload.client)).toEqual({ status: 503, code: 'unavailable' });
     expect(await sendTo(other, slow.ticket)).toEqual(ACCEPTED);
     expect(await ended).toBe(0);
     await engine.start();
 
-    for (const { ticket } of [swift, slow]) await cluster.api.client.videos.waitUntilReady(ticket.videoId);
+    for (const { ticket } of [fast, slow]) await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 

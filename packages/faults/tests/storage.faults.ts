@@ -61,7 +61,7 @@ function storedOf(kind: 'sources' | 'hls', videoId: string): string[] {
 }
 
 describe('an upload', () => {
-  test('whose parts fail now and then succeeds', async () => {
+  test('of which single requests fail succeeds', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('UploadPart', 'error', 1);
     cluster.storage.inject('UploadPart', 'cut', 1);
@@ -103,7 +103,7 @@ describe('an upload', () => {
     for (const { videoId } of tickets) await cluster.api.client.videos.waitUntilReady(videoId);
   });
 
-  test('that can be neither stored nor aborted leaves nothing in the end', async () => {
+  test('that can be neither stored nor aborted leaves nothing once its parts are purged', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('UploadPart', 'error');
     cluster.storage.inject('AbortUpload', 'error');
@@ -114,7 +114,7 @@ describe('an upload', () => {
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
-  test('during which the storage is cut off gets 503, and its token stays valid', async () => {
+  test('that loses its connection to the storage gets 503, and its token stays valid', async () => {
     const ticket = await cluster.api.ticket();
     const held = await hold(ticket);
     await held.sendUntil(0.6);
@@ -127,7 +127,7 @@ describe('an upload', () => {
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
-  test('waits for a storage that falls silent', async () => {
+  test('waits for storage that stops responding', async () => {
     const ticket = await cluster.api.ticket();
     const held = await hold(ticket);
     await held.sendUntil(0.6);
@@ -140,7 +140,7 @@ describe('an upload', () => {
     cluster.proxies.storage.heal();
     await rest;
     const outcome = await outcomeOf(held.client);
-    // After many errors the SDK pauses its retries, and all connections were just reset.
+    // The reset of all connections may use up the attempts of a request.
     expect([ACCEPTED, NOT_STORED]).toContainEqual(outcome);
     if (outcome.status !== ACCEPTED.status) expect(await send(ticket)).toEqual(ACCEPTED);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
@@ -148,7 +148,7 @@ describe('an upload', () => {
 });
 
 describe('a transcode', () => {
-  test('from which the storage is cut off starts again', async () => {
+  test('that loses its connection to the storage is attempted again', async () => {
     const videoId = await beginTranscode();
     cluster.proxies.storage.cut();
     await until(async () => (await outcomesOf(cluster, videoId)).some((outcome) => outcome !== null));
@@ -157,7 +157,7 @@ describe('a transcode', () => {
     expect((await outcomesOf(cluster, videoId)).at(-1)).toBe('completed');
   });
 
-  test('waits for a storage that falls silent', async () => {
+  test('waits for storage that stops responding', async () => {
     const videoId = await beginTranscode();
     cluster.proxies.storage.silence();
     // Longer than the lease of the attempt.
@@ -183,7 +183,7 @@ describe('a transcode', () => {
 });
 
 describe('a ready video', () => {
-  test('has playlists without the storage, and segments once it is back', async () => {
+  test('has playlists while the storage is unreachable, and segments afterwards', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);
@@ -196,7 +196,7 @@ describe('a ready video', () => {
     expect(await statusOf(segment)).toBe(200);
   });
 
-  test('that is deleted while the storage is unreachable leaves nothing once it is back', async () => {
+  test('that is deleted while the storage is unreachable leaves nothing afterwards', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
     await cluster.api.client.videos.waitUntilReady(ticket.videoId);

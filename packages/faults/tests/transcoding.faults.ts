@@ -112,31 +112,31 @@ async function endOf(videoId: string): Promise<string> {
 describe('files', () => {
   test('with misleading content fail with the reason, and a valid video is transcoded', async () => {
     const made = (name: string) => join(directory, name);
-    const picture = 'testsrc2=s=64x64:r=25:d=2';
-    const [whole, bomb, sound, exotic] = await Promise.all([
-      makeClip(made('whole.mp4'), { video: picture }),
+    const pattern = 'testsrc2=s=64x64:r=25:d=2';
+    const [whole, bomb, audioOnly, exotic] = await Promise.all([
+      makeClip(made('whole.mp4'), { video: pattern }),
       makeClip(made('bomb.mp4'), {
         video: 'testsrc2=s=64x64:r=1:d=2,setpts=N*3600/TB',
         options: ['-vsync', 'vfr', '-video_track_timescale', '1'],
       }),
-      makeClip(made('sound.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] }),
-      makeClip(made('exotic.avi'), { video: picture, options: ['-c:v', 'cinepak'] }),
+      makeClip(made('audio.mp4'), { audio: 'sine=d=2', options: ['-c:a', 'aac'] }),
+      makeClip(made('exotic.avi'), { video: pattern, options: ['-c:v', 'cinepak'] }),
     ]);
-    await ffmpeg('-f', 'lavfi', '-i', picture, '-frames:v', '1', made('picture.png'));
+    await ffmpeg('-f', 'lavfi', '-i', pattern, '-frames:v', '1', made('image.png'));
     // A file of another workspace, such as one being transcoded.
-    const prize = await makeClip(join(cluster.workDir, 'prize.ts'), { video: picture });
-    const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', prize, '#EXT-X-ENDLIST', ''];
+    const foreign = await makeClip(join(cluster.workDir, 'foreign.ts'), { video: pattern });
+    const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:6', '#EXTINF:6,', foreign, '#EXT-X-ENDLIST', ''];
     const half = (await readFile(whole)).subarray(0, 8_000);
 
     const ends = await Promise.all(
       [
         sendBytes('playlist.mp4', playlist.join('\n')),
-        sendBytes('list.mp4', `ffconcat version 1.0\nfile '${prize}'\n`),
+        sendBytes('list.mp4', `ffconcat version 1.0\nfile '${foreign}'\n`),
         sendBytes('random.mp4', randomOf(100_000)),
         sendBytes('half.mp4', half),
-        cluster.api.send(made('picture.png')),
+        cluster.api.send(made('image.png')),
         cluster.api.send(bomb),
-        cluster.api.send(sound),
+        cluster.api.send(audioOnly),
         cluster.api.send(exotic),
         cluster.api.send(clips.short),
       ].map(async (sent) => endOf(await sent)),
@@ -152,7 +152,7 @@ describe('files', () => {
       'unsupported_codec',
       'ready',
     ]);
-    await rm(prize);
+    await rm(foreign);
   });
 
   test('that are damaged become ready or fail', async () => {
@@ -173,9 +173,9 @@ describe('files', () => {
     );
     const ready = ends.filter((end) => end === 'ready').length;
     process.stdout.write(`Of ${MUTATIONS} damaged files ${ready} became ready. PROPERTY_SEED=${SEED}\n`);
-    // The failure must be the file's.
-    const ours = ['internal_error', 'storage_failed', 'transcode_timeout', 'upload_expired'];
-    expect(ends.filter((end) => ours.includes(end))).toEqual([]);
+    // Only the file may be the reason of a failure.
+    const engineFaults = ['internal_error', 'storage_failed', 'transcode_timeout', 'upload_expired'];
+    expect(ends.filter((end) => engineFaults.includes(end))).toEqual([]);
   });
 
   function randomOf(bytes: number): Buffer {
@@ -186,15 +186,15 @@ describe('files', () => {
 
 describe('a full disk', () => {
   withMounts.test('keeps its engine from claiming jobs that another engine can do', async () => {
-    await withDisk(SMALL_DISK, async (sick, well) => {
-      await sick.start();
+    await withDisk(SMALL_DISK, async (full, healthy) => {
+      await full.start();
       const videoIds = await Promise.all([
         cluster.api.send(clips.short),
         cluster.api.send(clips.short),
         cluster.api.send(clips.short),
       ]);
-      await until(() => logged([sick], 'transcode.paused').length > 0);
-      await well.start();
+      await until(() => logged([full], 'transcode.paused').length > 0);
+      await healthy.start();
       for (const id of videoIds) expect(await endOf(id)).toBe('ready');
       const outcomes = await Promise.all(videoIds.map((id) => outcomesOf(cluster, id)));
       expect(outcomes).toEqual(videoIds.map(() => ['completed']));
@@ -202,18 +202,18 @@ describe('a full disk', () => {
   });
 
   withMounts.test('during a transcode ends the attempt; another engine does the job', async () => {
-    await withDisk(ROOMY_DISK, async (sick, well, disk) => {
-      await sick.start();
+    await withDisk(ROOMY_DISK, async (full, healthy, disk) => {
+      await full.start();
       const videoId = await cluster.api.send(clips.long);
       await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
       await until(async () => {
         await fill(disk);
         return (await outcomesOf(cluster, videoId))[0] === 'failed';
       });
-      await well.start();
+      await healthy.start();
       expect(await endOf(videoId)).toBe('ready');
       expect(await outcomesOf(cluster, videoId)).toEqual(['failed', 'completed']);
-      expect(JSON.stringify(logged([sick], 'transcode.failed').at(-1))).toContain('ran out of disk space');
+      expect(JSON.stringify(logged([full], 'transcode.failed').at(-1))).toContain('ran out of disk space');
     });
   });
 
@@ -222,18 +222,18 @@ describe('a full disk', () => {
   /** Restarts the engines with a disk of this size for the first one, and undoes that afterwards. */
   async function withDisk(
     size: string,
-    work: (sick: Engine, well: Engine, disk: string) => Promise<void>,
+    work: (full: Engine, healthy: Engine, disk: string) => Promise<void>,
   ): Promise<void> {
-    const [sick, well] = cluster.engines as [Engine, Engine];
-    await Promise.all([sick.end('SIGTERM'), well.end('SIGTERM')]);
+    const [full, healthy] = cluster.engines as [Engine, Engine];
+    await Promise.all([full.end('SIGTERM'), healthy.end('SIGTERM')]);
     const disk = join(cluster.workDir, '1');
     await mountSmallDisk(disk, size);
     try {
-      await work(sick, well, disk);
+      await work(full, healthy, disk);
     } finally {
-      await sick.end('SIGTERM');
+      await full.end('SIGTERM');
       await unmountSmallDisk(disk);
-      await sick.start();
+      await full.start();
     }
   }
 
@@ -255,7 +255,7 @@ describe('an ffmpeg that hangs and ignores signals', () => {
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
-  test('ends with its engine, whether that stops or is killed, and another engine does the job', async () => {
+  test('ends when its engine stops or is killed, and another engine does the job', async () => {
     await letFfmpegHang();
     const videoIds = await Promise.all([cluster.api.send(clips.short), cluster.api.send(clips.short)]);
     await hanging(2);

@@ -311,7 +311,7 @@ describe('clients', () => {
       }
       await held.sendUntil(1);
       expect(await outcomeOf(held.client)).toEqual({ status: 202, code: undefined });
-      held.client.vanish();
+      held.client.disconnect();
     };
     await Promise.all([slowHead(), silentBody(), drippingBody(), ...(LONG ? [longUpload()] : [])]);
     await Promise.all([silent, dripping, ...(LONG ? [] : [longWinded])].map((each) => sendPatiently(each)));
@@ -331,7 +331,7 @@ describe('clients', () => {
       const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
       await held.sendUntil(0.6);
       await leased(ticket);
-      held.client.vanish();
+      held.client.disconnect();
       await until(() => brokenOff(ticket).length > before);
     };
     await Promise.all(
@@ -359,7 +359,7 @@ describe('clients', () => {
     });
     await held.sendUntil(1);
     await until(() => sourcesOf(ticket).length > 0);
-    held.client.vanish();
+    held.client.disconnect();
     cluster.proxies.storage.heal();
     await expectReady([ticket]);
   });

@@ -12,7 +12,7 @@ describe('the embedded PostgreSQL', () => {
   let started: EmbeddedPostgres[];
 
   beforeEach(async () => {
-    // Private like a home directory: if we are root, the server's user cannot enter it.
+    // Private like a home directory: if the tests run as root, the server's user cannot enter it.
     root = await mkdtemp(join(tmpdir(), 'framelane-postgres-'));
     started = [];
   });

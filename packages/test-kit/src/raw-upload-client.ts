@@ -72,8 +72,8 @@ export class RawClient {
     await until(() => this.closed, { what: 'the server closes the connection' });
   }
 
-  /** Disappears without closing the connection properly, like a client whose machine dies. */
-  vanish(): void {
+  /** Resets the connection instead of closing it, like a client that crashes. */
+  disconnect(): void {
     // Node never frees a socket that is reset while it is ending.
     if (this.socket.writableEnded) this.socket.destroy();
     else this.socket.resetAndDestroy();

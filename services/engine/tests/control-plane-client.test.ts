@@ -86,7 +86,7 @@ describe('the control plane client', () => {
   });
 
   test('responds with 503 when the control plane does not listen', async () => {
-    const nobody = new ControlPlaneClient({ baseUrl: 'http://127.0.0.1:1', secret: 'x' });
-    await expect(nobody.check()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+    const unreachable = new ControlPlaneClient({ baseUrl: 'http://127.0.0.1:1', secret: 'x' });
+    await expect(unreachable.check()).rejects.toMatchObject({ status: 503, code: 'unavailable' });
   });
 });

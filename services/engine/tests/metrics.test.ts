@@ -94,7 +94,7 @@ describe('uploads', () => {
     // The last bytes may be the start of a boundary, so they count only when more bytes follow.
     await until(async () => (await grown()) > 100_000);
     expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(1);
-    client.vanish();
+    client.disconnect();
     await until(async () => (await counted(before))[uploads('broken', 'upload_interrupted')]);
     expect((await scrape()).series.get('framelane_engine_uploads_active')).toBe(0);
   });

@@ -41,7 +41,7 @@ afterEach(() => {
     for (const name of Object.keys(faults)) delete faults[name as never];
   }
   engine.controlPlane.broken.clear();
-  for (const client of clients.splice(0)) client.vanish();
+  for (const client of clients.splice(0)) client.disconnect();
 });
 afterAll(async () => {
   await engine.stop();
@@ -170,7 +170,7 @@ describe('a client', () => {
   test('that disconnects at 60 % leaves nothing behind', async () => {
     const client = await beginUpload(FORM.subarray(0, FORM.byteLength * 0.6));
     await beingStored();
-    client.vanish();
+    client.disconnect();
     await expectNothingLeft();
     expect(engine.controlPlane.releases.at(-1)).toMatchObject({ reason: 'upload_interrupted' });
     await expectUsableToken();
@@ -198,7 +198,7 @@ describe('a client', () => {
     engine.controlPlane.requests.length = 0;
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => engine.controlPlane.requests[0]);
-    client.vanish();
+    client.disconnect();
     resolve();
     await until(() => engine.controlPlane.releases.find(({ videoId }) => videoId === ticket.videoId));
     await expectNothingLeft();
@@ -220,7 +220,7 @@ describe('a client', () => {
     const client = await beginUpload(FORM);
     await until(() => ticket.transferId);
     await until(() => engine.objects.head(source()).then((found) => found ?? undefined));
-    client.vanish();
+    client.disconnect();
     await once(client.socket, 'close');
     resolve();
     await until(() => completions()[0]);
@@ -400,7 +400,7 @@ describe('a disk', () => {
     const held = ticket;
     ticket = engine.controlPlane.issue();
     expect(await upload()).toMatchObject(FULL);
-    first.vanish();
+    first.disconnect();
     await until(() => held.transferId === null);
     await expectUsableToken();
   });
@@ -443,7 +443,7 @@ test('an engine at its limit of concurrent uploads refuses the next one before i
   expect(response).toMatchObject({ status: 503, body: { code: 'unavailable' } });
   expect(response.headers.get('retry-after')).toBe('5');
   expect(redeemed()).toHaveLength(MAX_UPLOADS);
-  for (const client of begun) client.vanish();
+  for (const client of begun) client.disconnect();
   await until(async () => (await upload()).status === 202);
 });
 
@@ -538,7 +538,7 @@ describe('a control plane that', () => {
     engine.controlPlane.broken.add(INTERNAL_PATHS.releaseTransfer);
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);
-    client.vanish();
+    client.disconnect();
     const event = await until(() =>
       engine.events('upload.aborted').find(({ data }) => data.videoId === ticket.videoId),
     );

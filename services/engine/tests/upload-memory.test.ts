@@ -67,7 +67,7 @@ async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   client.send(`\r\n${CLOSING_BOUNDARY}`);
   const { status, body } = await client.response(30);
   expect(status).toBe(202);
-  client.vanish();
+  client.disconnect();
   return body;
 }
 
@@ -115,5 +115,5 @@ async function uploadConcurrently(count: number, fileBytes: number): Promise<voi
   for (const client of clients) client.send(`\r\n${CLOSING_BOUNDARY}`);
   const responses = await Promise.all(clients.map((client) => client.response(120)));
   expect(responses.filter(({ status }) => status !== 202)).toEqual([]);
-  for (const client of clients) client.vanish();
+  for (const client of clients) client.disconnect();
 }

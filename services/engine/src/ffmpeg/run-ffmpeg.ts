@@ -91,7 +91,7 @@ export async function runFfmpeg(commandLine: FfmpegCommandLine, options: FfmpegR
 
   command.on('start', () => {
     child = (command as unknown as { ffmpegProc: ChildProcess }).ffmpegProc;
-    // fluent-ffmpeg's own handler of a failed spawn throws an error that nobody can catch.
+    // fluent-ffmpeg's own handler of a failed spawn throws an error that cannot be caught.
     child.removeAllListeners('error').on('error', reject);
     endGroupWithLeader(child);
     limitLines(child, () => stop('output_limit'));

@@ -26,10 +26,10 @@ test('audio without an ADTS header is refused', () => {
 
 test.each([
   ['parameter sets and an IDR picture', DELIMITER + SPS + PPS + IDR + SLICE, true],
-  ['a picture that is not IDR', DELIMITER + SPS + PPS + SLICE + IDR, false],
+  ['a non-IDR picture', DELIMITER + SPS + PPS + SLICE + IDR, false],
   ['no picture parameter set', DELIMITER + SPS + IDR, false],
   ['parameter sets after the IDR picture', DELIMITER + IDR + SPS + PPS, false],
-  ['no picture', DELIMITER + SPS + PPS, false],
+  ['no slice', DELIMITER + SPS + PPS, false],
 ])('decoding can start at a stream with %s: %s', (_, stream, expected) => {
   expect(startsWithIdr(bytes(stream))).toBe(expected);
 });

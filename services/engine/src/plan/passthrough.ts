@@ -49,7 +49,7 @@ const MAX_AUDIO_RATE = 160_000;
 const SAMPLE_RATES = [44_100, 48_000];
 /** One frame, and a tolerance for the rounded times of containers. */
 const FRAME_TOLERANCE = 1.01;
-/** An offset between audio and video that nobody notices. */
+/** An offset between audio and video that is not noticeable. */
 const MAX_OFFSET_SECONDS = 0.01;
 
 type VideoFacts = {

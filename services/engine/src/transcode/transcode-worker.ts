@@ -46,7 +46,7 @@ const CLEANUP_TIMEOUT_MS = 5000;
  * Handles `transcode` commands, one in each slot, and publishes one result for each.
  *
  * A command is acknowledged when its result was published with confirm, or when there is nothing to claim. If this process
- * dies before, the broker redelivers the command. The lease is still valid then, so there is nothing to claim; the control
+ * ends before, the broker redelivers the command. The lease is still valid then, so there is nothing to claim; the control
  * plane starts the next attempt when the lease has expired. Only the attempt that holds the lease can finish a video.
  */
 export class TranscodeWorker {

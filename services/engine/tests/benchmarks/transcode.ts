@@ -25,7 +25,7 @@ import { type Cost, measure } from './support/measure.ts';
 import { makeSample, withoutPassthrough } from './support/sources.ts';
 
 type Round = {
-  ours: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
+  engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
   bare: Cost & { bytes: number };
   perRung: Cost & { bytes: number };
   /** CPU seconds. */
@@ -70,7 +70,7 @@ async function planFor(path: string): Promise<EncodePlan> {
 
 async function runRound(path: string, plan: EncodePlan): Promise<Round> {
   const job = await jobDirectory(directory, path);
-  const ours = await runJob(path);
+  const engine = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));
   const bareBytes = await takeOutput(job);
   const perRung = await measure(() => runPerRung(job, plan, settings));
@@ -79,14 +79,14 @@ async function runRound(path: string, plan: EncodePlan): Promise<Round> {
   const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
   await rm(job, { recursive: true });
   return {
-    ours,
+    engine,
     bare: { ...bare, bytes: bareBytes },
     perRung: { ...perRung, bytes: perRungBytes },
     x264: withX264.cpuSeconds - withoutX264.cpuSeconds,
   };
 }
 
-async function runJob(path: string): Promise<Round['ours']> {
+async function runJob(path: string): Promise<Round['engine']> {
   const videoId = await bench.store(path);
   let ffmpegEnded = Number.NaN;
   const log = bench.logger.info;
@@ -124,22 +124,22 @@ function report(title: string, rounds: readonly Round[]): void {
     wallSeconds: middle((round) => pick(round).wallSeconds),
     peakRssMb: middle((round) => pick(round).peakRssBytes / 1e6),
     outputMb: middle((round) => pick(round).bytes / 1e6),
-    cpuRatio: middle((round) => round.ours.cpuSeconds / pick(round).cpuSeconds),
-    wallRatio: middle((round) => round.ours.wallSeconds / pick(round).wallSeconds),
+    cpuRatio: middle((round) => round.engine.cpuSeconds / pick(round).cpuSeconds),
+    wallRatio: middle((round) => round.engine.wallSeconds / pick(round).wallSeconds),
   });
   const rows = [
-    row('the complete job', ({ ours }) => ours),
+    row('the complete job', ({ engine }) => engine),
     row('(a) the same ffmpeg run', ({ bare }) => bare),
     row('(b) one ffmpeg per rung', ({ perRung }) => perRung),
   ];
   const x264 = {
     cpuSeconds: middle(({ x264 }) => x264),
-    cpuRatio: middle((round) => round.ours.cpuSeconds / round.x264),
+    cpuRatio: middle((round) => round.engine.cpuSeconds / round.x264),
   };
-  const secondsAfterFfmpeg = middle(({ ours }) => ours.secondsAfterFfmpeg);
-  const progressError = Math.max(...rounds.map(({ ours }) => ours.progressError));
+  const secondsAfterFfmpeg = middle(({ engine }) => engine.secondsAfterFfmpeg);
+  const progressError = Math.max(...rounds.map(({ engine }) => engine.progressError));
   print(`\n${title}, ${rounds.length} rounds`);
-  print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', 'ours/CPU', 'ours/wall']));
+  print(line(['', 'CPU s', 'wall s', 'RSS MB', 'out MB', 'CPU ratio', 'wall ratio']));
   for (const { name, ...figures } of rows) print(line([name, ...Object.values(figures).map(short)]));
   print(line(['(c) x264 alone', short(x264.cpuSeconds), '', '', '', short(x264.cpuRatio), '']));
   print(`from the end of ffmpeg to the manifest: ${short(secondsAfterFfmpeg)} s`);

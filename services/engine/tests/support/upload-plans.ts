@@ -32,7 +32,7 @@ export function describeUpload({ token, contentType, chunked, body, cutAt }: Upl
     `X-Upload-Token: ${token === undefined || token === 'own' ? (token ?? 'none') : token.other}`,
     `Content-Type: ${contentType}`,
     chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.byteLength}`,
-    ...(cutAt === undefined ? [] : [`# the client vanishes after ${cutAt} bytes`]),
+    ...(cutAt === undefined ? [] : [`# the client disconnects after ${cutAt} bytes`]),
     JSON.stringify(body.subarray(0, SHOWN_BYTES).toString('latin1')),
   ].join('\n');
 }
@@ -41,10 +41,10 @@ function validUpload(): Arbitrary<UploadPlan> {
   return fc
     .record({
       file: fileContent().filter((content) => content.byteLength > 0),
-      name: sane(),
-      fileName: sane(),
-      before: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
-      after: fc.array(textPart(sane(), sane()), { maxLength: 3 }),
+      name: ordinaryText(),
+      fileName: ordinaryText(),
+      before: fc.array(textPart(ordinaryText(), ordinaryText()), { maxLength: 3 }),
+      after: fc.array(textPart(ordinaryText(), ordinaryText()), { maxLength: 3 }),
       ...transport(),
     })
     .map(({ file, name, fileName, before, after, ...rest }) => ({
@@ -65,8 +65,8 @@ function validUpload(): Arbitrary<UploadPlan> {
 }
 
 function invalidUpload(): Arbitrary<UploadPlan> {
-  const mostly = <T>(right: T, wrong: Arbitrary<T>) =>
-    fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
+  const mostly = <T>(valid: T, invalid: Arbitrary<T>) =>
+    fc.oneof({ weight: 5, arbitrary: fc.constant(valid) }, { weight: 1, arbitrary: invalid });
   return fc
     .record({
       token: mostly<UploadPlan['token']>(
@@ -75,7 +75,9 @@ function invalidUpload(): Arbitrary<UploadPlan> {
       ),
       contentType: mostly(VALID_TYPE, invalidType()),
       preamble: mostly('', fc.constantFrom('\r\n', 'preamble\r\n', '-', '\0'.repeat(1_000))),
-      parts: fc.array(fc.oneof(textPart(hostile(), hostile()), filePart(), invalidPart()), { maxLength: 4 }),
+      parts: fc.array(fc.oneof(textPart(hostileText(), hostileText()), filePart(), invalidPart()), {
+        maxLength: 4,
+      }),
       end: mostly(
         CLOSING_BOUNDARY,
         fc.constantFrom('', `--${BOUNDARY}`, `--${BOUNDARY}\r\n`, `${CLOSING_BOUNDARY}epilogue`, '--\r\n'),
@@ -116,8 +118,8 @@ function invalidType(): Arbitrary<string> {
 /** A file among other parts, with various names. */
 function filePart(): Arbitrary<Buffer> {
   const fileName = fc.oneof(
-    hostile().map((text) => `; filename="${text}"`),
-    hostile().map((text) => `; filename=${text}`),
+    hostileText().map((text) => `; filename="${text}"`),
+    hostileText().map((text) => `; filename=${text}`),
     fc.constantFrom(
       '; filename=""',
       '; filename=".."',
@@ -129,7 +131,7 @@ function filePart(): Arbitrary<Buffer> {
     ),
   );
   return fc
-    .tuple(hostile(), fileName, fileContent())
+    .tuple(hostileText(), fileName, fileContent())
     .map(([name, parameter, content]) => joined(head(name, parameter), content, '\r\n'));
 }
 
@@ -150,7 +152,7 @@ function invalidPart(): Arbitrary<Buffer> {
     'X: y\r\n'.repeat(300),
   );
   return fc
-    .tuple(heads, hostile())
+    .tuple(heads, hostileText())
     .map(([lines, content]) => joined(`--${BOUNDARY}\r\n${lines}\r\n\r\n`, content, '\r\n'));
 }
 
@@ -174,16 +176,16 @@ function fileContent(): Arbitrary<Buffer> {
     .map(([pieces, times]) => Buffer.concat(Array(times).fill(Buffer.concat(pieces))));
 }
 
-/** A file name as browsers encode it. */
-function sane(): Arbitrary<string> {
+/** A name or text without characters that need quoting. */
+function ordinaryText(): Arbitrary<string> {
   return fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
     .map((text) => text.replace(/["\\\p{Cc}]/gu, '_'));
 }
 
-function hostile(): Arbitrary<string> {
+function hostileText(): Arbitrary<string> {
   return fc.oneof(
-    { weight: 2, arbitrary: sane() },
+    { weight: 2, arbitrary: ordinaryText() },
     fc.string({ unit: 'binary', maxLength: 30 }),
     fc.constantFrom('', '"', '\\"', '\0', '\r\n', `\r\n--${BOUNDARY}\r\n`, '__proto__', 'x'.repeat(20_000)),
   );

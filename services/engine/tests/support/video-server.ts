@@ -62,7 +62,7 @@ function masterPlaylist(manifest: Manifest): string {
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     ...(audio
       ? [
-          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO}",NAME="Sound",LANGUAGE="${audio.language ?? 'und'}",DEFAULT=YES,` +
+          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO}",NAME="Audio",LANGUAGE="${audio.language ?? 'und'}",DEFAULT=YES,` +
             `AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${AUDIO}/index.m3u8"`,
         ]
       : []),
