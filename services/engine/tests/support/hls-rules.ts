@@ -2,7 +2,7 @@ import { createDecipheriv } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { violations, judge } from '@framelane/hls-conformance';
+import { judge, violations } from '@framelane/hls-conformance';
 import { loadPresentation } from '@framelane/hls-conformance/load-presentation';
 import { isVideo, type LoadedSegment, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
