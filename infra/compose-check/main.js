@@ -58,7 +58,7 @@ async function check(folder, signal) {
       // Short, so that the lease of a killed engine expires soon.
       ATTEMPT_LEASE_SECONDS: '10',
       RETRY_BACKOFF_SECONDS: '1',
-      RECONCILE_SECONDS: '2',
+      MAINTENANCE_SECONDS: '2',
       ENGINE_SLOTS: '1',
     },
     engines: ENGINES,

@@ -27,7 +27,7 @@ const settings = z.object({
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
-  RECONCILE_SECONDS: setting.integer(1).default(15),
+  MAINTENANCE_SECONDS: setting.integer(1).default(15),
   STRAGGLER_SECONDS: setting.integer(1).default(600),
   USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
@@ -77,7 +77,7 @@ export type ControlPlaneConfig = {
     retryBackoffSeconds: number;
   };
   /** Interval of the maintenance steps that find expired leases and lost work. */
-  reconcileSeconds: number;
+  maintenanceSeconds: number;
   /** Time until the second pass of a purge, for objects that an engine stored late. */
   stragglerSeconds: number;
   /** Interval in which the bandwidth counted in memory is stored. */
@@ -136,7 +136,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,
     },
-    reconcileSeconds: values.RECONCILE_SECONDS,
+    maintenanceSeconds: values.MAINTENANCE_SECONDS,
     stragglerSeconds: values.STRAGGLER_SECONDS,
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,

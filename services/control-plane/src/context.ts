@@ -144,7 +144,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       webhookDeliveries,
       idempotency,
       resealing,
-      reconcileSeconds: config.reconcileSeconds,
+      maintenanceSeconds: config.maintenanceSeconds,
     }),
   });
   const stateMetrics = new StateMetrics(metrics.registry, {

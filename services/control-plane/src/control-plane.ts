@@ -10,7 +10,6 @@ import { changingSchema, migrateToLatest } from './db/migrations.ts';
 import { engineEventHandler } from './engine-events/engine-events.ts';
 import { retryWhileUnavailable } from './engine-events/retry-while-unavailable.ts';
 import { createInternalApp } from './internal-app.ts';
-import type { MaintenanceStep } from './metrics/metrics.ts';
 import { STOP_LIMITS_MS } from './stop-limits.ts';
 import { type Bootstrapped, WorkspacesService } from './workspaces/workspaces.service.ts';
 
@@ -30,7 +29,7 @@ export class ControlPlane {
     return new ControlPlane(createContext(config, deps));
   }
 
-  private constructor(context: Context) {
+  constructor(context: Context) {
     this.#context = context;
     const connections = connectionLimits(context.config.requestSeconds);
     this.#publicServer = createServer(connections, createApp(context));
@@ -85,11 +84,6 @@ export class ControlPlane {
   /** Creates the first workspace and key if there are none. The database must have its schema. */
   bootstrap(): Promise<Bootstrapped> {
     return new WorkspacesService(this.#context).bootstrap(this.#context.config.bootstrap);
-  }
-
-  /** Runs maintenance steps now, in addition to their schedule. */
-  maintain(...steps: MaintenanceStep[]): Promise<void> {
-    return this.#context.maintenance.takeNow(steps);
   }
 
   /** Stops in order: no new requests, no new messages, no new background work, then the database. */

@@ -4,7 +4,7 @@ import { abortStaleUploads } from './maintenance-steps.ts';
 
 const HOUR_MS = 3600 * 1000;
 
-test('aborts uploads older than two days, and none whose transfer holds its ticket', async () => {
+test('aborts uploads older than two days, except those whose transfer holds its ticket', async () => {
   const keys = [sourceKey('ws_1', 'vid_1', 'xfr_slow'), sourceKey('ws_1', 'vid_1', 'xfr_dead'), 'elsewhere'];
   const stale: string[] = [];
   let ageMs = 0;

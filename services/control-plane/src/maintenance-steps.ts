@@ -9,13 +9,13 @@ import type { UploadTicketsService } from './upload-tickets/upload-tickets.servi
 import type { VideosService } from './videos/videos.service.ts';
 import type { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 
-/** How old an unfinished upload to the object store is before it counts as stale, unless its transfer goes on. */
+/** Age at which an unfinished upload to the object store counts as stale, unless its transfer is in progress. */
 const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** The steps of maintenance. Those that find lost work are due every `reconcileSeconds`. */
+/** The steps of maintenance. Those that find lost work are due every `maintenanceSeconds`. */
 export function maintenanceSteps(deps: {
   objects: ObjectStore;
   videos: VideosService;
@@ -25,10 +25,10 @@ export function maintenanceSteps(deps: {
   webhookDeliveries: WebhookDeliveriesService;
   idempotency: IdempotencyService;
   resealing: ResealingService;
-  reconcileSeconds: number;
+  maintenanceSeconds: number;
 }): MaintenanceSteps {
   const { objects, videos, tickets, attempts, commands, webhookDeliveries, idempotency, resealing } = deps;
-  const often = deps.reconcileSeconds;
+  const often = deps.maintenanceSeconds;
   return {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
@@ -42,7 +42,7 @@ export function maintenanceSteps(deps: {
   };
 }
 
-/** Aborts stale multipart uploads; a slow transfer that still holds its ticket goes on, however old it is. */
+/** Aborts stale multipart uploads, except those of transfers that still hold their ticket. */
 export async function abortStaleUploads(
   objects: Pick<ObjectStore, 'abortStaleUploads'>,
   tickets: Pick<UploadTicketsService, 'isWanted'>,

@@ -10,7 +10,7 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 const contentKeySecret = Buffer.alloc(32, 7);
-/** Longer than anything here takes, and no longer than must be: before that nobody is judged. */
+/** Longer than any step of these tests, but short: no lease expires within the lease grace, which lasts as long. */
 const LEASE_SECONDS = 3;
 const commands: Message[] = [];
 
@@ -18,7 +18,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     attempts: { ...config.attempts, leaseSeconds: LEASE_SECONDS },
     secrets: { ...config.secrets, contentKey: contentKeySecret },
   }));
@@ -40,7 +40,7 @@ async function video(videoId: string) {
   return (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
 }
 
-/** Resolves once so many commands for the video have reached the engines. */
+/** Resolves once the engines have received that many commands for the video. */
 function commandsFor(videoId: string, count: number): Promise<Message[]> {
   return until(async () => {
     const found = commands.filter(({ type, data }) => type === 'transcode' && data.videoId === videoId);
@@ -86,15 +86,15 @@ describe('claiming', () => {
       sourceBytes: expect.any(Number),
       waitingSince: expect.any(String),
     });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
-    const granted = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => tryClaim(videoId)));
+    const granted = responses.filter(({ status }) => status === 200);
     expect(granted).toHaveLength(1);
     expect(granted[0]?.body).toMatchObject({
       attempt: 1,
       sourceBytes: 1_000_000,
       leaseSeconds: LEASE_SECONDS,
     });
-    const refused = answers.filter(({ status }) => status === 409);
+    const refused = responses.filter(({ status }) => status === 409);
     expect(refused.map(({ body }) => body.code)).toEqual(Array(3).fill('attempt_not_claimable'));
     const key = Buffer.from(String(granted[0]?.body.contentKey), 'base64');
     expect(key).toHaveLength(16);
@@ -106,7 +106,7 @@ describe('claiming', () => {
     expect(await openContentKey(String(content_key), new SealingKeys(contentKeySecret))).toEqual(key);
   });
 
-  test('every attempt gets a key of its own', async () => {
+  test('every attempt has its own content key', async () => {
     const videoId = await processingVideo();
     const first = await plane.engine.claim(videoId);
     await fail(videoId, 1, 'storage_failed', true);
@@ -122,8 +122,8 @@ describe('claiming', () => {
     if (status === 'ready') await plane.engine.complete(videoId, 1);
     if (status === 'failed') await fail(videoId, 1, 'not_a_video', false);
     if (status === 'deleted') await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
-    const answer = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
-    expect([answer.status, answer.body.code]).toEqual([409, 'attempt_not_claimable']);
+    const response = await tryClaim(status === 'unknown' ? 'vid_unknown' : videoId);
+    expect([response.status, response.body.code]).toEqual([409, 'attempt_not_claimable']);
   });
 });
 
@@ -137,7 +137,7 @@ describe('results', () => {
     }
   });
 
-  test('a completion is applied once; what comes later changes nothing', async () => {
+  test('a completion is applied once; later results change nothing', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, 1);
@@ -149,7 +149,7 @@ describe('results', () => {
     expect(await video(videoId)).toEqual(ready);
   });
 
-  test('a permanent failure ends the video with its code and without a key', async () => {
+  test('a permanent failure fails the video with its code and erases the content key', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
     await fail(videoId, 1, 'no_video_track', false);
@@ -161,7 +161,7 @@ describe('results', () => {
     expect(row).toEqual([{ content_key: null }]);
   });
 
-  test('transient failures are tried three times, then the video fails', async () => {
+  test('the video fails after three attempts with transient failures', async () => {
     const videoId = await processingVideo();
     for (const attempt of [1, 2, 3]) {
       await commandsFor(videoId, attempt);
@@ -173,7 +173,7 @@ describe('results', () => {
     expect((await commandsFor(videoId, 3)).length).toBe(3);
   });
 
-  test('an attempt handed back does not count', async () => {
+  test('an attempt that was handed back does not count', async () => {
     const videoId = await processingVideo();
     for (const attempt of [1, 2, 3, 4]) {
       await commandsFor(videoId, attempt);
@@ -197,7 +197,7 @@ describe('results', () => {
   });
 });
 
-test('what a deleted video still gets is purged when its engine reports it', async () => {
+test('objects stored for a deleted video are purged when the engine reports them', async () => {
   const videoId = await processingVideo();
   await plane.engine.claim(videoId);
   await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
@@ -210,7 +210,7 @@ test('what a deleted video still gets is purged when its engine reports it', asy
   await until(async () => (await plane.objects.head(late)) === null);
 });
 
-test('the deletion of a video removes the attempt at it', async () => {
+test('the deletion of a video removes its attempts', async () => {
   const videoId = await processingVideo();
   await plane.engine.claim(videoId);
   await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
@@ -218,8 +218,8 @@ test('the deletion of a video removes the attempt at it', async () => {
   expect(await attempts.execute()).toEqual([]);
 });
 
-describe('engines that fall silent', () => {
-  test('maintenance ends the attempt and the next command is published', async () => {
+describe('the lease of an attempt', () => {
+  test('ends the attempt once it has expired, and the next command is published', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
     await plane.engine.claim(videoId);
@@ -233,7 +233,7 @@ describe('engines that fall silent', () => {
     expect((await video(videoId)).status).toBe('ready');
   });
 
-  test('progress renews the lease', async () => {
+  test('is renewed by progress', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
     const claimed = await leaseEnd(videoId);
@@ -243,7 +243,7 @@ describe('engines that fall silent', () => {
     expect(await isWanted(videoId, 1)).toBe(true);
   });
 
-  test('progress of an older attempt neither renews the lease nor is shown', async () => {
+  test('is not renewed by the progress of an older attempt, which is not shown either', async () => {
     const videoId = await processingVideo();
     await plane.engine.claim(videoId);
     await fail(videoId, 1, 'transcode_failed', true);
@@ -255,7 +255,7 @@ describe('engines that fall silent', () => {
     expect([await isWanted(videoId, 1), await isWanted(videoId, 2)]).toEqual([false, true]);
   });
 
-  test('after three silent engines the video fails', async () => {
+  test('fails the video when it expires for the third time', async () => {
     const videoId = await processingVideo();
     for (const attempt of [1, 2, 3]) {
       await commandsFor(videoId, attempt);
@@ -269,7 +269,7 @@ describe('engines that fall silent', () => {
     expect(failed.error.code).toBe('internal_error');
   });
 
-  test('a command nobody took is sent again', async () => {
+  test('a command that no engine claims is published again', async () => {
     const videoId = await processingVideo();
     await commandsFor(videoId, 1);
     await plane.db
@@ -280,7 +280,7 @@ describe('engines that fall silent', () => {
     await commandsFor(videoId, 2);
   });
 
-  test('a control plane that starts alone sends everything unfinished again at once', async () => {
+  test('a control plane that starts alone publishes the commands of all processing videos again', async () => {
     const claimed = await processingVideo();
     await commandsFor(claimed, 1);
     await plane.engine.claim(claimed);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
-/** The tests send all heartbeats themselves. */
+/** The tests renew all leases themselves. */
 const LEASE_SECONDS = 3;
 
 let plane: TestControlPlane;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => plane.stop());
 
 /** All control planes are down for longer than a lease; then one starts and takes its maintenance steps. */
-async function longAbsence(): Promise<{ reconcile(): Promise<void> }> {
+async function longAbsence(): Promise<{ maintain(): Promise<void> }> {
   await plane.stopAlone();
   await sql`update attempts set lease_expires_at = now() - interval '1 hour' where outcome is null`.execute(
     plane.db,
@@ -26,9 +26,9 @@ async function longAbsence(): Promise<{ reconcile(): Promise<void> }> {
     update upload_tickets set lease_expires_at = now() - interval '1 hour', expires_at = now() - interval '1 hour'
     where used_at is null`.execute(plane.db);
   const another = await plane.startAnother();
-  const reconcile = () => another.maintain('expire-tickets', 'end-silent-attempts');
-  await reconcile();
-  return { reconcile };
+  const maintain = () => another.maintain('expire-tickets', 'end-silent-attempts');
+  await maintain();
+  return { maintain };
 }
 
 const statusOf = async (videoId: string) =>
@@ -38,7 +38,7 @@ const statusOf = async (videoId: string) =>
 const openAttempts = async () =>
   (await plane.db.selectFrom('attempts').select('number').where('outcome', 'is', null).execute()).length;
 
-test('does not end an attempt whose engine is alive', async () => {
+test('an attempt of a live engine is not ended', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
@@ -50,7 +50,7 @@ test('does not end an attempt whose engine is alive', async () => {
   expect(await statusOf(videoId)).toBe('ready');
 });
 
-test('does not expire the ticket of a current transfer', async () => {
+test('the ticket of a transfer in progress does not expire', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   const { transferId } = await plane.engine.redeem(uploadToken);
 
@@ -63,18 +63,18 @@ test('does not expire the ticket of a current transfer', async () => {
   expect(await statusOf(videoId)).toBe('processing');
 });
 
-test('ends leases that are not renewed within the grace', async () => {
+test('leases that are not renewed during the grace expire', async () => {
   const attempted = await plane.ticket();
   await plane.engine.upload(attempted.uploadToken);
   await plane.engine.claim(attempted.videoId);
   const { videoId, uploadToken } = await plane.ticket();
   await plane.engine.redeem(uploadToken);
 
-  const { reconcile } = await longAbsence();
+  const { maintain } = await longAbsence();
 
   expect(await openAttempts()).toBe(1);
   await until(async () => {
-    await reconcile();
+    await maintain();
     return (await openAttempts()) === 0 && (await statusOf(videoId)) === 'failed';
   });
 });

@@ -15,8 +15,8 @@ const receivers: Receiver[] = [];
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...localWebhooks(config),
-    // Tests start the reconciler themselves.
-    reconcileSeconds: 3600,
+    // Tests take the steps themselves.
+    maintenanceSeconds: 3600,
     attempts: { ...config.attempts, leaseSeconds: 1 },
   }));
   webhooks = new WebhookClient(plane);

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 let plane: TestControlPlane;
 let testCredentials: Record<string, string>;
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, reconcileSeconds: 1, testVideoHours: 2 }));
+  plane = await startControlPlane((config) => ({ ...config, maintenanceSeconds: 1, testVideoHours: 2 }));
   const secret = newApiKeySecret('test');
   await createFullKey(plane.db, { workspaceId: plane.workspaceId, name: 'Test', secret });
   testCredentials = { authorization: `Bearer ${secret}`, 'x-svc-workspace': plane.workspaceId };
@@ -18,15 +18,15 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 const ticket = async (credentials: Record<string, string>, expiresIn?: number) => {
-  const answer = await request(plane.url)
+  const response = await request(plane.url)
     .post('/v1/videos/upload-ticket')
     .set(credentials)
     .send({ filename: 'a.mp4', expiresIn });
-  return answer.body as { videoId: string; uploadToken: string; expiresAt: string };
+  return response.body as { videoId: string; uploadToken: string; expiresAt: string };
 };
 const get = (videoId: string) => request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
 
-/** Lets the lifetime of a video end. */
+/** Makes the lifetime of a video end now. */
 const outdate = (videoId: string) =>
   plane.db
     .updateTable('videos')
@@ -34,7 +34,7 @@ const outdate = (videoId: string) =>
     .where('id', '=', videoId)
     .execute();
 
-describe('a video made with a test key', () => {
+describe('a video created with a test key', () => {
   test('states when its ticket expires, then when it is deleted', async () => {
     const { videoId, uploadToken, expiresAt } = await ticket(testCredentials);
     const { body: uploading } = await get(videoId);
@@ -71,7 +71,7 @@ describe('a video made with a test key', () => {
   });
 });
 
-test('a video made with a live key is kept', async () => {
+test('a video created with a live key is not deleted', async () => {
   const { videoId, uploadToken } = await ticket(plane.credentials);
   await plane.engine.upload(uploadToken);
   expect((await get(videoId)).body).toMatchObject({ environment: 'live', expiresAt: null });

@@ -15,7 +15,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
     workspaceUploads: SHARE,
     rateLimits: { requestsPerMinute: 0, failuresPerMinute: MAX_GUESSES },
@@ -30,19 +30,19 @@ const post = (body: unknown) =>
     .send(body as object);
 
 describe('requesting a ticket', () => {
-  test('makes a video that waits for its upload', async () => {
-    const answer = await post({ filename: 'Summer holiday.final.MP4' });
-    expect(answer.status).toBe(201);
-    expect(answer.body).toMatchObject({
+  test('creates a video that waits for its upload', async () => {
+    const response = await post({ filename: 'Summer holiday.final.MP4' });
+    expect(response.status).toBe(201);
+    expect(response.body).toMatchObject({
       videoId: expect.stringMatching(/^vid_[0-9a-z]{26}$/),
       uploadUrl: 'http://engine.framelane.test/upload',
       uploadToken: expect.stringMatching(/^ut_[A-Za-z0-9]{32}$/),
       maxBytes: 5_000_000,
     });
-    expect(Date.parse(answer.body.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
-    expect(answer.headers.location).toBe(`http://framelane.test/v1/videos/${answer.body.videoId}`);
+    expect(Date.parse(response.body.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
+    expect(response.headers.location).toBe(`http://framelane.test/v1/videos/${response.body.videoId}`);
 
-    const video = await request(plane.url).get(`/v1/videos/${answer.body.videoId}`).set(plane.credentials);
+    const video = await request(plane.url).get(`/v1/videos/${response.body.videoId}`).set(plane.credentials);
     expect(video.body).toMatchObject({
       status: 'uploading',
       title: 'Summer holiday.final',
@@ -51,16 +51,16 @@ describe('requesting a ticket', () => {
       size: null,
       progress: 0,
       error: null,
-      expiresAt: answer.body.expiresAt,
+      expiresAt: response.body.expiresAt,
     });
     expect(video.body).not.toHaveProperty('hls');
     expect(video.body).not.toHaveProperty('variants');
   });
 
-  test('takes a title and a lifetime', async () => {
-    const answer = await post({ filename: 'a.mp4', title: 'Été à Nîmes 🎬', expiresIn: 60 });
-    expect(Date.parse(answer.body.expiresAt) - Date.now()).toBeLessThanOrEqual(60_000);
-    const video = await request(plane.url).get(`/v1/videos/${answer.body.videoId}`).set(plane.credentials);
+  test('accepts a title and a lifetime', async () => {
+    const response = await post({ filename: 'a.mp4', title: 'Été à Nîmes 🎬', expiresIn: 60 });
+    expect(Date.parse(response.body.expiresAt) - Date.now()).toBeLessThanOrEqual(60_000);
+    const video = await request(plane.url).get(`/v1/videos/${response.body.videoId}`).set(plane.credentials);
     expect(video.body.title).toBe('Été à Nîmes 🎬');
   });
 
@@ -79,15 +79,15 @@ describe('requesting a ticket', () => {
     ['a lifetime of a second', { filename: 'a.mp4', expiresIn: 1 }, 'body/expiresIn'],
     ['a lifetime of a year', { filename: 'a.mp4', expiresIn: 31_536_000 }, 'body/expiresIn'],
   ])('400 naming the field: %s', async (_, body, field) => {
-    const answer = await post(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
   });
 
-  test('413 when the size told is over the limit', async () => {
-    const answer = await post({ filename: 'a.mp4', size: 5_000_001 });
-    expect(answer.status).toBe(413);
-    expect(answer.body).toMatchObject({ code: 'file_too_large', maxBytes: 5_000_000 });
+  test('413 when the declared size exceeds the limit', async () => {
+    const response = await post({ filename: 'a.mp4', size: 5_000_001 });
+    expect(response.status).toBe(413);
+    expect(response.body).toMatchObject({ code: 'file_too_large', maxBytes: 5_000_000 });
   });
 });
 
@@ -112,11 +112,11 @@ describe('redeeming a token', () => {
   const redeem = (token: string, contentLength: number | null = null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
-  test('of ten transfers at once, one gets it', async () => {
+  test('one of ten concurrent transfers gets the lease', async () => {
     const { uploadToken } = await plane.ticket();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(uploadToken)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status !== 200);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => redeem(uploadToken)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = responses.filter(({ status }) => status !== 200);
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
       Array(9).fill([409, 'upload_in_progress']),
     );
@@ -176,7 +176,7 @@ describe('redeeming a token', () => {
     expect(await leaseEnd(videoId)).toBe(redeemed);
   });
 
-  test('the release of an older transfer leaves the present one alone', async () => {
+  test('the release of an older transfer does not affect the current one', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const older = await plane.engine.redeem(uploadToken);
     await plane.engine.report('upload.aborted', { videoId, transferId: older.transferId, reason: 'test' });
@@ -189,7 +189,7 @@ describe('redeeming a token', () => {
     expect((await redeem(uploadToken)).body.code).toBe('upload_in_progress');
   });
 
-  test('a transfer that comes too late cannot change what its successor registered', async () => {
+  test('a late transfer cannot change the file that its successor registered', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const store = async (transfer: RedeemTicketResponse, content: string) => {
       await plane.objects.put(transfer.sourceKey, Buffer.from(content), 'video/mp4');
@@ -219,7 +219,7 @@ describe('redeeming a token', () => {
     expect((await buffer(body)).toString()).toBe('mine!');
   });
 
-  test('the ticket of a transfer that fell silent is free again; its late completion changes nothing', async () => {
+  test('a ticket with an expired lease can be redeemed again; the late completion changes nothing', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const silent = await plane.engine.redeem(uploadToken);
     await expireLease(videoId);
@@ -247,12 +247,12 @@ describe('redeeming a token', () => {
   test.each(['ut_unknown', '', 'ü', `ut_${'A'.repeat(32)}`])(
     '401 for the unknown token "%s"',
     async (token) => {
-      const answer = await redeem(token);
-      expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_invalid']);
+      const response = await redeem(token);
+      expect([response.status, response.body.code]).toEqual([401, 'upload_token_invalid']);
     },
   );
 
-  test('413 by Content-Length leaves the token free', async () => {
+  test('413 for a Content-Length over the limit, and the token can be used again', async () => {
     const { uploadToken } = await plane.ticket();
     const refused = await redeem(uploadToken, 6_000_000);
     expect(refused.status).toBe(413);
@@ -267,26 +267,26 @@ describe('redeeming a token', () => {
   });
 
   test('401 without the service secret', async () => {
-    const answer = await fetch(`${plane.engine.internalUrl}${INTERNAL_PATHS.redeemTicket}`, {
+    const response = await fetch(`${plane.engine.internalUrl}${INTERNAL_PATHS.redeemTicket}`, {
       method: 'POST',
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   });
 });
 
-test('a ticket that runs out unused fails its video', async () => {
+test('a ticket that expires unused fails its video', async () => {
   const { videoId, uploadToken } = await plane.ticket();
   await plane.db
     .updateTable('upload_tickets')
     .set({ expires_at: new Date(Date.now() - 1000) })
     .where('video_id', '=', videoId)
     .execute();
-  const answer = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
+  const response = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
     token: uploadToken,
     contentLength: null,
     clientAddress: null,
   });
-  expect([answer.status, answer.body.code]).toEqual([401, 'upload_token_expired']);
+  expect([response.status, response.body.code]).toEqual([401, 'upload_token_expired']);
   const video = await until(async () => {
     const { body } = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     return body.status === 'failed' && body;
@@ -296,7 +296,7 @@ test('a ticket that runs out unused fails its video', async () => {
 });
 
 describe('the uploads of a workspace', () => {
-  /** A workspace with nothing under way, and a control plane that lets it have so much. */
+  /** A workspace without uploads, and a control plane with these limits. */
   async function planeWith(workspaceUploads: typeof SHARE): Promise<HandPlayedEngine> {
     await plane.db.updateTable('upload_tickets').set({ transfer_id: null, lease_expires_at: null }).execute();
     const other = await plane.startAnother({ workspaceUploads });
@@ -308,12 +308,12 @@ describe('the uploads of a workspace', () => {
     engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
   const TOO_MANY = { status: 429, body: { code: 'too_many_uploads' } };
 
-  test('are never more at once than it may have, and one that ends makes room', async () => {
+  test('never exceed the limit in number, and the end of one allows the next', async () => {
     const engine = await planeWith({ count: 3, bytes: SHARE.bytes });
-    const answers = await Promise.all((await tokens(8)).map((token) => redeemBy(engine, token)));
-    const leased = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all((await tokens(8)).map((token) => redeemBy(engine, token)));
+    const leased = responses.filter(({ status }) => status === 200);
     expect(leased).toHaveLength(3);
-    expect(answers.filter(({ body }) => body.code === 'too_many_uploads')).toHaveLength(5);
+    expect(responses.filter(({ body }) => body.code === 'too_many_uploads')).toHaveLength(5);
 
     const [next] = await tokens(1);
     expect(await redeemBy(engine, next)).toMatchObject(TOO_MANY);
@@ -321,7 +321,7 @@ describe('the uploads of a workspace', () => {
     expect((await redeemBy(engine, next)).status).toBe(200);
   });
 
-  test('have together no more bytes than it may have; one alone is always taken', async () => {
+  test('never exceed the limit in bytes, but a single one is always accepted', async () => {
     const engine = await planeWith({ count: 100, bytes: 2_500_000 });
     const [first, second, third, chunked] = await tokens(4);
     const alone = await redeemBy(engine, chunked, null);
@@ -334,7 +334,7 @@ describe('the uploads of a workspace', () => {
   });
 });
 
-test('who guesses tokens is sent away with 429 after a while; good ones of the same address work', async () => {
+test('too many unknown tokens get 429; valid tokens from the same address work', async () => {
   const guess = (token: string, clientAddress: string | null) =>
     plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress });
   const codes: unknown[] = [];
@@ -365,7 +365,7 @@ describe('completing a transfer', () => {
     };
   }
 
-  test('registers the file once, however often it is repeated, also by the event', async () => {
+  test('is idempotent, by request and by event', async () => {
     const { videoId, upload, complete } = await begin();
     const responses = await Promise.all([
       complete(),
@@ -381,7 +381,7 @@ describe('completing a transfer', () => {
     expect(await statusOf(videoId)).toBe('ready');
   });
 
-  test('is refused once the ticket expired in its silence and failed the video', async () => {
+  test('is refused after its lease and its ticket expired and the video failed', async () => {
     const { videoId, upload, complete } = await begin();
     await plane.db
       .updateTable('upload_tickets')
@@ -434,7 +434,7 @@ describe('a control plane whose clock is wrong', () => {
       expect((await ask(plane.engine, issued.body.uploadToken)).status).toBe(200);
       const { videoId, uploadToken } = await plane.ticket(body);
       expect((await ask(engine, uploadToken)).status).toBe(200);
-      // Its lease lasts for both of them.
+      // The lease is valid for both control planes.
       const again = await ask(engine, uploadToken);
       expect([again.status, again.body.code]).toEqual([409, 'upload_in_progress']);
       await plane.db

@@ -31,7 +31,7 @@ const OWN = {
 const pairs = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'v']));
 
-/** Texts that are too long, or that no database or JSON can hold. */
+/** Texts that are too long, or that PostgreSQL or JSON cannot represent. */
 const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
   ['51 pairs in a ticket, 101 in a patch', { metadata: pairs(101) }, 'body/metadata'],
   ['a number in metadata', { metadata: { a: 5 } }, 'body/metadata/a'],
@@ -58,17 +58,17 @@ const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
   ['no title', { title: '' }, 'body/title'],
 ];
 
-const namedFields = (answer: { body: { errors?: { field: string }[] } }) =>
-  (answer.body.errors ?? []).map(({ field }) => field);
+const namedFields = (response: { body: { errors?: { field: string }[] } }) =>
+  (response.body.errors ?? []).map(({ field }) => field);
 
 describe('requesting a ticket', () => {
-  test('notes what the owner says of the video', async () => {
-    const answer = await post(OWN);
-    expect(answer.status).toBe(201);
-    expect(await get(answer.body.videoId)).toMatchObject(OWN);
+  test('stores the fields that the owner sets', async () => {
+    const response = await post(OWN);
+    expect(response.status).toBe(201);
+    expect(await get(response.body.videoId)).toMatchObject(OWN);
   });
 
-  test('needs none of it', async () => {
+  test('requires none of these fields', async () => {
     const { videoId } = await plane.ticket();
     expect(await get(videoId)).toMatchObject({
       playbackPolicy: 'public',
@@ -80,20 +80,20 @@ describe('requesting a ticket', () => {
     });
   });
 
-  test('takes as much as is promised', async () => {
+  test('accepts values of the maximum size', async () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 50 }, (_, n) => [`${10 + n}${'🎬'.repeat(38)}`, '🎬'.repeat(500)]),
     );
     const tags = Array.from({ length: 20 }, (_, n) => `${n}`.padEnd(64, 'x'));
-    const answer = await post({ metadata, tags, passthrough: 'ü'.repeat(255) });
-    expect(answer.status).toBe(201);
-    expect(await get(answer.body.videoId)).toMatchObject({ metadata, tags, passthrough: 'ü'.repeat(255) });
+    const response = await post({ metadata, tags, passthrough: 'ü'.repeat(255) });
+    expect(response.status).toBe(201);
+    expect(await get(response.body.videoId)).toMatchObject({ metadata, tags, passthrough: 'ü'.repeat(255) });
   });
 
   test.each(BAD_FIELDS)('400 for %s', async (_, body, field) => {
-    const answer = await post(body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(namedFields(answer)).toContain(field);
+    const response = await post(body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(response)).toContain(field);
   });
 
   test('400 for 51 pairs, and for null', async () => {
@@ -103,19 +103,19 @@ describe('requesting a ticket', () => {
 });
 
 describe('PATCH /videos/:id', () => {
-  test('changes what is named and answers with the record', async () => {
+  test('changes the given fields and responds with the record', async () => {
     const { videoId } = await plane.readyVideo();
     const before = await get(videoId);
-    const answer = await patch(videoId, { title: 'Été à Nîmes 🎬', ...OWN });
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({
+    const response = await patch(videoId, { title: 'Été à Nîmes 🎬', ...OWN });
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({
       ...before,
       title: 'Été à Nîmes 🎬',
       ...OWN,
-      updatedAt: answer.body.updatedAt,
+      updatedAt: response.body.updatedAt,
     });
-    expect(Date.parse(answer.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
-    expect(await get(videoId)).toEqual(answer.body);
+    expect(Date.parse(response.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+    expect(await get(videoId)).toEqual(response.body);
   });
 
   test('merges metadata, replaces tags; null removes', async () => {
@@ -141,31 +141,31 @@ describe('PATCH /videos/:id', () => {
   test('an empty change changes nothing', async () => {
     const { videoId } = await plane.ticket();
     const before = await get(videoId);
-    const answer = await patch(videoId, { colour: 'red' });
-    expect([answer.status, answer.body]).toEqual([200, before]);
+    const response = await patch(videoId, { colour: 'red' });
+    expect([response.status, response.body]).toEqual([200, before]);
   });
 
-  test('names that JavaScript knows are just names', async () => {
+  test('accepts names of JavaScript properties as metadata names', async () => {
     const { videoId } = await plane.ticket();
-    const answer = await request(plane.url)
+    const response = await request(plane.url)
       .patch(`/v1/videos/${videoId}`)
       .set(plane.credentials)
       .type('json')
       .send('{"metadata":{"__proto__":"x","constructor":"y"}}');
-    expect(answer.status).toBe(200);
-    expect(answer.text).toContain('"metadata":{"__proto__":"x","constructor":"y"}');
+    expect(response.status).toBe(200);
+    expect(response.text).toContain('"metadata":{"__proto__":"x","constructor":"y"}');
   });
 
-  test('ten changes at once all stay', async () => {
+  test('applies ten concurrent changes', async () => {
     const { videoId } = await plane.ticket();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, n) => patch(videoId, { metadata: { [`k${n}`]: 'v' } })),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect((await get(videoId)).metadata).toEqual(pairs(10));
   });
 
-  test('does not undo a move of the video', async () => {
+  test('does not undo a concurrent move of the video', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     await Promise.all([plane.engine.upload(uploadToken), patch(videoId, { title: 'Meanwhile' })]);
     expect(await get(videoId)).toMatchObject({ status: 'processing', title: 'Meanwhile', size: 1_000_000 });
@@ -174,9 +174,9 @@ describe('PATCH /videos/:id', () => {
   test.each(BAD_FIELDS)('400 for %s', async (_, body, field) => {
     const { videoId } = await plane.ticket();
     const before = await get(videoId);
-    const answer = await patch(videoId, { title: 'New', ...body });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(namedFields(answer)).toContain(field);
+    const response = await patch(videoId, { title: 'New', ...body });
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(response)).toContain(field);
     expect(await get(videoId)).toEqual(before);
   });
 
@@ -190,13 +190,13 @@ describe('PATCH /videos/:id', () => {
 
   test('400 when there would be 51 pairs', async () => {
     const { videoId } = (await post({ metadata: pairs(50) })).body;
-    const answer = await patch(videoId, { metadata: { one: 'more' } });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(namedFields(answer)).toEqual(['body/metadata']);
+    const response = await patch(videoId, { metadata: { one: 'more' } });
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(namedFields(response)).toEqual(['body/metadata']);
     expect((await patch(videoId, { metadata: { one: 'more', k0: null } })).status).toBe(200);
   });
 
-  test('404 for an unknown, a deleted and a foreign video', async () => {
+  test('404 for an unknown video, a deleted one and one of another workspace', async () => {
     const { videoId: deleted } = await plane.ticket();
     await request(plane.url).delete(`/v1/videos/${deleted}`).set(plane.credentials).expect(204);
     const workspaceId = newId('ws');
@@ -214,14 +214,14 @@ describe('PATCH /videos/:id', () => {
       })
       .execute();
     for (const videoId of [newId('vid'), deleted, foreign]) {
-      const answer = await patch(videoId, { title: 'Mine' });
-      expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
+      const response = await patch(videoId, { title: 'Mine' });
+      expect([response.status, response.body.code]).toEqual([404, 'video_not_found']);
     }
     const row = await plane.db.selectFrom('videos').select('title').where('id', '=', foreign).execute();
     expect(row).toEqual([{ title: 'Theirs' }]);
   });
 
-  test('413 and 415 for bodies that are none', async () => {
+  test('413 and 415 for invalid bodies', async () => {
     const { videoId } = await plane.ticket();
     const huge = await patch(videoId, { title: 'x'.repeat(300_000) });
     expect([huge.status, huge.body.code]).toEqual([413, 'body_too_large']);

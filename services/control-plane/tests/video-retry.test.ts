@@ -10,7 +10,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    reconcileSeconds: 1,
+    maintenanceSeconds: 1,
     stragglerSeconds: 1,
     uploads: { ...config.uploads, leaseSeconds: 3 },
   }));
@@ -25,13 +25,13 @@ const record = async (videoId: string) =>
   (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
 const tryClaim = (videoId: string) => plane.engine.ask(INTERNAL_PATHS.claimAttempt, { videoId });
 
-/** The latest attempt went wrong, for good unless told otherwise. */
+/** Reports that an attempt failed; permanently, unless `retryable`. */
 const fail = (videoId: string, attempt: number, retryable = false) =>
   plane.engine.report('transcode.failed', {
     videoId,
     attempt,
     code: 'storage_failed',
-    message: 'The storage was away.',
+    message: 'The storage was unavailable.',
     retryable,
   });
 
@@ -59,21 +59,21 @@ async function failedVideo(): Promise<string> {
 }
 
 describe('POST /videos/:id/retry', () => {
-  test('a failed video is processed again under the next attempt number', async () => {
+  test('processes a failed video again, with the next attempt number', async () => {
     const videoId = await failedVideo();
     expect(await record(videoId)).toMatchObject({ status: 'failed', progress: 49 });
 
-    const answer = await retry(videoId);
-    expect(answer.status).toBe(202);
-    expect(answer.body).toMatchObject({ id: videoId, status: 'processing', error: null, progress: 0 });
-    expect(await record(videoId)).toEqual(answer.body);
+    const response = await retry(videoId);
+    expect(response.status).toBe(202);
+    expect(response.body).toMatchObject({ id: videoId, status: 'processing', error: null, progress: 0 });
+    expect(await record(videoId)).toEqual(response.body);
 
     expect((await plane.engine.claim(videoId)).attempt).toBe(2);
     await plane.engine.complete(videoId, 2);
     expect(await record(videoId)).toMatchObject({ status: 'ready', progress: 100, error: null });
   });
 
-  test('it has all its attempts again', async () => {
+  test('allows three failed attempts again', async () => {
     const videoId = await claimedVideo();
     for (const attempt of [1, 2, 3]) {
       if (attempt > 1) await plane.engine.claim(videoId);
@@ -90,7 +90,7 @@ describe('POST /videos/:id/retry', () => {
     expect((await retry(videoId)).status).toBe(202);
   });
 
-  test('what the failed attempt still reports changes nothing', async () => {
+  test('late reports of the failed attempt change nothing', async () => {
     const videoId = await failedVideo();
     const retried = (await retry(videoId)).body;
     await plane.engine.complete(videoId, 1);
@@ -101,11 +101,11 @@ describe('POST /videos/:id/retry', () => {
     expect(wanted.body).toEqual({ wanted: false });
   });
 
-  test('of ten retries at once, one happens', async () => {
+  test('one of ten concurrent retries succeeds', async () => {
     const videoId = await failedVideo();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => retry(videoId)));
-    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status !== 202);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => retry(videoId)));
+    expect(responses.filter(({ status }) => status === 202)).toHaveLength(1);
+    const refused = responses.filter(({ status }) => status !== 202);
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
       Array(9).fill([409, 'video_not_failed']),
     );
@@ -120,12 +120,12 @@ describe('POST /videos/:id/retry', () => {
       await plane.engine.claim(videoId);
       await plane.engine.complete(videoId, 1);
     }
-    const answer = await retry(videoId);
-    expect([answer.status, answer.body.code]).toEqual([409, 'video_not_failed']);
+    const response = await retry(videoId);
+    expect([response.status, response.body.code]).toEqual([409, 'video_not_failed']);
     expect((await record(videoId)).status).toBe(status);
   });
 
-  test('409 when no file ever came; one that comes late changes nothing', async () => {
+  test('409 when no file was uploaded; a late upload changes nothing', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const { transferId, sourceKey } = await plane.engine.redeem(uploadToken);
     const past = new Date(Date.now() - 1000);
@@ -136,8 +136,8 @@ describe('POST /videos/:id/retry', () => {
       .execute();
     await until(async () => (await record(videoId)).status === 'failed');
     await plane.objects.put(sourceKey, Buffer.from('late'), 'video/mp4');
-    const answer = await retry(videoId);
-    expect([answer.status, answer.body.code]).toEqual([409, 'source_not_available']);
+    const response = await retry(videoId);
+    expect([response.status, response.body.code]).toEqual([409, 'source_not_available']);
     await plane.engine.report('upload.completed', {
       videoId,
       transferId,
@@ -147,24 +147,24 @@ describe('POST /videos/:id/retry', () => {
     expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'upload_expired' } });
   });
 
-  test('409 when the stored file is gone', async () => {
+  test('409 when the source is missing in the storage', async () => {
     const videoId = await failedVideo();
     await plane.objects.deletePrefix(`sources/${plane.workspaceId}/${videoId}/`);
-    const answer = await retry(videoId);
-    expect([answer.status, answer.body.code]).toEqual([409, 'source_not_available']);
+    const response = await retry(videoId);
+    expect([response.status, response.body.code]).toEqual([409, 'source_not_available']);
     expect((await record(videoId)).status).toBe('failed');
   });
 
-  test('503 while the storage is away', async () => {
+  test('503 while the storage is unavailable', async () => {
     const videoId = await failedVideo();
     jest.spyOn(plane.objects, 'head').mockRejectedValueOnce(new Error('connect ECONNREFUSED'));
-    const answer = await retry(videoId);
-    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-    expect(answer.headers['retry-after']).toBe('5');
+    const response = await retry(videoId);
+    expect([response.status, response.body.code]).toEqual([503, 'unavailable']);
+    expect(response.headers['retry-after']).toBe('5');
     expect((await retry(videoId)).status).toBe(202);
   });
 
-  test('404 for a deleted one, also when it is deleted at the same moment', async () => {
+  test('404 for a deleted video, also when it is deleted at the same time', async () => {
     const videoId = await failedVideo();
     const remove = () => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
     const [retried, deleted] = await Promise.all([retry(videoId), remove()]);
@@ -176,7 +176,7 @@ describe('POST /videos/:id/retry', () => {
 });
 
 describe('purges', () => {
-  test('a failure removes what its attempts made and keeps the source', async () => {
+  test('after a failure delete the objects of the attempts and keep the source', async () => {
     const videoId = await claimedVideo();
     const { source_key } = await plane.db
       .selectFrom('videos')
@@ -189,11 +189,11 @@ describe('purges', () => {
     expect(await plane.objects.head(source_key ?? '')).not.toBeNull();
   });
 
-  test('one that judged a video failed does not touch what a retry makes meanwhile', async () => {
+  test('of a failed video do not delete the objects of a retry', async () => {
     const videoId = await claimedVideo();
     const old = await storeSegment(videoId, 1);
 
-    // The purge has read the failed row and is about to delete; it goes on once the retried video is ready.
+    // The purge has read the failed row and is about to delete; it continues once the retried video is ready.
     const { promise: mayDelete, resolve: letDelete } = Promise.withResolvers<void>();
     const reached: string[] = [];
     const deletePrefix = plane.objects.deletePrefix.bind(plane.objects);
@@ -214,7 +214,7 @@ describe('purges', () => {
     letDelete();
 
     await until(async () => (await plane.objects.head(old)) === null);
-    // Every pass of both purges, the failure's and the completion's.
+    // All passes of both purges: after the failure and after the completion.
     await until(async () => (await pendingPurges(videoId)) === 0, { seconds: 30 });
     expect(await plane.objects.head(made)).not.toBeNull();
     const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));

@@ -37,7 +37,7 @@ async function insertVideo(values: {
 }
 
 describe('GET /videos/:id', () => {
-  test('404 for an unknown id and for one of another workspace', async () => {
+  test('404 for an unknown id and for a video of another workspace', async () => {
     const unknown = await get(`/videos/${newId('vid')}`);
     expect([unknown.status, unknown.body.code]).toEqual([404, 'video_not_found']);
 
@@ -56,7 +56,7 @@ describe('GET /videos/:id', () => {
     ]);
   });
 
-  test('a ready video carries its playlist, its rungs and what the probe found', async () => {
+  test('a ready video has its playlist, its renditions and the properties of its source', async () => {
     const { videoId } = await plane.readyVideo();
     const { body } = await get(`/videos/${videoId}`);
     expect(body).toMatchObject({
@@ -96,24 +96,24 @@ describe('GET /videos', () => {
         }),
       );
     }
-    // Two of the same moment, on either side of a page's end: the id decides their order.
+    // Two with the same time, the last of a page and the first of the next: the id decides their order.
     ids.splice(5, 0, await insertVideo({ createdAt: `${YEAR}-05-10T12:00:00.000Z`, title: 'Twin' }));
     newestFirst = ids.reverse();
   });
 
-  const ids = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id);
+  const ids = (response: { body: { data: { id: string }[] } }) => response.body.data.map(({ id }) => id);
 
   test('pages newest first, without gaps or repeats, with a Link to the next page', async () => {
     const seen: string[] = [];
     let path = `/videos?${within}&limit=3`;
     for (let page = 0; page < 3; page += 1) {
-      const answer = await get(path);
-      seen.push(...ids(answer));
-      expect(answer.body.hasMore).toBe(page < 2);
-      const link = /^<http:\/\/framelane\.test\/v1(.*)>; rel="next"$/.exec(answer.headers.link ?? '');
-      expect(link === null).toBe(answer.body.nextCursor === null);
+      const response = await get(path);
+      seen.push(...ids(response));
+      expect(response.body.hasMore).toBe(page < 2);
+      const link = /^<http:\/\/framelane\.test\/v1(.*)>; rel="next"$/.exec(response.headers.link ?? '');
+      expect(link === null).toBe(response.body.nextCursor === null);
       path = link?.[1] ?? '';
-      // A video that comes in meanwhile does not shift the pages.
+      // A video created meanwhile does not shift the pages.
       await insertVideo({ createdAt: `${YEAR}-11-0${page + 1}T00:00:00Z` });
     }
     expect(seen).toEqual(newestFirst);
@@ -137,7 +137,7 @@ describe('GET /videos', () => {
     expect(ids(await get(`/videos?${within}&status=ready`))).toEqual([]);
   });
 
-  test('createdAfter includes its moment, createdBefore does not', async () => {
+  test('createdAfter is inclusive, createdBefore exclusive', async () => {
     const moment = `${YEAR}-03-10T12:00:00.000Z`;
     expect(
       ids(await get(`/videos?createdAfter=${moment}&createdBefore=${YEAR}-04-10T12:00:00.000Z`)),
@@ -166,9 +166,9 @@ describe('GET /videos', () => {
     ['cursor=nonsense', 'query/cursor'],
     [`cursor=${Buffer.from('["x","y"]').toString('base64url')}`, 'query/cursor'],
   ])('400 for %s', async (query, field) => {
-    const answer = await get(`/videos?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+    const response = await get(`/videos?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
   });
 
   test('an unknown parameter is ignored', async () => {
@@ -206,7 +206,7 @@ describe('DELETE /videos/:id', () => {
       expect((await get(`/hls/${plane.workspaceId}/${videoId}/master.m3u8`)).status).toBe(404);
       expect((await get(`/hls/${plane.workspaceId}/${videoId}/key`)).status).toBe(404);
 
-      // What the engine still reports changes nothing.
+      // Late reports of the engine change nothing.
       if (transfer !== null) {
         const upload = { bytes: 5, sha256: 'cd'.repeat(32) };
         await plane.engine.report('upload.completed', {
@@ -225,7 +225,7 @@ describe('DELETE /videos/:id', () => {
       expect(await rowsNaming(videoId)).toEqual({ videos: 1, object_purges: 1 });
 
       await until(async () => (await storedKeys(videoId)).length === 0);
-      // An engine that was cut off adds a late object: the second pass finds it.
+      // An engine without a connection stores an object late: the second pass finds it.
       await plane.objects.put(
         `hls/${plane.workspaceId}/${videoId}/a1/360p/1.ts`,
         Buffer.from('x'),
@@ -235,7 +235,7 @@ describe('DELETE /videos/:id', () => {
     },
   );
 
-  test('what the owner wrote and sent is erased with it', async () => {
+  test('erases everything that the owner wrote or sent', async () => {
     const written = {
       filename: 'filename-of-the-owner.mp4',
       title: 'Title of the owner',
@@ -272,7 +272,7 @@ describe('DELETE /videos/:id', () => {
     expect(await sha256()).toBeNull();
   });
 
-  test('its tombstone goes once it is old and the objects are gone; reports that come even later change nothing', async () => {
+  test('its tombstone is pruned once it is old and its objects are purged; later reports change nothing', async () => {
     const { videoId } = await plane.readyVideo();
     const { videoId: unpurged } = await plane.readyVideo();
     const { videoId: fresh } = await plane.readyVideo();
@@ -307,7 +307,7 @@ describe('DELETE /videos/:id', () => {
     expect(await rowsNaming(videoId)).toEqual({});
   });
 
-  /** The rows of each table of ours, as text. */
+  /** The rows of each table of the project, as text. */
   async function rowTexts(): Promise<Record<string, string>> {
     const { rows: tables } = await sql<{ name: string }>`
       select tablename as name from pg_tables where schemaname = 'public'`.execute(plane.db);
@@ -320,7 +320,7 @@ describe('DELETE /videos/:id', () => {
     return texts;
   }
 
-  /** How many rows of which tables name a video. */
+  /** The number of rows that name a video, by table. */
   async function rowsNaming(videoId: string): Promise<Record<string, number>> {
     const counts = Object.entries(await rowTexts()).map(([table, text]) => [
       table,

@@ -58,7 +58,7 @@ const cluster = await Cluster.start({
     ATTEMPT_LEASE_SECONDS: '60',
     UPLOAD_LEASE_SECONDS: '60',
     // The defaults of production instead of the short intervals of the fault suite.
-    RECONCILE_SECONDS: undefined,
+    MAINTENANCE_SECONDS: undefined,
     USAGE_FLUSH_SECONDS: undefined,
     // bubblewrap hides the CPU times of its child processes.
     ENGINE_SANDBOX: 'none',

@@ -1,3 +1,4 @@
+import { TICKS } from '../media/pes-packets.ts';
 import { isTag } from '../playlists/playlist-text.ts';
 import { isVideo, type Presentation, type Rendition } from '../presentation.ts';
 import {
@@ -14,7 +15,7 @@ import { type Timeline, timelineOf } from '../timeline.ts';
 
 const TARGET_SECONDS = 6;
 /** Timestamps are whole ticks. */
-const TICK_SECONDS = 1 / 90_000;
+const TICK_SECONDS = 1 / TICKS;
 
 /** Rules for media playlists. */
 export const MEDIA_RULES: readonly Rule[] = [

@@ -24,13 +24,13 @@ import {
   renewAttempt,
 } from './attempts.store.ts';
 
-/** Attempts ended in one go by `endSilent`. */
+/** Attempts ended in one run of `endSilent`. */
 const BATCH = 100;
 
 type Attempt = { videoId: string; number: number };
 type Failure = Omit<FailedAttempt, 'backoffSeconds'>;
 
-/** How an attempt ended, and the error of its video if that failed with it. */
+/** How an attempt ended, and the error code of its video if that failed as well. */
 type End = { outcome: AttemptOutcome; videoFailed: FailureCode | null };
 
 const ENGINE_LOST: Failure = {
@@ -80,7 +80,7 @@ export class AttemptsService {
       const video = await this.#lifecycle.lock(trx, videoId);
       if (video?.status !== 'processing' || video.size === null || video.source_key === null)
         return undefined;
-      // When its engine has fallen silent, maintenance ends it and makes the next command due.
+      // Maintenance ends an attempt whose lease has expired, and makes the next command due.
       if ((await findOpenAttempt(trx, videoId)) !== undefined) return undefined;
       const contentKey = newContentKey();
       const sealed = await this.#settings.contentKeys.seal(contentKey);
@@ -147,18 +147,18 @@ export class AttemptsService {
     this.#count(end);
   }
 
-  /** The videos that wait for an engine, and those that have one. */
+  /** The videos that wait for an engine, and those that are being transcoded. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
     return findBacklog(this.#db);
   }
 
-  /** Ends attempts whose engine fell silent. Safe on several instances. */
+  /** Ends attempts whose lease has expired. Safe on several instances. */
   async endSilent(): Promise<void> {
     if (!this.#leaseGrace.hasPassed(this.#settings.leaseSeconds)) return;
     await forEachSettled(await findSilentAttempts(this.#db, BATCH), (attempt) => this.#abandon(attempt));
   }
 
-  /** Ends every open attempt. For the moment when no engine runs. */
+  /** Ends every open attempt. Call it only while no engine runs. */
   async restart(): Promise<void> {
     for (const attempt of await findOpenAttempts(this.#db)) await this.#abandon(attempt);
   }

@@ -21,8 +21,8 @@ import {
 const CLAIM_SECONDS = 30;
 
 /**
- * How long a published command can be on its way to the queue, or with an engine that does not reach the control plane.
- * Afterwards it is either in the queue or lost.
+ * How long a published command can be in transit: not yet in the queue, or held by an engine that cannot reach the control
+ * plane. Afterwards it is either in the queue or lost.
  */
 const COMMAND_IN_TRANSIT_SECONDS = 15 * 60;
 
@@ -54,8 +54,8 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 
   /**
-   * Publishes lost commands again, and none that only waits in the queue. A command is lost when an engine has claimed a
-   * video that was sent after it, or when the queue is empty. Safe on several instances.
+   * Publishes lost commands again, but none that still waits in the queue. A command is lost when an engine has claimed a
+   * video whose command was published long after it, or when the queue is empty. Safe on several instances.
    */
   async reissueLost(): Promise<void> {
     const unclaimed = await findUnclaimed(this.#db, COMMAND_IN_TRANSIT_SECONDS);
@@ -70,7 +70,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
     }
   }
 
-  /** Publishes the commands of all videos that wait for an engine. For the moment when no queue holds any. */
+  /** Publishes the commands of all videos that wait for an engine. Call it only while the queue is empty. */
   restart(): Promise<void> {
     return makeAllDue(this.#db);
   }
@@ -89,7 +89,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
   }
 }
 
-/** Whether an engine has claimed a video that was sent so much later that this command had to be delivered before. */
+/** Whether an engine has claimed a video of a command so much later that the queue must have delivered this one before. */
 function isOvertaken({ publishedAt }: UnclaimedCommand, latestClaimed: Date | null): boolean {
   if (latestClaimed === null) return false;
   return latestClaimed.getTime() - publishedAt.getTime() >= COMMAND_IN_TRANSIT_SECONDS * 1000;

@@ -71,7 +71,7 @@ export async function makeDueAgain(db: Database, command: UnclaimedCommand): Pro
   return result.numUpdatedRows === 1n;
 }
 
-/** Makes the command of every video due that waits for an engine now, whether it was published or claimed. */
+/** Makes the commands of all videos that wait for an engine due now, also those already published or claimed. */
 export async function makeAllDue(db: Database): Promise<void> {
   await db
     .updateTable('videos')
@@ -107,8 +107,8 @@ export async function findOverdueCommands(db: Database): Promise<Backlog> {
     .executeTakeFirstOrThrow();
 }
 
-/** The open attempt of the video at hand. */
+/** The open attempt of the video in the outer query. */
 const openAttempt = sql`(select from attempts where video_id = videos.id and outcome is null)`;
 
-/** Whether the video at hand waits for an engine. */
+/** Whether the video in the outer query waits for an engine. */
 const isWaiting = sql<boolean>`status = 'processing' and deleted_at is null and not exists ${openAttempt}`;

@@ -14,9 +14,9 @@ export const RENEWED_CLAIM_SECONDS = 30;
 export type DueWork<T> = {
   /** Names the work in the log. */
   name: string;
-  /** How soon a row that has become due is found by a loop that nobody wakes. */
+  /** Milliseconds between two claims of a loop that nobody wakes. */
   pollMs: number;
-  /** Items in work at once in one control plane. */
+  /** How many items one control plane works on at the same time. */
   concurrency: number;
   /** Claims up to `limit` due rows, each for long enough to be worked on. An expired claim makes its row due again. */
   claim(limit: number): Promise<T[]>;
@@ -24,7 +24,7 @@ export type DueWork<T> = {
   perform(item: T): Promise<void>;
   /** Renews the claim on work that can take longer than it lasts. */
   renew?(item: T): Promise<void>;
-  /** Interrupts the work in progress, so that a stop need not wait for it. */
+  /** Interrupts the work in progress, so that a stop does not wait for it. */
   interrupt?(): void;
 };
 
@@ -52,7 +52,7 @@ export class DueLoop<T> {
     this.#wake.abort();
   }
 
-  /** Claims nothing more, interrupts what can be interrupted, and resolves when the rest has ended. */
+  /** Claims nothing more, interrupts the work in progress where possible, and resolves when it has ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.wake();
@@ -95,7 +95,7 @@ export class DueLoop<T> {
     this.#inProgress.add(work);
   }
 
-  /** A claim that cannot be renewed expires, which costs the same work done twice. */
+  /** If a claim cannot be renewed, it expires and the work is done twice. */
   #renew(item: T): void {
     this.#work.renew?.(item).catch((error) => {
       this.#logger.debug('background.claim_not_renewed', { work: this.#work.name, error });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
 
-/** A step whose turn it is. `dueAt` identifies the turn. */
+/** A due step. `dueAt` identifies the turn: the next one is due at another time. */
 export type ClaimedStep = { name: string; dueAt: Date };
 
 /** Adds the steps that the database does not know yet. They are due at once. */
@@ -46,7 +46,7 @@ export async function scheduleStep(
     .execute();
 }
 
-/** Has the claim on a step last for so long from now. */
+/** Extends the claim on a step to `seconds` from now. */
 export async function renewStepClaim(
   db: Database,
   { name, dueAt }: ClaimedStep,

@@ -18,8 +18,8 @@ import {
 export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; run: () => Promise<void> }>;
 
 /**
- * Takes the periodic steps. Each is a row that becomes due, so one control plane at a time takes it, and a step that fails
- * holds up no other.
+ * Takes the periodic steps. Each is a due row: one control plane at a time takes it, and a failed step does not delay the
+ * others.
  */
 export class Maintenance implements DueWork<ClaimedStep> {
   readonly name = 'maintenance';
@@ -45,7 +45,7 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return insertSteps(this.#db, this.#names);
   }
 
-  /** Ends the claims of processes that died. Only while no control plane runs. */
+  /** Ends the claims of processes that died. Call it only while no control plane runs. */
   releaseClaims(): Promise<void> {
     return releaseClaims(this.#db);
   }
@@ -53,11 +53,6 @@ export class Maintenance implements DueWork<ClaimedStep> {
   /** Makes a step due now. */
   makeDue(step: MaintenanceStep): Promise<void> {
     return makeStepDue(this.#db, step);
-  }
-
-  /** Takes these steps at once and beside their schedule. */
-  async takeNow(steps: readonly MaintenanceStep[]): Promise<void> {
-    await Promise.all(steps.map((name) => this.perform({ name, dueAt: new Date() })));
   }
 
   claim(): Promise<ClaimedStep[]> {
@@ -77,7 +72,7 @@ export class Maintenance implements DueWork<ClaimedStep> {
     } catch (error) {
       this.#logger.error('maintenance.step_failed', { step, error });
       this.#metrics.maintenanceFailed(step);
-      // It stays overdue, and is due again when this claim expires.
+      // The step stays overdue, and is retried when this claim expires.
       await renewStepClaim(this.#db, claimed, Math.min(everySeconds, RENEWED_CLAIM_SECONDS));
       return;
     }

@@ -3,7 +3,7 @@ import { type MessageHandler, UnprocessableMessageError } from '@framelane/messa
 import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
-/** Applies what engines report. Each report is applied in one transaction, and again without harm. */
+/** Applies the events of engines, each in one transaction. To apply an event again changes nothing. */
 export function engineEventHandler(tickets: UploadTicketsService, attempts: AttemptsService): MessageHandler {
   return async (message: Message) => {
     switch (message.type) {
@@ -21,7 +21,7 @@ export function engineEventHandler(tickets: UploadTicketsService, attempts: Atte
       case 'transcode.failed':
         return attempts.failed(message.data);
       case 'transcode':
-        throw new UnprocessableMessageError('A command came in among the events');
+        throw new UnprocessableMessageError('A command was in the queue of events');
     }
   };
 }

@@ -25,7 +25,7 @@ import {
   renewLease,
   replaceToken,
   spendTicket,
-  uploadsUnderWay,
+  uploadsInProgress,
 } from './upload-tickets.store.ts';
 
 /** 32 base62 characters carry 190 bits. */
@@ -34,13 +34,13 @@ const TOKEN_LENGTH = 32;
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
-/** When to try again after too many uploads at once. */
+/** `Retry-After` of `too_many_uploads`, in seconds. */
 const RETRY_SHARE_SECONDS = 10;
 
-/** Tickets looked at in one go by `expireUnused`. */
+/** Tickets handled in one run of `expireUnused`. */
 const EXPIRY_BATCH = 100;
 
-/** What a client asks a ticket for. */
+/** What a client requests a ticket for. */
 export type TicketRequest = {
   workspaceId: string;
   environment: Environment;
@@ -55,10 +55,10 @@ export type TicketRequest = {
   expiresInSeconds: number;
 };
 
-/** A new ticket. The token is known only now. */
+/** A new ticket. The database stores only the hash of its token. */
 export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; maxBytes: number };
 
-/** What becomes of a stored file: it is the video's, its ticket expired first, or nobody waits for it any more. */
+/** The result of a completed transfer: its file belongs to the video, its ticket expired first, or the video takes no file. */
 export type Completion = 'registered' | 'expired' | 'cancelled';
 
 type Transfer = { videoId: string; transferId: string };
@@ -83,7 +83,7 @@ export class UploadTicketsService {
     metrics: Metrics;
     leaseGrace: LeaseGrace;
     limits: { maxBytes: number; leaseSeconds: number };
-    /** Of the uploads that one workspace has under way. */
+    /** Of the uploads in progress of one workspace. */
     workspaceLimits: { count: number; bytes: number };
     testVideoHours: number;
   }) {
@@ -98,7 +98,7 @@ export class UploadTicketsService {
     this.#testVideoHours = deps.testVideoHours;
   }
 
-  /** Creates a video and the ticket for its upload. Throws 413 when the size told is over the limit. */
+  /** Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit. */
   async issue(request: TicketRequest): Promise<Commit<Ticket>> {
     if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
     const videoId = newId('vid');
@@ -127,8 +127,8 @@ export class UploadTicketsService {
   }
 
   /**
-   * A new token for the ticket of a video that still waits for its file; the one before is worth nothing from now on. A
-   * transfer that began with it goes on. Throws 409 `upload_ticket_closed` when no upload can begin any more.
+   * Replaces the token of a ticket whose video waits for its file. The previous token becomes invalid; a transfer that began
+   * with it continues. Throws 409 `upload_ticket_closed` when no upload can begin.
    */
   async replaceToken(workspaceId: string, videoId: string): Promise<string> {
     const uploadToken = newUploadToken();
@@ -141,8 +141,8 @@ export class UploadTicketsService {
   }
 
   /**
-   * Leases the ticket behind a token to a new transfer, or throws the Problem that says why not. The uploads that the
-   * workspace has under way count, by number and by bytes; one of no announced length counts as the largest file.
+   * Leases the ticket of a token to a new transfer, or throws the Problem with the reason. The uploads in progress of a
+   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
@@ -152,7 +152,7 @@ export class UploadTicketsService {
     const transferId = newId('xfr');
     const bytes = contentLength ?? maxBytes;
     const leased = await this.#db.transaction().execute(async (trx) => {
-      this.#requireShare(await uploadsUnderWay(trx, ticket.workspace_id), bytes);
+      this.#requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes);
       return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
     });
     if (!leased) {
@@ -170,24 +170,24 @@ export class UploadTicketsService {
     };
   }
 
-  /** A transfer broke; its token may be used again. */
+  /** Ends the lease of a failed transfer. Its token can be used again. */
   async release(transfer: Transfer): Promise<void> {
     await releaseTicket(this.#db, transfer);
   }
 
-  /** A transfer is alive. */
+  /** Renews the lease of a transfer. */
   async renew(transfer: Transfer): Promise<void> {
     await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
   }
 
-  /** Whether the transfer should go on. */
+  /** Whether the transfer should continue. */
   async isWanted(transfer: Transfer): Promise<boolean> {
     return holdsLease(this.#db, transfer);
   }
 
   /**
-   * Spends the ticket and moves its video on, once. A repeat of the completion that did so changes nothing and has the same
-   * result. What a refused transfer stored is purged.
+   * Spends the ticket and moves its video to `processing`. Idempotent: the same completion again changes nothing and has the
+   * same result. The file of a refused transfer is purged.
    */
   async complete(upload: MessageData<'upload.completed'>): Promise<Completion> {
     const outcome = await this.#lifecycle.transaction(async (trx) => {
@@ -207,13 +207,13 @@ export class UploadTicketsService {
     return outcome === 'repeated' ? 'registered' : outcome;
   }
 
-  /** Fails the videos whose ticket ran out unused. Safe to run on several instances. */
+  /** Fails the videos whose ticket expired unused. Safe to run on several instances. */
   async expireUnused(): Promise<void> {
     const transfers = this.#leaseGrace.hasPassed(this.#limits.leaseSeconds) ? 'ended' : 'may_live';
     await forEachSettled(await findExpiredTickets(this.#db, transfers, EXPIRY_BATCH), async (videoId) => {
       const failed = await this.#lifecycle.transaction(async (trx) => {
         const video = await this.#lifecycle.lock(trx, videoId);
-        // A transfer may have reported since.
+        // A transfer may have renewed or completed it since.
         const isExpired = video?.status === 'uploading' && (await isTicketExpired(trx, transfers, videoId));
         if (!isExpired) return false;
         return this.#lifecycle.fail(trx, video, {
@@ -225,10 +225,10 @@ export class UploadTicketsService {
     });
   }
 
-  /** A first upload is always allowed, so that every file that may be sent can be. */
-  #requireShare(underWay: { count: number; bytes: number }, bytes: number): void {
+  /** The first upload is always allowed, so that a file of the maximum size can be sent. */
+  #requireShare(inProgress: { count: number; bytes: number }, bytes: number): void {
     const { count, bytes: most } = this.#workspaceLimits;
-    if (underWay.count >= count || (underWay.count > 0 && underWay.bytes + bytes > most)) {
+    if (inProgress.count >= count || (inProgress.count > 0 && inProgress.bytes + bytes > most)) {
       throw tooManyUploads(this.#workspaceLimits);
     }
   }

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import type { UploadTicketRow } from '../db/schema.ts';
 
-/** Whether transfers with an expired lease count as ended: their engines may have been unable to renew it. */
+/** Whether a transfer with an expired lease has ended. During the lease grace, its engine may have been unable to renew it. */
 export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
@@ -67,10 +67,10 @@ export async function replaceToken(
 }
 
 /**
- * The transfers of a workspace. Locks the workspace until the transaction ends, so that concurrent leases cannot exceed the
+ * The transfers in progress of a workspace. Locks the workspace until the transaction ends, so that concurrent leases cannot exceed the
  * limit together.
  */
-export async function uploadsUnderWay(
+export async function uploadsInProgress(
   trx: Database,
   workspaceId: string,
 ): Promise<{ count: number; bytes: number }> {
@@ -210,7 +210,7 @@ export async function findExpiredTickets(
   return rows.map((row) => row.video_id);
 }
 
-/** Whether the ticket of this video has expired like that. */
+/** Whether the ticket of this video has expired unused and has no transfer. */
 export async function isTicketExpired(
   db: Database,
   transfers: ExpiredTransfers,

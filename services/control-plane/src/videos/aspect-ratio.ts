@@ -13,10 +13,10 @@ const COMMON_RATIOS = [
   '2:1',
   '1:2',
 ];
-/** 854x480 is called 16:9 although it is off by 0.1 %. */
+/** Relative. 854x480 counts as 16:9 although it deviates by 0.1 %. */
 const TOLERANCE = 0.01;
 
-/** The name of a frame's shape: the common ratio within one percent, else the exact one in lowest terms. */
+/** The nearest common aspect ratio within one percent, else the exact ratio in lowest terms. */
 export function aspectRatio(width: number, height: number): string {
   const exact = width / height;
   const common = COMMON_RATIOS.find((ratio) => {

@@ -15,14 +15,14 @@ import {
 import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
 import { findVideoOrTombstone } from './videos.store.ts';
 
-/** Passes of a purge. The later ones find objects that engines which were cut off have stored late. */
+/** Passes of a purge. The later ones find objects that an engine stored late, after it had lost its connection. */
 const PASSES = 3;
 
 /** Purges orphaned objects: those that the row of their video no longer refers to. */
 export class ObjectPurges implements DueWork<DuePurge> {
   readonly name = 'object-purges';
   readonly pollMs = 1000;
-  // A storage that does not respond occupies these slots alone.
+  // A storage that does not respond occupies only these slots.
   readonly concurrency = 4;
   readonly #db: Database;
   readonly #objects: ObjectStore;
@@ -50,7 +50,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     else await scheduleNextPass(this.#db, purge, this.#stragglerSeconds * purge.pass);
   }
 
-  /** Ends the claims of processes that died. Only while no control plane runs. */
+  /** Ends the claims of processes that died. Call it only while no control plane runs. */
   releaseClaims(): Promise<void> {
     return releasePurges(this.#db);
   }

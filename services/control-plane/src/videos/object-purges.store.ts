@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
 
-/** A purge whose turn it is. `dueAt` identifies the turn: a purge requested meanwhile is due at another time. */
+/** A due purge. `dueAt` identifies the pass: a purge requested meanwhile is due at another time. */
 export type DuePurge = { videoId: string; pass: number; dueAt: Date };
 
-/** Makes the first pass of a purge due now. It replaces the passes that an earlier request has left. */
+/** Makes the first pass of a purge due now. It replaces the remaining passes of an earlier request. */
 export async function requestPurge(trx: Database, videoId: string): Promise<void> {
   await trx
     .insertInto('object_purges')
@@ -49,7 +49,7 @@ export async function endPurge(db: Database, purge: DuePurge): Promise<void> {
     .execute();
 }
 
-/** Has the claim on a purge last for so long from now. */
+/** Extends the claim on a purge to `seconds` from now. */
 export async function renewPurgeClaim(db: Database, purge: DuePurge, seconds: number): Promise<void> {
   await db
     .updateTable('object_purges')

@@ -126,8 +126,8 @@ export class VideoLifecycle {
   }
 
   /**
-   * Closes the open attempt of a processing video, and has another one made after a delay or fails the video. Resolves with
-   * whether it failed the video.
+   * Closes the open attempt of a processing video. Then fails the video, or makes the next command due after a delay.
+   * Resolves with whether it failed the video.
    */
   async failAttempt(trx: Database, video: VideoRow, failure: FailedAttempt): Promise<boolean> {
     await closeOpenAttempt(trx, video.id, failure.outcome);
@@ -136,7 +136,7 @@ export class VideoLifecycle {
     await this.#move(
       trx,
       video,
-      'tryAgain',
+      'nextAttempt',
       () => storeFailedAttempts(trx, video.id, next.failedAttempts),
       next.delaySeconds,
     );
@@ -223,7 +223,7 @@ export class VideoLifecycle {
   }
 }
 
-/** How an attempt failed, and the delay before the next one if it is the first that did. */
+/** How an attempt failed. `backoffSeconds` is the delay after the first failure of a video. */
 export type FailedAttempt = {
   kind: AttemptFailure;
   outcome: AttemptOutcome;

@@ -7,7 +7,7 @@ const STATUSES: VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
 describe('moveFrom', () => {
   test.each<[MoveName, Partial<Record<VideoStatus, string>>]>([
     ['beginProcessing', { uploading: 'processing' }],
-    ['tryAgain', { processing: 'processing' }],
+    ['nextAttempt', { processing: 'processing' }],
     ['complete', { processing: 'ready' }],
     ['fail', { uploading: 'failed', processing: 'failed' }],
     ['retry', { failed: 'processing' }],
@@ -17,13 +17,13 @@ describe('moveFrom', () => {
     expect(Object.fromEntries(targets.filter(([, to]) => to !== undefined))).toEqual(expected);
   });
 
-  test('a video is sent to an engine whenever it enters processing, and only then', () => {
+  test('a command becomes due with every move to processing, and with no other', () => {
     for (const { to, effects } of Object.values(MOVES)) {
       expect((effects as readonly string[]).includes('command')).toBe(to === 'processing');
     }
   });
 
-  test('every end is followed by a purge and an event', () => {
+  test('every final status has a purge and an event', () => {
     const ends = Object.values(MOVES).filter(({ to }) => to !== 'processing');
     expect(ends.map(({ effects }) => [...effects])).toEqual([
       ['purge', 'video.ready'],
@@ -36,10 +36,10 @@ describe('moveFrom', () => {
 describe('moveAfterFailure', () => {
   test.each([
     ['permanent', 0, { move: 'fail' }],
-    ['transient', 0, { move: 'tryAgain', delaySeconds: 10, failedAttempts: 1 }],
-    ['transient', 1, { move: 'tryAgain', delaySeconds: 20, failedAttempts: 2 }],
+    ['transient', 0, { move: 'nextAttempt', delaySeconds: 10, failedAttempts: 1 }],
+    ['transient', 1, { move: 'nextAttempt', delaySeconds: 20, failedAttempts: 2 }],
     ['transient', 2, { move: 'fail' }],
-    ['handed_back', 2, { move: 'tryAgain', delaySeconds: 0, failedAttempts: 2 }],
+    ['handed_back', 2, { move: 'nextAttempt', delaySeconds: 0, failedAttempts: 2 }],
   ] as const)('%s after %i failed attempts', (failure, failedBefore, expected) => {
     expect(moveAfterFailure(failure, failedBefore, 10)).toEqual(expected);
   });

@@ -2,7 +2,7 @@ import type { VideoStatus } from '../db/schema.ts';
 
 /** What follows from a move, in its transaction. */
 export type Effect =
-  /** An engine is sent a transcode command. */
+  /** A transcode command becomes due. */
   | 'command'
   /** The objects that the new status has no use for are purged. */
   | 'purge'
@@ -11,7 +11,7 @@ export type Effect =
   | 'video.failed'
   | 'video.deleted';
 
-/** From which statuses a move leads where, and what follows. The tombstone of a deleted video keeps its last status. */
+/** The statuses a move begins in, the one it leads to, and its effects. The tombstone of a deleted video keeps its last status. */
 type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effects: readonly Effect[] };
 
 /**
@@ -20,7 +20,7 @@ type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effec
  */
 export const MOVES = {
   beginProcessing: { from: ['uploading'], to: 'processing', effects: ['command'] },
-  tryAgain: { from: ['processing'], to: 'processing', effects: ['command'] },
+  nextAttempt: { from: ['processing'], to: 'processing', effects: ['command'] },
   complete: { from: ['processing'], to: 'ready', effects: ['purge', 'video.ready'] },
   fail: { from: ['uploading', 'processing'], to: 'failed', effects: ['purge', 'video.failed'] },
   retry: { from: ['failed'], to: 'processing', effects: ['command'] },
@@ -42,7 +42,7 @@ export function moveFrom(status: VideoStatus, name: MoveName): Move | undefined 
 /** Failed attempts after which a video fails for good. */
 const MAX_FAILED_ATTEMPTS = 3;
 
-/** Why an attempt failed: handed back by an engine that stops, or a fault that another attempt may or cannot avoid. */
+/** Why an attempt failed: an engine that stops handed it back, or of a fault that another attempt may avoid, or cannot avoid. */
 export type AttemptFailure = 'permanent' | 'transient' | 'handed_back';
 
 /**
@@ -53,9 +53,10 @@ export function moveAfterFailure(
   failure: AttemptFailure,
   failedBefore: number,
   backoffSeconds: number,
-): { move: 'fail' } | { move: 'tryAgain'; delaySeconds: number; failedAttempts: number } {
-  if (failure === 'handed_back') return { move: 'tryAgain', delaySeconds: 0, failedAttempts: failedBefore };
+): { move: 'fail' } | { move: 'nextAttempt'; delaySeconds: number; failedAttempts: number } {
+  if (failure === 'handed_back')
+    return { move: 'nextAttempt', delaySeconds: 0, failedAttempts: failedBefore };
   const failedAttempts = failedBefore + 1;
   if (failure === 'permanent' || failedAttempts >= MAX_FAILED_ATTEMPTS) return { move: 'fail' };
-  return { move: 'tryAgain', delaySeconds: backoffSeconds * 2 ** failedBefore, failedAttempts };
+  return { move: 'nextAttempt', delaySeconds: backoffSeconds * 2 ** failedBefore, failedAttempts };
 }

@@ -5,7 +5,7 @@ const metadata = { a: '1', b: '2' };
 const fifty = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, 'v']));
 
 describe('patchedColumns', () => {
-  test('changes nothing that is not named', () => {
+  test('changes only the given fields', () => {
     expect(patchedColumns({ metadata }, {})).toEqual({});
     expect(patchedColumns({ metadata }, { title: 'New' })).toEqual({ title: 'New' });
   });
@@ -20,13 +20,13 @@ describe('patchedColumns', () => {
     expect(merged(null)).toEqual({});
   });
 
-  test('takes names that mean something to JavaScript for names', () => {
+  test('accepts names of JavaScript properties as metadata names', () => {
     const patch = JSON.parse('{"__proto__":"x","constructor":"y"}');
     const columns = patchedColumns({ metadata: {} }, { metadata: patch });
     expect(columns.metadata).toBe('{"__proto__":"x","constructor":"y"}');
   });
 
-  test('holds the limit after the change', () => {
+  test('applies the limit to the result', () => {
     expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: 'w' } })).not.toThrow();
     expect(() => patchedColumns({ metadata: fifty }, { metadata: { k0: null, one: '1' } })).not.toThrow();
     expect(() => patchedColumns({ metadata: fifty }, { metadata: { one: '1' } })).toThrow(/more than 50/);

@@ -3,15 +3,15 @@ import { invalidField } from '@framelane/service-kit/problem';
 import type { UpdateObject } from 'kysely';
 import type { Metadata, Schema } from '../db/schema.ts';
 
-/** What a client wants changed. */
+/** The changes that a client requests. */
 export type VideoPatch = components['schemas']['VideoPatch'];
 
-/** The contract limits what is sent; what was there before comes on top. */
+/** Pairs after the change; the contract limits only the pairs of a request. */
 const MAX_METADATA = 50;
 
 /**
- * The columns a patch changes (RFC 7396: what is left out stays, null removes). Throws 400 `validation_failed` when there
- * would be too many pairs of metadata.
+ * The columns that a patch changes (RFC 7396: an absent field stays, null removes it). Throws 400 `validation_failed` when
+ * the metadata would have too many pairs.
  */
 export function patchedColumns(
   current: { metadata: Metadata },

@@ -5,19 +5,19 @@ import { aspectRatio } from './aspect-ratio.ts';
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with what its ticket says. */
+/** A video with the expiry of its ticket. */
 export type VideoWithTicket = VideoRow & { ticket_expires_at: Date | null };
 
-/** Where players find the master playlist of a video, once it is ready. `baseUrl` ends in `/v1`. */
+/** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
-  return deliveryUrl(video, baseUrl, 'master.m3u8');
+  return playbackUrl(video, baseUrl, 'master.m3u8');
 }
 
-function deliveryUrl(video: { workspaceId: string; id: string }, baseUrl: string, file: string): string {
+function playbackUrl(video: { workspaceId: string; id: string }, baseUrl: string, file: string): string {
   return `${baseUrl}/hls/${video.workspaceId}/${video.id}/${file}`;
 }
 
-/** What the public sees of a row. `baseUrl` ends in `/v1`. */
+/** The public record of a row. `baseUrl` ends in `/v1`. */
 export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecord {
   const address = { workspaceId: row.workspace_id, id: row.id };
   return {
@@ -31,8 +31,8 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     metadata: row.metadata,
     tags: row.tags,
     passthrough: row.passthrough,
-    thumbnail: row.poster_bytes === null ? null : deliveryUrl(address, baseUrl, 'poster.jpg'),
-    storyboard: row.storyboard === null ? null : deliveryUrl(address, baseUrl, 'storyboard.vtt'),
+    thumbnail: row.poster_bytes === null ? null : playbackUrl(address, baseUrl, 'poster.jpg'),
+    storyboard: row.storyboard === null ? null : playbackUrl(address, baseUrl, 'storyboard.vtt'),
     ...(row.status === 'ready' && {
       hls: masterPlaylistUrl(address, baseUrl),
       variants: row.variants ?? [],

@@ -71,7 +71,7 @@ export class VideosService {
   }
 
   /**
-   * Has a failed video transcoded again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
+   * Transcodes a failed video again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
    * `source_not_available`, and 503 while the storage is unavailable.
    */
   async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {

@@ -106,7 +106,7 @@ export async function listVideos(
     );
   const ofAnyKind = keysetPage(matching, 'videos', page);
   const kinds = kindsOf(filter);
-  // One walk along the index for each kind, however rare it is, instead of one past all the others.
+  // One index scan for each kind: a single scan would read past the rows of all other kinds.
   const listed =
     kinds === null
       ? ofAnyKind
@@ -129,7 +129,7 @@ export async function listVideos(
     .execute();
 }
 
-/** Every pair of environment and status that the filter takes, once; null when it takes all. */
+/** Every pair of environment and status that the filter matches, once; null when it matches all. */
 function kindsOf(filter: VideoFilter) {
   if (filter.statuses.length === 0 && filter.environment === undefined) return null;
   const environments = filter.environment === undefined ? ENVIRONMENTS : [filter.environment];
@@ -157,7 +157,7 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
 /** What the master playlist and the accounting need to know of the stored renditions. */
 export type StoredRenditions = { variants: VideoRendition[]; targetDuration: number; bytes: number };
 
-/** Moves a video to `ready` with what an attempt found and made. */
+/** Moves a video to `ready` with the result of an attempt. */
 export async function storeResult(
   trx: Database,
   video: VideoRow,
@@ -195,7 +195,7 @@ export async function storeFailure(
   });
 }
 
-/** Has a processing video wait for another attempt. */
+/** Makes a processing video wait for another attempt. */
 export async function storeFailedAttempts(
   trx: Database,
   videoId: string,
@@ -214,7 +214,7 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
   });
 }
 
-/** A command that is due belongs to the status before. */
+/** Also clears the due command: it belongs to the previous status. */
 async function setStatus(
   trx: Database,
   videoId: string,
@@ -238,7 +238,7 @@ export async function makeCommandDue(trx: Database, videoId: string, delaySecond
     .execute();
 }
 
-/** Stores the number of a new attempt and its sealed content key. Its command, if still due, has been followed. */
+/** Stores the number of a new attempt and its sealed content key. Clears its command if that is still due. */
 export async function storeAttempt(
   trx: Database,
   videoId: string,
@@ -366,7 +366,7 @@ export async function deleteTombstones(db: Database, olderThanDays: number, limi
   return Number(result.numDeletedRows);
 }
 
-/** When the ticket of the video at hand expires. */
+/** When the ticket of the video in the outer query expires. */
 function ticketExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {
   return eb
     .selectFrom('upload_tickets')

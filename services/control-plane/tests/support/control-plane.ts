@@ -7,7 +7,7 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { type ControlPlaneConfig, readControlPlaneConfig } from '../../src/config.ts';
-import type { ControlPlaneDeps } from '../../src/context.ts';
+import { type Context, type ControlPlaneDeps, createContext } from '../../src/context.ts';
 import { ControlPlane } from '../../src/control-plane.ts';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import type { MaintenanceStep } from '../../src/metrics/metrics.ts';
@@ -73,12 +73,14 @@ export async function startControlPlane(
     RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
     RATE_LIMIT_FAILURES_PER_MINUTE: '0',
   });
-  const create = (changes: Partial<ControlPlaneConfig> = {}) =>
-    ControlPlane.create(
+  const create = (changes: Partial<ControlPlaneConfig> = {}) => {
+    const context = createContext(
       { ...settings({ ...config, validateResponses: true }), ...changes },
       { bus, objects, logger, ...deps },
     );
-  const controlPlane = create();
+    return { controlPlane: new ControlPlane(context), maintain: takesSteps(context) };
+  };
+  const { controlPlane, maintain } = create();
   const running = [controlPlane];
   await controlPlane.migrate();
   const { port, internalPort } = await controlPlane.start();
@@ -113,22 +115,22 @@ export async function startControlPlane(
     engine,
     engineAt,
     startAnotherAlone: async () => {
-      const another = create();
+      const { controlPlane: another } = create();
       running.push(another);
       await another.start({ alone: true });
     },
     startAnother: async (changes) => {
-      const another = create(changes);
+      const { controlPlane: another, maintain } = create(changes);
       running.push(another);
       const its = await another.start();
       return {
         url: `http://127.0.0.1:${its.port}`,
         internalUrl: `http://127.0.0.1:${its.internalPort}`,
-        maintain: (...steps) => another.maintain(...steps),
+        maintain,
         stop: () => another.stop(),
       };
     },
-    maintain: (...steps) => controlPlane.maintain(...steps),
+    maintain,
     stopAlone: async () => {
       running.splice(running.indexOf(controlPlane), 1);
       await controlPlane.stop();
@@ -148,5 +150,12 @@ export async function startControlPlane(
       await database.drop();
       await rm(storage, { recursive: true, force: true });
     },
+  };
+}
+
+/** Takes maintenance steps at once, beside their schedule. */
+function takesSteps({ maintenance }: Context): TestControlPlane['maintain'] {
+  return async (...steps) => {
+    await Promise.all(steps.map((name) => maintenance.perform({ name, dueAt: new Date() })));
   };
 }
