@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { FramelaneClient } from '../../packages/acceptance/src/framelane-client.ts';
-import { checkStream, complaints } from '../../packages/hls-conformance/src/check.ts';
+import { checkStream, violations } from '../../packages/hls-conformance/src/check.ts';
 
 /** Generous: the machine may be busy, and an engine may be killed meanwhile. */
 const READY_TIMEOUT_MS = 300_000;
@@ -28,13 +28,13 @@ export class Customer {
   /** Waits until a video is ready. Rejects when it fails. */
   async ready(id) {
     const limit = AbortSignal.timeout(READY_TIMEOUT_MS);
-    return this.#client.api.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
+    return this.#client.api.videos.waitUntilReady(id, { signal: AbortSignal.any([limit, this.#signal]) });
   }
 
   /** Fetches a whole stream and checks it. */
   async play({ hls }) {
     const { report } = await checkStream(hls, { profile: 'framelane' });
-    const broken = complaints(report);
+    const broken = violations(report);
     if (broken.length > 0) throw new Error(`${hls} breaks rules:\n${broken.join('\n')}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { ReadyVideo } from '@framelane/client';
-import { checkStream, complaints, type Report } from '@framelane/hls-conformance/check';
+import { checkStream, type Report, violations } from '@framelane/hls-conformance';
 import type { Presentation } from '@framelane/hls-conformance/presentation';
 import { storedObjects } from './stored-objects.ts';
 import type { Target } from './target.ts';
@@ -15,7 +15,7 @@ export async function holdToRules(
     ...(stored && { storedSegments: stored.filter((key) => key.endsWith('.ts')).map(segmentName) }),
   };
   const { report, presentation } = await checkStream(video.hls, { profile: 'framelane', facts });
-  const found = complaints(report);
+  const found = violations(report);
   if (found.length > 0) throw new Error(`${video.id} breaks rules of HLS:\n${found.join('\n')}`);
   return { report, presentation };
 }

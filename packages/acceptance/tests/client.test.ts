@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { type UploadTicket, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { freePorts } from '@framelane/test-kit/free-ports';
+import { installPackage } from '@framelane/test-kit/installed-package';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
-import { installPackedClient } from '../../client/tests/support/packed-client.ts';
 import { findBrowser, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
@@ -37,7 +37,7 @@ let examples: string[];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-customer-'));
-  await installPackedClient(directory);
+  await installPackage('client', directory);
   await cp(join(CLIENT, 'examples', 'upload-page'), directory, { recursive: true });
   const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
   examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
@@ -193,7 +193,7 @@ inABrowser('a web page', () => {
     await choose(100_000);
     await until(async () => await page.evaluate('seen.length'));
     await page.click('button');
-    expect(await output()).toBe('Nothing came of it: AbortError');
+    expect(await output()).toBe('Upload failed: AbortError');
     const [ticket] = tickets;
     if (ticket === undefined) throw new Error('The page got no ticket');
     // The token is leased until the engine notices the disconnect.

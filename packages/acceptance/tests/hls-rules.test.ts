@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
-import type { Report } from '@framelane/hls-conformance/check';
+import type { Report } from '@framelane/hls-conformance';
 import { isVideo, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';

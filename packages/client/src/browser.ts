@@ -1,12 +1,12 @@
 // biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
 import type { UploadReceipt } from './contract.ts';
-import { connectionFailed } from './framelane-error.ts';
+import { ConnectionError } from './framelane-error.ts';
 import { readReceipt, type UploadOptions, type UploadPermit } from './upload.ts';
 
-export { FramelaneError } from './framelane-error.ts';
+export { ApiError, ConnectionError, FramelaneError } from './framelane-error.ts';
 export type { UploadOptions, UploadPermit, UploadProgress } from './upload.ts';
 
-/** As much of it as an upload takes; the types of browsers would be there for all of Framelane. */
+/** Only what an upload needs. The DOM types would apply to all packages of Framelane. */
 declare class XMLHttpRequest {
   readonly upload: { onprogress: ((event: { loaded: number }) => void) | null };
   readonly status: number;
@@ -22,9 +22,9 @@ declare class XMLHttpRequest {
 }
 
 /**
- * Sends a file from a web page to the engine. Resolves when it is safe there; whether it is a video turns out later, in
- * its record. Throws a FramelaneError if the engine refuses it or the connection is lost; the ticket can be used again
- * unless the code is `upload_token_…`.
+ * Sends a file from a web page to the engine. Resolves when it is stored. Framelane checks later whether it is a video. Throws
+ * a FramelaneError if the engine responds with an error or the connection fails. The ticket stays valid unless the code is
+ * `upload_token_…`.
  */
 export async function upload(
   file: Blob,
@@ -34,12 +34,12 @@ export async function upload(
   signal?.throwIfAborted();
   const form = new FormData();
   form.append('file', file);
-  // Not fetch: it does not tell how much has been sent.
+  // fetch does not report upload progress.
   const request = new XMLHttpRequest();
   request.open('POST', uploadUrl);
   request.setRequestHeader('X-Upload-Token', uploadToken);
   request.upload.onprogress = ({ loaded }) => {
-    // The form around the file counts, too.
+    // `loaded` includes the form around the file.
     onProgress?.({ sent: Math.min(loaded, file.size), total: file.size });
   };
   const abort = () => request.abort();
@@ -47,7 +47,7 @@ export async function upload(
   try {
     await new Promise<void>((resolve, reject) => {
       request.onload = () => resolve();
-      request.onerror = () => reject(connectionFailed(uploadUrl));
+      request.onerror = () => reject(new ConnectionError(uploadUrl));
       request.onabort = () => reject(signal?.reason);
       request.send(form);
     });

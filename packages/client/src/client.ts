@@ -1,46 +1,51 @@
 import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
-import type { Paths, ReadyVideo } from './contract.ts';
-import { type ListInit, type ListItem, type ListPath, listAll } from './list.ts';
-import { type Fetch, withRetries } from './retries.ts';
-import { type WaitOptions, waitUntilReady } from './wait-until-ready.ts';
+import type { Paths } from './contract.ts';
+import { type CallOptions, createResources, type Resources } from './resources.ts';
+import { type Fetch, type RetryOptions, withRetries } from './retries.ts';
 
-export type ClientOptions = {
-  /** Where the API is, e.g. `https://video.example.com/v1`. */
+export type ClientOptions = RetryOptions & {
+  /** URL of the API, e.g. `https://video.example.com/v1`. */
   baseUrl: string;
-  /** Keep it on a server: whoever has it can do all that it may. */
+  /** Keep it on a server: everybody who has it can use all of its permissions. */
   apiKey: string;
   workspaceId: string;
-  /** In place of the global one, e.g. to go through a proxy. */
+  /** Replaces the global `fetch`, e.g. to use a proxy. */
   fetch?: Fetch | undefined;
 };
 
 /**
- * The API, typed by the contract. `GET`, `POST`, `PATCH` and `DELETE` are openapi-fetch's and resolve with `data` or
- * `error`; the functions below throw a FramelaneError in its place.
+ * The API, typed by the contract. The methods of the resources return data and throw FramelaneErrors. Below them, `GET`,
+ * `POST`, `PATCH` and `DELETE` of openapi-fetch resolve with `data` or `error`.
  */
-export type FramelaneClient = Client<Paths> & {
-  /** Every entry of a list, page after page. Takes what `GET` takes. */
-  list<Path extends ListPath>(path: Path, ...init: ListInit<Path>): AsyncGenerator<ListItem<Path>, void>;
-  /** Waits until a video can be played. Throws a VideoFailedError if it fails instead. */
-  waitUntilReady(videoId: string, options?: WaitOptions): Promise<ReadyVideo>;
-};
+export type FramelaneClient = Client<Paths> & Resources;
 
-/** A client of one workspace. Requests that were not answered or not carried out for now are repeated. */
-export function createClient({ baseUrl, apiKey, workspaceId, fetch }: ClientOptions): FramelaneClient {
+/** Creates a client for one workspace. It retries requests that got no response or a temporary error. */
+export function createClient({
+  baseUrl,
+  apiKey,
+  workspaceId,
+  fetch = (request) => globalThis.fetch(request),
+  retries,
+  timeoutMs,
+}: ClientOptions): FramelaneClient {
   const api = createFetchClient<Paths>({
     baseUrl,
     headers: { Authorization: `Bearer ${apiKey}`, 'X-Svc-Workspace': workspaceId },
-    fetch: withRetries(fetch ?? ((request) => globalThis.fetch(request))),
+    fetch: withRetries(fetch, { retries, timeoutMs }),
   });
   api.use(idempotencyKeys);
-  return {
-    ...api,
-    list: (path, ...init) => listAll(api, path, ...init),
-    waitUntilReady: (videoId, options) => waitUntilReady(api, videoId, options),
-  };
+  const initOf = (options: CallOptions = {}) => ({
+    signal: options.signal ?? null,
+    headers: { 'Idempotency-Key': options.idempotencyKey },
+    fetch: withRetries(fetch, {
+      retries: options.retries ?? retries,
+      timeoutMs: options.timeoutMs ?? timeoutMs,
+    }),
+  });
+  return { ...api, ...createResources(api, initOf) };
 }
 
-/** Makes every POST one that can be repeated. */
+/** Makes every POST idempotent, so that it can be retried. */
 const idempotencyKeys: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'POST' || request.headers.has('Idempotency-Key')) return;

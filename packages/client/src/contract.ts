@@ -1,6 +1,6 @@
 import type { components, paths } from '#openapi';
 
-/** Everything the contract gives a name, e.g. `Schemas['Webhook']`. */
+/** The schemas of the contract, e.g. `Schemas['Webhook']`. */
 export type Schemas = components['schemas'];
 
 export type Problem = Schemas['Problem'];
@@ -9,10 +9,10 @@ export type UploadTicketRequest = Schemas['UploadTicketRequest'];
 export type UploadTicket = Schemas['UploadTicket'];
 export type UploadReceipt = Schemas['UploadReceipt'];
 
-/** A video that can be played: `hls` and `variants` are there. */
+/** A video that can be played: `hls` and `variants` are present. */
 export type ReadyVideo = Video & Required<Pick<Video, 'hls' | 'variants'>> & { status: 'ready' };
 
-/** What a webhook receives; `type` tells them apart. Types may be added: ignore those you do not know. */
+/** The events of a webhook, distinguished by `type`. New types can appear: ignore those that you do not know. */
 export type WebhookEvent =
   | (Schemas['VideoReadyEvent'] & { data: ReadyVideo })
   | Schemas['VideoFailedEvent']
@@ -20,8 +20,8 @@ export type WebhookEvent =
   | Schemas['WebhookTestEvent'];
 
 /**
- * The paths of the control plane as the client shows them. Headers, of which it sets those that are needed, may be left
- * out; `/upload` belongs to the engine.
+ * The paths of the control plane. Headers are optional, because the client sets the required ones. `/upload` belongs to the
+ * engine.
  */
 export type Paths = {
   [Path in Exclude<keyof paths, '/upload'>]: {

@@ -4,24 +4,24 @@ type Facts = {
   code: string;
   status?: number;
   requestId?: string | null;
-  problem?: Problem | null;
+  problem?: Problem;
   cause?: unknown;
 };
 
-/** Whatever goes wrong between this client and Framelane. `message` is for people, `code` for programs. */
+/** The base of all errors of this package. `message` is for people, `code` for programs. */
 export class FramelaneError extends Error {
   override readonly name: string = 'FramelaneError';
   /**
-   * The `code` of the problem Framelane answered with. Where there is none: `connection_failed` when there was no answer,
-   * `unexpected_answer` when it was not Framelane's, `source_changed` when a file became shorter while it was sent,
-   * `webhook_not_verified` when an event is not signed by Framelane.
+   * The `code` of the API's problem; or `connection_failed` without a response, `unexpected_response` if the response is not
+   * from Framelane, `source_changed` if a file became shorter during the upload, `webhook_not_verified` if the signature
+   * of an event is not valid.
    */
   readonly code: string;
-  /** HTTP status of the answer; null when there was none. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   /** Quote it when you report the problem. */
   readonly requestId: string | null;
-  /** The whole of what Framelane answered (RFC 9457). */
+  /** The whole problem (RFC 9457); null if there is none. */
   readonly problem: Problem | null;
 
   constructor(message: string, { code, status, requestId, problem, cause }: Facts) {
@@ -33,7 +33,24 @@ export class FramelaneError extends Error {
   }
 }
 
-/** A video that will not become ready. `code` and `message` are those of its `error`. */
+/** The API or the engine responded with a problem. `problem.errors` lists errors in the input. */
+export class ApiError extends FramelaneError {
+  override readonly name = 'ApiError';
+  declare readonly status: number;
+  declare readonly requestId: string;
+  declare readonly problem: Problem;
+}
+
+/** The server did not respond: `cause` says why. */
+export class ConnectionError extends FramelaneError {
+  override readonly name = 'ConnectionError';
+
+  constructor(url: string, cause?: unknown) {
+    super(`${new URL(url).origin} did not respond.`, { code: 'connection_failed', cause });
+  }
+}
+
+/** The video has failed. `code` and `message` are those of its `error`. */
 export class VideoFailedError extends FramelaneError {
   override readonly name = 'VideoFailedError';
   readonly video: Video;
@@ -45,20 +62,24 @@ export class VideoFailedError extends FramelaneError {
   }
 }
 
-/** Of an answer that is an error. `body` is what it said: an object if it was JSON, otherwise a text. */
-export function refusal(status: number, requestId: string | null, body: unknown): FramelaneError {
-  if (isProblem(body)) {
-    const { code, detail } = body;
-    return new FramelaneError(detail, { code, status, requestId: body.requestId, problem: body });
-  }
-  const message = `The answer, with the status ${status}, is not one of Framelane's. Something may stand in between.`;
-  return new FramelaneError(message, { code: 'unexpected_answer', status, requestId });
+/** A call's result in openapi-fetch: `data`, or `error` instead. */
+export type Outcome<Data> = { data?: Data; error?: unknown; response: Response };
+
+/** Returns the data of a call. Throws a FramelaneError if the response is an error. */
+export async function unwrap<Data>(call: Promise<Outcome<Data>>): Promise<Data> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw errorOf(response.status, response.headers.get('x-request-id'), error);
+  return data as Data;
 }
 
-/** Of a request that was not answered. */
-export function connectionFailed(url: string, cause?: unknown): FramelaneError {
-  const message = `There was no answer from ${new URL(url).origin}.`;
-  return new FramelaneError(message, { code: 'connection_failed', cause });
+/** The error of an error response. `body` is an object if it was JSON, otherwise a text. */
+export function errorOf(status: number, requestId: string | null, body: unknown): FramelaneError {
+  if (isProblem(body)) {
+    const { code, detail } = body;
+    return new ApiError(detail, { code, status, requestId: body.requestId, problem: body });
+  }
+  const message = `The response with the status ${status} is not from Framelane. A proxy may have sent it.`;
+  return new FramelaneError(message, { code: 'unexpected_response', status, requestId });
 }
 
 function isProblem(body: unknown): body is Problem {

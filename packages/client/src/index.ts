@@ -10,7 +10,14 @@ export type {
   Video,
   WebhookEvent,
 } from './contract.ts';
-export { FramelaneError, VideoFailedError } from './framelane-error.ts';
-export { unwrap } from './unwrap.ts';
+export {
+  ApiError,
+  ConnectionError,
+  FramelaneError,
+  unwrap,
+  VideoFailedError,
+} from './framelane-error.ts';
+export type { CallOptions, Resources } from './resources.ts';
+export type { RetryOptions } from './retries.ts';
 export { verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
 export type { WaitOptions } from './wait-until-ready.ts';

@@ -1,6 +1,6 @@
 import type { Client, MaybeOptionalInit } from 'openapi-fetch';
 import type { Paths } from './contract.ts';
-import { type Answer, unwrap } from './unwrap.ts';
+import { type Outcome, unwrap } from './framelane-error.ts';
 
 type Page<Item> = { data: Item[]; nextCursor: string | null };
 
@@ -10,7 +10,7 @@ type PageAt<Path extends keyof Paths> = Paths[Path] extends {
   ? Body
   : never;
 
-/** The paths that answer with a page. */
+/** The paths that return a page. */
 export type ListPath = {
   [Path in keyof Paths]: [PageAt<Path>] extends [never] ? never : Path;
 }[keyof Paths];
@@ -19,18 +19,18 @@ export type ListItem<Path extends ListPath> = PageAt<Path>['data'][number];
 
 type Init<Path extends ListPath> = MaybeOptionalInit<Paths[Path], 'get'>;
 
-/** What `GET` takes, and like there to be left out where nothing in it is needed. */
+/** The options of `GET`; optional where `GET`'s are. */
 export type ListInit<Path extends ListPath> =
   undefined extends Init<Path> ? [init?: Init<Path>] : [init: Init<Path>];
 
-/** Every entry of a list. The next page is fetched when the one before has been used up. */
+/** Yields every entry of a list. Fetches the next page after the last entry of the previous one. */
 export async function* listAll<Path extends ListPath>(
   api: Client<Paths>,
   path: Path,
   ...[init]: ListInit<Path>
 ): AsyncGenerator<ListItem<Path>, void> {
-  // Which path it is, is not known here; that all of these answer with pages, the types of the parameters have seen to.
-  const get = api.GET as (path: ListPath, init: object) => Promise<Answer<Page<ListItem<Path>>>>;
+  // The types of the parameters ensure that the path returns pages.
+  const get = api.GET as (path: ListPath, init: object) => Promise<Outcome<Page<ListItem<Path>>>>;
   let cursor: string | null | undefined;
   do {
     const query = { ...init?.params?.query, ...(cursor && { cursor }) };

@@ -8,14 +8,14 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** A fetch with these outcomes, one after the other, and what it was asked with. */
+/** A fetch with these outcomes, in order, and the requests it got. */
 function scripted(...outcomes: (Response | Error)[]): { fetch: Fetch; asked: Request[] } {
   const asked: Request[] = [];
   const fetch: Fetch = async (request) => {
     asked.push(request);
     const outcome = outcomes[asked.length - 1];
     if (outcome instanceof Response) return outcome;
-    throw outcome ?? new Error('Nobody expected this request');
+    throw outcome ?? new Error('Unexpected request');
   };
   return { fetch, asked };
 }
@@ -27,18 +27,18 @@ function later(status: number, retryAfter = '0'): Response {
 describe('the pause before a retry', () => {
   const without = (status: number) => new Response(null, { status });
 
-  test('doubles, with up to half of it left to chance', () => {
+  test('doubles, and half of it is random', () => {
     const pauses = (chance: number) =>
       [0, 1, 2, 3].map((retry) => pauseBeforeRetry(retry, { error: LOST }, () => chance));
     expect(pauses(0)).toEqual([250, 500, 1000, 2000]);
     expect(pauses(1)).toEqual([500, 1000, 2000, 4000]);
   });
 
-  test.each([429, 502, 503, 504])('is made for %i', (status) => {
+  test.each([429, 502, 503, 504])('exists for %i', (status) => {
     expect(pauseBeforeRetry(0, without(status), () => 1)).toBe(500);
   });
 
-  test.each([200, 201, 304, 400, 401, 404, 409, 500])('is not made for %i', (status) => {
+  test.each([200, 201, 304, 400, 401, 404, 409, 500])('does not exist for %i', (status) => {
     expect(pauseBeforeRetry(0, without(status))).toBeUndefined();
   });
 
@@ -50,48 +50,57 @@ describe('the pause before a retry', () => {
     ['a minute', 429, '60', 60_000],
     ['more than a minute', 429, '61', undefined],
     ['nonsense', 503, 'soon', 500],
-  ])('is what the server asks for: %s', (_what, status, value, expected) => {
+  ])('is what the server requests: %s', (_what, status, value, expected) => {
     expect(pauseBeforeRetry(0, later(status, value), () => 1)).toBe(expected);
   });
 
-  test('can be asked for with a date', () => {
+  test('can be a date', () => {
     jest.spyOn(Date, 'now').mockReturnValue(Date.parse('2026-11-21T09:00:00Z'));
     expect(pauseBeforeRetry(0, later(503, 'Sat, 21 Nov 2026 09:00:20 GMT'))).toBe(20_000);
-  });
-
-  test('is not made after the fourth', () => {
-    expect(pauseBeforeRetry(4, { error: LOST })).toBeUndefined();
-    expect(pauseBeforeRetry(4, later(503))).toBeUndefined();
   });
 });
 
 describe('a request with retries', () => {
-  test('is sent again, body and all, until it is answered', async () => {
+  test('is sent again with its body until it succeeds', async () => {
     const { fetch, asked } = scripted(later(429), later(503), new Response('{}', { status: 201 }));
     const body = '{"filename":"holiday.mp4"}';
-    const answer = await withRetries(fetch)(new Request(URL_ASKED, { method: 'POST', body }));
-    expect(answer.status).toBe(201);
+    const response = await withRetries(fetch)(new Request(URL_ASKED, { method: 'POST', body }));
+    expect(response.status).toBe(201);
     expect(await Promise.all(asked.map((request) => request.text()))).toEqual([body, body, body]);
   });
 
-  test('gives the last answer when it is refused to the end', async () => {
+  test('returns the last response when all attempts fail', async () => {
     const { fetch, asked } = scripted(...Array.from({ length: 5 }, () => later(503)));
-    const answer = await withRetries(fetch)(new Request(URL_ASKED));
-    expect([answer.status, await answer.text(), asked.length]).toEqual([503, 'not now', 5]);
+    const response = await withRetries(fetch)(new Request(URL_ASKED));
+    expect([response.status, await response.text(), asked.length]).toEqual([503, 'not now', 5]);
   });
 
-  test('says that there was no answer', async () => {
+  test.each([0, 1, 2])('is retried as often as set: %i times', async (retries) => {
+    const { fetch, asked } = scripted(later(503), later(503), later(503));
+    const response = await withRetries(fetch, { retries })(new Request(URL_ASKED));
+    expect([response.status, asked.length]).toEqual([503, retries + 1]);
+  });
+
+  test('has the timeout that is set', async () => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout');
+    const { fetch } = scripted(new Response('{}'), new Response('{}'));
+    await withRetries(fetch, { timeoutMs: 1234 })(new Request(URL_ASKED));
+    await withRetries(fetch)(new Request(URL_ASKED));
+    expect(timeout.mock.calls).toEqual([[1234], [60_000]]);
+  });
+
+  test('throws if there is no response', async () => {
     const { fetch } = scripted(later(503), later(503), later(503), later(503), LOST);
     await expect(withRetries(fetch)(new Request(URL_ASKED))).rejects.toMatchObject({
-      name: 'FramelaneError',
+      name: 'ConnectionError',
       code: 'connection_failed',
-      message: 'There was no answer from https://video.example.com.',
+      message: 'https://video.example.com did not respond.',
       status: null,
       cause: LOST,
     });
   });
 
-  test('is given up for the next attempt when there is no answer in time', async () => {
+  test('is retried after a timeout', async () => {
     jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort(new Error('too late')));
     const seen: boolean[] = [];
     const fetch: Fetch = async ({ signal }) => {
@@ -103,10 +112,10 @@ describe('a request with retries', () => {
     expect(seen).toEqual([true, false]);
   });
 
-  test('ends with the reason of its signal, in an attempt or between two', async () => {
+  test('throws the reason of its signal, during an attempt or between two', async () => {
     const controller = new AbortController();
     const { signal } = controller;
-    const reason = new Error('nobody waits any more');
+    const reason = new Error('the caller left');
     const during: Fetch = async () => {
       controller.abort(reason);
       throw LOST;

@@ -1,33 +1,36 @@
-import { connectionFailed } from './framelane-error.ts';
+import { ConnectionError } from './framelane-error.ts';
 import { pause } from './pause.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-const MAX_RETRIES = 4;
+export type RetryOptions = {
+  /** How often a request is retried that got no response or a temporary error. Default 4, 0 for never. */
+  retries?: number | undefined;
+  /** Milliseconds until an attempt without a response is aborted and retried. Default 60,000. */
+  timeoutMs?: number | undefined;
+};
+
 const FIRST_PAUSE_MS = 500;
 
-/** Who is asked to wait for longer gets the answer and decides for himself. */
+/** A response that asks for a longer pause is returned: the caller decides. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** An answer of the API is a matter of milliseconds. */
-const ATTEMPT_LIMIT_MS = 60_000;
-
-/** What says that the request was not carried out and may be later. */
-const PASSING = [429, 502, 503, 504];
+/** The request was not processed, and may be later. */
+const TEMPORARY = [429, 502, 503, 504];
 
 /**
- * Repeats requests that were not answered, or that were not carried out for now. For requests that may be repeated: all
- * of the API's, since a POST carries an Idempotency-Key. Throws `connection_failed` when there was never an answer, and
- * the reason of the request's own signal as soon as that aborts.
+ * Retries requests that got no response or a temporary error. All requests of the API can be retried, because a POST has an
+ * Idempotency-Key. Throws a ConnectionError if the last attempt got no response, and the reason of the request's own
+ * signal as soon as that aborts.
  */
-export function withRetries(fetch: Fetch): Fetch {
+export function withRetries(fetch: Fetch, { retries = 4, timeoutMs = 60_000 }: RetryOptions = {}): Fetch {
   return async (request) => {
     for (let retry = 0; ; retry += 1) {
-      const outcome = await attempt(fetch, request);
-      const pauseMs = pauseBeforeRetry(retry, outcome);
+      const outcome = await attempt(fetch, request, timeoutMs);
+      const pauseMs = retry < retries ? pauseBeforeRetry(retry, outcome) : undefined;
       if (pauseMs === undefined) {
         if (outcome instanceof Response) return outcome;
-        throw connectionFailed(request.url, outcome.error);
+        throw new ConnectionError(request.url, outcome.error);
       }
       if (outcome instanceof Response) await outcome.body?.cancel();
       await pause(pauseMs, request.signal);
@@ -35,8 +38,12 @@ export function withRetries(fetch: Fetch): Fetch {
   };
 }
 
-async function attempt(fetch: Fetch, request: Request): Promise<Response | { error: unknown }> {
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(ATTEMPT_LIMIT_MS)]);
+async function attempt(
+  fetch: Fetch,
+  request: Request,
+  timeoutMs: number,
+): Promise<Response | { error: unknown }> {
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   try {
     return await fetch(new Request(request.clone(), { signal }));
   } catch (error) {
@@ -45,19 +52,18 @@ async function attempt(fetch: Fetch, request: Request): Promise<Response | { err
   }
 }
 
-/** Milliseconds to wait before the next attempt; nothing when the outcome stands. */
+/** Milliseconds before the next attempt; undefined if the outcome is final. `retry` counts from 0. */
 export function pauseBeforeRetry(
   retry: number,
   outcome: Response | { error: unknown },
   random: () => number = Math.random,
 ): number | undefined {
-  if (retry >= MAX_RETRIES) return undefined;
-  // Up to half of it by chance, so that many clients do not come back all at once.
+  // Half of it is random, so that many clients do not retry at the same moment.
   const backOff = FIRST_PAUSE_MS * 2 ** retry * (0.5 + random() / 2);
   if (!(outcome instanceof Response)) return backOff;
-  const asked = retryAfterMs(outcome.headers);
-  if (asked === undefined) return PASSING.includes(outcome.status) ? backOff : undefined;
-  return asked <= LONGEST_PAUSE_MS ? asked : undefined;
+  const requested = retryAfterMs(outcome.headers);
+  if (requested === undefined) return TEMPORARY.includes(outcome.status) ? backOff : undefined;
+  return requested <= LONGEST_PAUSE_MS ? requested : undefined;
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */

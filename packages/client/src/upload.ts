@@ -1,26 +1,26 @@
 import type { UploadReceipt, UploadTicket } from './contract.ts';
-import { refusal } from './framelane-error.ts';
+import { errorOf } from './framelane-error.ts';
 
-/** What an upload needs of a ticket. It may be handed to a browser: it is good for one file. */
+/** The part of a ticket that an upload needs. A browser can have it: it is valid for one file. */
 export type UploadPermit = Pick<UploadTicket, 'uploadUrl' | 'uploadToken'>;
 
 /** Bytes of the file. */
 export type UploadProgress = {
   sent: number;
-  /** Null for a stream, whose end is not known before it comes. */
+  /** Null for a stream, whose size is unknown. */
   total: number | null;
 };
 
 export type UploadOptions = {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Breaks the upload off; its reason is thrown. The ticket can be used again. */
+  /** Aborts the upload. Its reason is thrown. The ticket stays valid. */
   signal?: AbortSignal | undefined;
 };
 
-/** What the engine said to an upload. Throws a FramelaneError if it refused it. */
+/** Reads the engine's response to an upload. Throws a FramelaneError if it is an error. */
 export function readReceipt(status: number, requestId: string | null, text: string): UploadReceipt {
   const body = parse(text);
-  if (status !== 202) throw refusal(status, requestId, body);
+  if (status !== 202) throw errorOf(status, requestId, body);
   return body as UploadReceipt;
 }
 

@@ -2,15 +2,14 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { WebhookEvent } from './contract.ts';
 import { FramelaneError } from './framelane-error.ts';
 
-/** As `fetch` and as Node's `http` have them. */
+/** Headers of `fetch` or of Node's `http`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | string[] | undefined>>;
 
 const SIGNED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * The event in a request that Framelane sent to a webhook, signed within the last five minutes. `payload` is the body as
- * it came: parsed and written anew, it would not be what was signed. Throws a FramelaneError with the code
- * `webhook_not_verified` if it is not signed with the webhook's secret.
+ * Verifies a request to an endpoint and returns its event. `payload` is the raw body, because the signature is over its bytes.
+ * Throws a FramelaneError with the code `webhook_not_verified` if the signature is not valid or older than five minutes.
  */
 export function verifyWebhook(
   payload: string | Uint8Array,

@@ -1,20 +1,19 @@
 import type { Client } from 'openapi-fetch';
 import type { Paths, ReadyVideo, Video } from './contract.ts';
-import { VideoFailedError } from './framelane-error.ts';
+import { unwrap, VideoFailedError } from './framelane-error.ts';
 import { pause } from './pause.ts';
-import { unwrap } from './unwrap.ts';
 
 export type WaitOptions = {
-  /** Gets the record whenever it was looked at: `status`, `progress`. */
+  /** Called with the record after every poll: `status`, `progress`. */
   onProgress?: ((video: Video) => void) | undefined;
-  /** Ends the waiting, e.g. `AbortSignal.timeout(600_000)`; its reason is thrown. */
+  /** Stops the polling, e.g. `AbortSignal.timeout(600_000)`. Its reason is thrown. */
   signal?: AbortSignal | undefined;
 };
 
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Looks at a video, less often the longer it takes. */
+/** Polls a video, less often the longer it takes. */
 export async function waitUntilReady(
   api: Client<Paths>,
   videoId: string,
@@ -27,12 +26,12 @@ export async function waitUntilReady(
     onProgress?.(video);
     if (video.status === 'failed') throw new VideoFailedError(video);
     if (isReady(video)) return video;
-    await pause(pauseBeforeLook(performance.now() - beginMs), signal);
+    await pause(pauseBeforePoll(performance.now() - beginMs), signal);
   }
 }
 
-/** A tenth of the time waited so far: so much, at the most, comes on top of what a video takes. */
-export function pauseBeforeLook(waitedMs: number): number {
+/** A tenth of the time waited so far. So polling adds at most a tenth to the time that a video takes. */
+export function pauseBeforePoll(waitedMs: number): number {
   return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 

@@ -1,36 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createClient, FramelaneError, unwrap } from '../src/index.ts';
-import { answerJson, type Handler, problem, TestServer } from './support/test-server.ts';
+import { ApiError, createClient, unwrap } from '../src/index.ts';
+import { type Handler, problem, respondJson, TestServer } from './support/test-server.ts';
 
 const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
 
 let server: TestServer;
 afterEach(() => server.stop());
 
-/** A client of a server that gives these answers, one after the other, and what it was asked. */
+/** A client of a server that sends these responses in order, and the requests it got. */
 async function clientOf(...answers: Handler[]) {
   const asked: IncomingMessage[] = [];
   server = await TestServer.start((req, res) => {
     const answer = answers[asked.push(req) - 1];
-    return answer ? answer(req, res) : answerJson(res, 500, problem(500, 'nobody_expected_this'));
+    return answer ? answer(req, res) : respondJson(res, 500, problem(500, 'unexpected_request'));
   });
   const credentials = { apiKey: 'svc_test_key', workspaceId: 'ws_one' };
   return { client: createClient({ baseUrl: `${server.url}/v1`, ...credentials }), asked };
 }
 
 function json200(body: object): Handler {
-  return (_req, res) => answerJson(res, 200, body);
+  return (_req, res) => respondJson(res, 200, body);
 }
 
 function refused(status: number, code: string, headers: Record<string, string> = {}): Handler {
-  return (_req, res) => answerJson(res, status, problem(status, code), headers);
+  return (_req, res) => respondJson(res, status, problem(status, code), headers);
 }
 
 const cut: Handler = (req) => req.socket.destroy();
 
 describe('a call', () => {
-  test('carries the key and the workspace, and resolves with data', async () => {
+  test('sends the key and the workspace, and resolves with data', async () => {
     const { client, asked } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));
     const { data } = await client.GET('/videos/{id}', { params: { path: { id: VIDEO } } });
     expect(data?.title).toBe('Holiday');
@@ -41,17 +41,17 @@ describe('a call', () => {
     });
   });
 
-  test('resolves with the problem when it is refused', async () => {
+  test('resolves with the problem on an error', async () => {
     const { client } = await clientOf(refused(404, 'video_not_found'));
     const { data, error } = await client.GET('/videos/{id}', { params: { path: { id: VIDEO } } });
     expect([data, error?.code]).toEqual([undefined, 'video_not_found']);
   });
 
-  test('throws the problem when it is unwrapped', async () => {
+  test('throws an ApiError when it is unwrapped', async () => {
     const { client } = await clientOf(refused(404, 'video_not_found'));
     const call = unwrap(client.DELETE('/videos/{id}', { params: { path: { id: VIDEO } } }));
     const error = await call.catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(FramelaneError);
+    expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       message: 'This is video_not_found.',
       code: 'video_not_found',
@@ -61,26 +61,26 @@ describe('a call', () => {
     });
   });
 
-  test('resolves with nothing when there is nothing to say', async () => {
+  test('resolves with undefined for 204', async () => {
     const { client } = await clientOf((_req, res) => res.writeHead(204).end());
     expect(await unwrap(client.DELETE('/videos/{id}', { params: { path: { id: VIDEO } } }))).toBeUndefined();
   });
 
-  test('tells an answer that is not of the API', async () => {
+  test('recognises a response that is not from the API', async () => {
     const page: Handler = (_req, res) =>
       res
         .writeHead(403, { 'Content-Type': 'text/html', 'X-Request-Id': 'req_proxy' })
         .end('<h1>Go away</h1>');
     const { client } = await clientOf(page);
     await expect(unwrap(client.GET('/auth/whoami'))).rejects.toMatchObject({
-      code: 'unexpected_answer',
+      code: 'unexpected_response',
       status: 403,
       requestId: 'req_proxy',
       problem: null,
     });
   });
 
-  test('goes through another fetch if there is one', async () => {
+  test('uses the given fetch', async () => {
     const client = createClient({
       baseUrl: 'https://video.example.com/v1',
       apiKey: 'svc_test_key',
@@ -97,7 +97,7 @@ describe('a call', () => {
 describe('a POST', () => {
   const ticket = { body: { filename: 'holiday.mp4' } };
 
-  test('is repeated under one key, whether refused for now or cut off', async () => {
+  test('is retried with the same key, after an error or a lost connection', async () => {
     const made = json200({ videoId: VIDEO });
     const { client, asked } = await clientOf(refused(503, 'unavailable', { 'Retry-After': '0' }), cut, made);
     expect(await unwrap(client.POST('/videos/upload-ticket', ticket))).toEqual({ videoId: VIDEO });
@@ -105,7 +105,7 @@ describe('a POST', () => {
     expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), keys[0], keys[0]]);
   });
 
-  test('has a key of its own, or the one it was given', async () => {
+  test('has a random key, or the given one', async () => {
     const { client, asked } = await clientOf(json200({}), json200({}), json200({}));
     await client.POST('/videos/upload-ticket', ticket);
     await client.POST('/videos/upload-ticket', ticket);
@@ -115,10 +115,49 @@ describe('a POST', () => {
     expect(third).toBe('order-4711');
   });
 
-  test('that finds its key in use waits for the answer, as it is told to', async () => {
+  test('waits while its key is in use', async () => {
     const inUse = refused(409, 'idempotency_key_in_use', { 'Retry-After': '0' });
     const { client } = await clientOf(cut, inUse, json200({ videoId: VIDEO }));
     expect((await unwrap(client.POST('/videos/upload-ticket', ticket))).videoId).toBe(VIDEO);
+  });
+});
+
+describe('retries and timeouts', () => {
+  const busy = refused(503, 'unavailable', { 'Retry-After': '0' });
+
+  test('are set per client, and per call', async () => {
+    const { client, asked } = await clientOf(busy, busy, busy, json200({ id: VIDEO }));
+    await expect(client.videos.get(VIDEO, { retries: 1 })).rejects.toMatchObject({ status: 503 });
+    expect(asked).toHaveLength(2);
+    expect((await client.videos.get(VIDEO)).id).toBe(VIDEO);
+
+    const requests: Request[] = [];
+    const impatient = createClient({
+      ...{ baseUrl: server.url, apiKey: 'svc_test_key', workspaceId: 'ws_one', retries: 0 },
+      fetch: async (request) => {
+        requests.push(request);
+        return new Response('{}', { status: 503, headers: { 'Retry-After': '0' } });
+      },
+    });
+    await expect(impatient.account.whoami()).rejects.toMatchObject({ status: 503 });
+    await expect(impatient.account.whoami({ retries: 2 })).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(1 + 3);
+  });
+
+  test('a call that times out is retried, then throws a ConnectionError', async () => {
+    const silent: Handler = () => {};
+    const { client, asked } = await clientOf(silent, silent);
+    await expect(client.videos.get(VIDEO, { timeoutMs: 20, retries: 1 })).rejects.toMatchObject({
+      name: 'ConnectionError',
+      cause: { name: 'TimeoutError' },
+    });
+    expect(asked).toHaveLength(2);
+  });
+
+  test('a POST can have your own idempotency key', async () => {
+    const { client, asked } = await clientOf(json200({}));
+    await client.uploadTickets.create({ filename: 'a.mp4' }, { idempotencyKey: 'order-4711' });
+    expect(asked[0]?.headers['idempotency-key']).toBe('order-4711');
   });
 });
 
@@ -126,13 +165,12 @@ describe('a list', () => {
   const page =
     (ids: string[], nextCursor: string | null): Handler =>
     (_req, res) =>
-      answerJson(res, 200, { data: ids.map((id) => ({ id })), nextCursor, hasMore: nextCursor !== null });
+      respondJson(res, 200, { data: ids.map((id) => ({ id })), nextCursor, hasMore: nextCursor !== null });
 
-  test('is read page after page with the same filters', async () => {
+  test('is read page by page with the same filters', async () => {
     const { client, asked } = await clientOf(page(['a', 'b'], 'next=='), page([], 'more'), page(['c'], null));
     const ids: string[] = [];
-    const init = { params: { query: { status: ['ready', 'failed'] } } };
-    for await (const { id } of client.list('/videos', init)) ids.push(id);
+    for await (const { id } of client.videos.list({ status: ['ready', 'failed'] })) ids.push(id);
     expect(ids).toEqual(['a', 'b', 'c']);
     const filter = 'status=ready&status=failed';
     expect(asked.map(({ url }) => url)).toEqual([
@@ -142,29 +180,28 @@ describe('a list', () => {
     ]);
   });
 
-  test('is read no further than wanted', async () => {
+  test('fetches only the pages that are needed', async () => {
     const { client, asked } = await clientOf(page(['a', 'b'], 'next'));
-    for await (const _entry of client.list('/webhooks')) break;
+    for await (const _entry of client.webhooks.list()) break;
     expect(asked).toHaveLength(1);
   });
 
-  test('below something has its path filled in', async () => {
+  test('of a webhook has its id in the path', async () => {
     const { client, asked } = await clientOf(page([], null));
-    const init = { params: { path: { id: 'whk_1' } } };
-    for await (const delivery of client.list('/webhooks/{id}/deliveries', init)) throw delivery;
+    for await (const delivery of client.webhooks.listDeliveries('whk_1')) throw delivery;
     expect(asked[0]?.url).toBe('/v1/webhooks/whk_1/deliveries');
   });
 
-  test('throws the problem when it is refused', async () => {
+  test('throws the problem on an error', async () => {
     const { client } = await clientOf(refused(403, 'insufficient_permissions'));
-    await expect(client.list('/api-keys').next()).rejects.toMatchObject({ code: 'insufficient_permissions' });
+    await expect(client.apiKeys.list().next()).rejects.toMatchObject({ code: 'insufficient_permissions' });
   });
 });
 
 describe('waiting for a video', () => {
   const record = (status: string, progress: number) => json200({ id: VIDEO, status, progress, error: null });
 
-  test('tells how far it is, and ends when it is ready', async () => {
+  test('reports the progress, and ends when it is ready', async () => {
     const ready = json200({
       id: VIDEO,
       status: 'ready',
@@ -175,14 +212,14 @@ describe('waiting for a video', () => {
     const { client } = await clientOf(record('uploading', 0), record('processing', 40), ready);
     const seen: number[] = [];
     const onProgress = ({ progress }: { progress: number }) => seen.push(progress);
-    const { hls, variants } = await client.waitUntilReady(VIDEO, { onProgress });
+    const { hls, variants } = await client.videos.waitUntilReady(VIDEO, { onProgress });
     expect([hls, variants, seen]).toEqual(['https://…', ['360p'], [0, 40, 100]]);
   });
 
   test('throws the reason when it fails', async () => {
     const error = { code: 'not_a_video', message: 'The file is not a video.' };
     const { client } = await clientOf(json200({ id: VIDEO, status: 'failed', error }));
-    await expect(client.waitUntilReady(VIDEO)).rejects.toMatchObject({
+    await expect(client.videos.waitUntilReady(VIDEO)).rejects.toMatchObject({
       name: 'VideoFailedError',
       ...error,
       status: null,
@@ -193,16 +230,16 @@ describe('waiting for a video', () => {
   test('ends with its signal', async () => {
     const { client } = await clientOf(record('processing', 10));
     const controller = new AbortController();
-    const reason = new Error('closing time');
-    const wait = client.waitUntilReady(VIDEO, {
+    const reason = new Error('the caller left');
+    const wait = client.videos.waitUntilReady(VIDEO, {
       signal: controller.signal,
       onProgress: () => controller.abort(reason),
     });
     await expect(wait).rejects.toBe(reason);
   });
 
-  test('of another workspace throws that it is not there', async () => {
+  test('throws if the workspace has no such video', async () => {
     const { client } = await clientOf(refused(404, 'video_not_found'));
-    await expect(client.waitUntilReady(VIDEO)).rejects.toMatchObject({ code: 'video_not_found' });
+    await expect(client.videos.waitUntilReady(VIDEO)).rejects.toMatchObject({ code: 'video_not_found' });
   });
 });

@@ -1,20 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackage } from '@framelane/test-kit/installed-package';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { installPackedClient } from './support/packed-client.ts';
 
-// The compiler takes its time on a busy machine.
-jest.setTimeout(120_000);
+// Compiling and installing take their time on a busy machine.
+jest.setTimeout(180_000);
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** As somebody would write it, with a mistake in every line that has the comment. */
+/** A program of a user. Every line with the comment has a type error. */
 const CONSUMER = `
-import { createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
+import { ApiError, createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
 import { upload as uploadInBrowser } from '@framelane/client/browser';
 import { upload, uploadVideo } from '@framelane/client/node';
 
@@ -24,14 +24,17 @@ export async function use(): Promise<void> {
   const { data, error } = await client.GET('/videos/{id}', { params: { path: { id: 'vid_1' } } });
   const title: string | undefined = data?.title;
   const code: string | undefined = error?.code;
-  const ticket = await unwrap(client.POST('/videos/upload-ticket', { body: { filename: 'a.mp4' } }));
+  const raw = await unwrap(client.POST('/videos/upload-ticket', { body: { filename: 'a.mp4' } }));
+  const ticket = await client.uploadTickets.create({ filename: 'a.mp4' }, { retries: 0, timeoutMs: 1000 });
+  raw satisfies typeof ticket;
   await upload('a.mp4', ticket, { onProgress: ({ sent, total }) => [sent, total] });
   await uploadInBrowser(new Blob([]), ticket);
   const { videoId } = await uploadVideo(client, 'a.mp4', { title: 'A', playbackPolicy: 'signed' });
-  const hls: string = (await client.waitUntilReady(videoId)).hls;
-  const deleted: undefined = await unwrap(client.DELETE('/videos/{id}', { params: { path: { id: videoId } } }));
-  for await (const video of client.list('/videos', { params: { query: { status: ['ready'] } } })) keep(video);
-  for await (const webhook of client.list('/webhooks')) webhook satisfies Schemas['Webhook'];
+  const hls: string = (await client.videos.waitUntilReady(videoId)).hls;
+  const deleted: undefined = await client.videos.delete(videoId);
+  await client.videos.update(videoId, { metadata: { owner: null } });
+  for await (const video of client.videos.list({ status: ['ready'] })) keep(video);
+  for await (const webhook of client.webhooks.list()) webhook satisfies Schemas['Webhook'];
   const event = verifyWebhook('{}', new Headers(), 'whsec_');
   if (event.type === 'video.ready') event.data.hls.toUpperCase();
   if (event.type === 'video.failed') event.data.error?.code satisfies string | undefined;
@@ -43,17 +46,19 @@ export function keep(video: Video): string {
   return video.status;
 }
 
-export function tell(error: unknown): string {
+export function describe(error: unknown): string {
   if (error instanceof VideoFailedError) return error.video.id;
-  return error instanceof FramelaneError ? (error.problem?.title ?? error.code) : '';
+  if (error instanceof ApiError) return error.problem.title + String(error.status + 1);
+  return error instanceof FramelaneError ? error.code : '';
 }
 
 export async function misuse(): Promise<void> {
   await client.GET('/videos/{id}'); // mistake
   await client.GET('/upload'); // mistake
   await client.POST('/videos/upload-ticket', { body: { title: 'A' } }); // mistake
-  client.list('/auth/whoami'); // mistake
-  client.list('/webhooks/{id}/deliveries'); // mistake
+  await client.videos.get(); // mistake
+  await client.videos.update('vid_1', { title: 1 }); // mistake
+  client.webhooks.listDeliveries(); // mistake
   await uploadInBrowser('a.mp4', { uploadUrl: '', uploadToken: '' }); // mistake
 }
 `;
@@ -61,27 +66,25 @@ export async function misuse(): Promise<void> {
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-client-package-'));
-  await installPackedClient(directory);
-  await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
+  await installPackage('client', directory);
   await writeFile(join(directory, 'consumer.ts'), CONSUMER);
-  await symlink(join(ROOT, 'node_modules', '@types'), join(directory, 'node_modules', '@types'));
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-describe('the package, installed elsewhere', () => {
+describe('the package, installed outside of the workspace', () => {
   test('is imported by plain Node', async () => {
     const script = `
       const main = await import('@framelane/client');
       const node = await import('@framelane/client/node');
       console.log(Object.keys(main).join(), Object.keys(node).join());
       const client = main.createClient({ baseUrl: 'http://x', apiKey: '', workspaceId: '', fetch: async () => new Response('{}') });
-      console.log(JSON.stringify((await client.GET('/auth/whoami')).data));`;
+      console.log(JSON.stringify(await client.account.whoami()));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: directory,
       env: { PATH: process.env.PATH },
     });
     expect(stdout).toBe(
-      'FramelaneError,VideoFailedError,createClient,unwrap,verifyWebhook upload,uploadVideo\n{}\n',
+      'ApiError,ConnectionError,FramelaneError,VideoFailedError,createClient,unwrap,verifyWebhook upload,uploadVideo\n{}\n',
     );
   });
 
@@ -115,12 +118,12 @@ describe('the package, installed elsewhere', () => {
     expect([...new Set(faulty.map(([, , line]) => Number(line)))]).toEqual(mistakes);
   });
 
-  test('needs nothing else in a browser than its own modules', async () => {
+  test('needs only its own modules in a browser', async () => {
     const seen = new Set<string>();
     const read = async (file: string): Promise<void> => {
       if (seen.has(file)) return;
       seen.add(file);
-      const text = await readFile(join(directory, 'node_modules/@framelane/client/dist', file), 'utf8');
+      const text = await readFile(join(directory, 'node_modules/@framelane/client', file), 'utf8');
       for (const [, from = ''] of text.matchAll(/\bfrom "([^"]+)"/g)) {
         expect(from).toMatch(/^\.\/[\w-]+\.js$/);
         await read(from);

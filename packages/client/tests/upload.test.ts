@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createClient } from '../src/index.ts';
 import { upload, uploadVideo } from '../src/node.ts';
-import { answerJson, type Handler, problem, TestServer } from './support/test-server.ts';
+import { type Handler, problem, respondJson, TestServer } from './support/test-server.ts';
 
 const RECEIPT = { videoId: 'vid_1', status: 'processing', size: 1, receivedAt: '2026-11-21T09:00:00.000Z' };
 
@@ -46,7 +46,7 @@ async function takingEngine() {
     const body = await buffer(req).catch(() => undefined);
     if (body === undefined) return;
     seen.push({ headers: req.headers, body });
-    answerJson(res, 202, RECEIPT);
+    respondJson(res, 202, RECEIPT);
   });
   return seen;
 }
@@ -99,13 +99,13 @@ describe('a file arrives as it was', () => {
     expect(progress.length).toBeGreaterThan(10);
   });
 
-  test('to an engine that does not know how to give the go-ahead', async () => {
+  test('to an engine that never sends 100 Continue', async () => {
     const waiting = AbortSignal.timeout(20);
     jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting);
-    // Answers when it has all, and not before.
+    // Responds only after the whole body.
     const handler: Handler = async (req, res) => {
       await buffer(req);
-      answerJson(res, 202, RECEIPT);
+      respondJson(res, 202, RECEIPT);
     };
     server = await TestServer.start(handler, handler);
     expect(await upload(path, permit())).toEqual(RECEIPT);
@@ -115,7 +115,7 @@ describe('a file arrives as it was', () => {
 test('memory does not grow with the file', async () => {
   const program = join(import.meta.dirname, 'support', 'upload-process.ts');
   server = await TestServer.start((req, res) => {
-    req.resume().once('end', () => answerJson(res, 202, RECEIPT));
+    req.resume().once('end', () => respondJson(res, 202, RECEIPT));
   });
   const peakOf = async (mebibytes: number) => {
     const file = join(directory, `${mebibytes}.mp4`);
@@ -129,24 +129,24 @@ test('memory does not grow with the file', async () => {
   expect(await peakOf(512)).toBeLessThan(small + 128 * 1024 ** 2);
 });
 
-/** Answers in the middle of a file and goes on reading, as the engine and proxies do: a reset could overtake the answer. */
-function answerEarly(res: ServerResponse, status: number, body: string): void {
+/** Responds during a file and keeps reading, as the engine and proxies do: a reset could overtake the response. */
+function respondEarly(res: ServerResponse, status: number, body: string): void {
   res.writeHead(status, { 'Content-Length': Buffer.byteLength(body), Connection: 'close' }).write(body);
 }
 
-describe('a refusal', () => {
-  test('at once keeps the file at home', async () => {
+describe('an error response', () => {
+  test('before the file sends nothing of it', async () => {
     const arrived: number[] = [];
     server = await TestServer.start(
       () => {},
       (req, res) => {
         req.on('data', (chunk: Buffer) => arrived.push(chunk.length));
-        answerJson(res, 401, problem(401, 'upload_token_used'), { Connection: 'close' });
+        respondJson(res, 401, problem(401, 'upload_token_used'), { Connection: 'close' });
       },
     );
     const onProgress = jest.fn();
     await expect(upload(path, permit(), { onProgress })).rejects.toMatchObject({
-      name: 'FramelaneError',
+      name: 'ApiError',
       code: 'upload_token_used',
       status: 401,
       requestId: 'req_of_the_problem',
@@ -154,33 +154,33 @@ describe('a refusal', () => {
     expect([arrived, onProgress.mock.calls]).toEqual([[], []]);
   });
 
-  test('in the middle of the file is told, and ends the sending', async () => {
+  test('during the file is thrown and stops the upload', async () => {
     let arrived = 0;
     server = await TestServer.start((req, res) => {
       req.on('data', (chunk: Buffer) => {
         arrived += chunk.length;
-        if (!res.headersSent) answerEarly(res, 413, JSON.stringify(problem(413, 'file_too_large')));
+        if (!res.headersSent) respondEarly(res, 413, JSON.stringify(problem(413, 'file_too_large')));
       });
     });
     await expect(upload(path, permit())).rejects.toMatchObject({ code: 'file_too_large', status: 413 });
     expect(arrived).toBeLessThan(FILE.length);
   });
 
-  test('by something in between is told as such', async () => {
+  test('from a proxy is recognised', async () => {
     server = await TestServer.start((req, res) => {
       req.resume();
-      answerEarly(res, 413, '<h1>Too large</h1>');
+      respondEarly(res, 413, '<h1>Too large</h1>');
     });
-    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'unexpected_answer', status: 413 });
+    await expect(upload(path, permit())).rejects.toMatchObject({ code: 'unexpected_response', status: 413 });
   });
 });
 
-describe('an upload that breaks off', () => {
+describe('an interrupted upload', () => {
   test.each<[string, Handler]>([
-    ['in the middle of the file', (req) => req.once('data', () => req.socket.destroy())],
-    ['instead of the answer', (req) => req.resume().once('end', () => req.socket.destroy())],
+    ['during the file', (req) => req.once('data', () => req.socket.destroy())],
+    ['instead of the response', (req) => req.resume().once('end', () => req.socket.destroy())],
     [
-      'in the middle of the answer',
+      'during the response',
       (req, res) => {
         req.resume().once('end', () => {
           res.writeHead(202, { 'Content-Length': '100' });
@@ -191,14 +191,14 @@ describe('an upload that breaks off', () => {
   ])('%s says that the connection failed', async (_when, handler) => {
     server = await TestServer.start(handler);
     await expect(upload(path, permit())).rejects.toMatchObject({
-      name: 'FramelaneError',
+      name: 'ConnectionError',
       code: 'connection_failed',
-      message: `There was no answer from ${server.url}.`,
+      message: `${server.url} did not respond.`,
       cause: { code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) },
     });
   });
 
-  test('because nobody listens says so', async () => {
+  test('without a server says so', async () => {
     server = await TestServer.start(() => {});
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
@@ -237,14 +237,14 @@ describe('an upload that breaks off', () => {
 });
 
 describe('a file that cannot be read', () => {
-  test('because it is not there is told as Node tells it', async () => {
+  test('because it is missing throws the error of Node', async () => {
     await takingEngine();
     await expect(upload(join(directory, 'nothing.mp4'), permit())).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test.each([
-    ['before the engine lets it come', 0],
-    ['on the way', 3],
+    ['before 100 Continue', 0],
+    ['during the upload', 3],
   ])('to its end throws its own error: %s', async (_when, chunks) => {
     const seen = await takingEngine();
     const broken = new Error('the disk is gone');
@@ -259,7 +259,7 @@ describe('a file that cannot be read', () => {
     expect(seen).toEqual([]);
   });
 
-  test('because it is a text is not sent', async () => {
+  test('because it is text is not sent', async () => {
     const seen = await takingEngine();
     await expect(upload(createReadStream(path, 'latin1'), permit())).rejects.toThrow(TypeError);
     expect(seen).toEqual([]);
@@ -281,34 +281,34 @@ describe('a file that cannot be read', () => {
   });
 });
 
-describe('a video is made and sent in one go', () => {
-  /** Answers for the API and the engine, and keeps what it was asked for. */
+describe('uploadVideo', () => {
+  /** Responds for the API and the engine, and stores the request bodies. */
   async function wholeService() {
     const bodies: unknown[] = [];
     server = await TestServer.start(async (req, res) => {
       const body = await buffer(req);
-      if (req.url === '/upload') return answerJson(res, 202, { ...RECEIPT, size: body.length });
+      if (req.url === '/upload') return respondJson(res, 202, { ...RECEIPT, size: body.length });
       bodies.push(JSON.parse(body.toString()));
-      return answerJson(res, 201, permit());
+      return respondJson(res, 201, permit());
     });
     const client = createClient({ baseUrl: `${server.url}/v1`, apiKey: 'svc_test_1', workspaceId: 'ws_1' });
     return { client, bodies };
   }
 
-  test('under the name and with the size of its file', async () => {
+  test('sends the name and the size of the file', async () => {
     const { client, bodies } = await wholeService();
     const { size } = await uploadVideo(client, path, { title: 'Holiday' });
     expect(size).toBeGreaterThan(FILE.length);
     expect(bodies).toEqual([{ filename: 'holiday.mp4', size: FILE.length, title: 'Holiday' }]);
   });
 
-  test('under another name', async () => {
+  test('sends the given name', async () => {
     const { client, bodies } = await wholeService();
     await uploadVideo(client, createReadStream(path), { filename: 'stream.mp4' });
     expect(bodies).toEqual([{ filename: 'stream.mp4' }]);
   });
 
-  test('but not without any', async () => {
+  test('throws without a name', async () => {
     const { client, bodies } = await wholeService();
     await expect(uploadVideo(client, createReadStream(path))).rejects.toThrow(TypeError);
     expect(bodies).toEqual([]);

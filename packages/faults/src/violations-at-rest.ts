@@ -1,7 +1,7 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkStream, complaints } from '@framelane/hls-conformance/check';
+import { checkStream, violations as hlsViolations } from '@framelane/hls-conformance';
 import type { Cluster } from './cluster.ts';
 import { leaks } from './leaks.ts';
 import { logged } from './logged.ts';
@@ -34,7 +34,7 @@ async function atRest(cluster: Cluster, { videos, objects, usage }: Snapshot): P
   const streams = checked.map(async ({ id, segments }) => {
     const facts = { storedSegments: segments };
     const { report } = await checkStream(cluster.api.playlistOf(id), { profile: 'framelane', facts });
-    return complaints(report).map((complaint) => `2: ${id}: ${complaint}`);
+    return hlsViolations(report).map((violation) => `2: ${id}: ${violation}`);
   });
   const broken = (await Promise.all(streams)).flat();
   const played = checked

@@ -53,7 +53,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
 
 test('a cluster without faults has no violations', async () => {
   const ids = await Promise.all([send(clips.short), send(clips.short)]);
-  for (const id of ids) await cluster.api.client.waitUntilReady(id);
+  for (const id of ids) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 

@@ -58,7 +58,7 @@ function asSent(message: Message): { type: string; body: string } {
 
 test('duplicate, late and reordered messages change nothing', async () => {
   const videoId = await cluster.api.send(clips.short);
-  const video = await cluster.api.client.waitUntilReady(videoId);
+  const video = await cluster.api.client.videos.waitUntilReady(videoId);
   const stale = [
     createMessage('transcode', {
       ...{ videoId, workspaceId: video.workspaceId },
@@ -116,7 +116,7 @@ test('duplicate reports count once, and an early report is ignored', async () =>
   const begun = await reportsOn(first.videoId);
   const completion = await completionOf(first.videoId);
   await publish([...begun, completion, completion].map(asSent));
-  const video = await cluster.api.client.waitUntilReady(first.videoId);
+  const video = await cluster.api.client.videos.waitUntilReady(first.videoId);
 
   const all = await reportsOn(first.videoId);
   const completed = all.find(({ type }) => type === 'transcode.completed');
@@ -130,7 +130,7 @@ test('duplicate reports count once, and an early report is ignored', async () =>
   expect(await outcomesOf(cluster, first.videoId)).toEqual(['completed']);
   expect(await statusOf(second.videoId)).toBe('uploading');
   await upload(clips.short, second);
-  await cluster.api.client.waitUntilReady(second.videoId);
+  await cluster.api.client.videos.waitUntilReady(second.videoId);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
@@ -143,7 +143,7 @@ test('an unreadable message becomes a dead letter, is logged, and does not block
     },
   ]);
   const videoId = await cluster.api.send(clips.short);
-  await cluster.api.client.waitUntilReady(videoId);
+  await cluster.api.client.videos.waitUntilReady(videoId);
 
   expect(await violationsAtRest(cluster, { deadLetters: { [DEAD_EVENTS]: 2 } })).toEqual([]);
   expect(cluster.log).toContain('message.unreadable');
@@ -188,7 +188,7 @@ async function missCommand(videoId: string): Promise<void> {
 test('a lost command is sent again', async () => {
   const videoId = await sendWithLostCommand();
   await missCommand(videoId);
-  await cluster.api.client.waitUntilReady(videoId);
+  await cluster.api.client.videos.waitUntilReady(videoId);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
@@ -202,14 +202,14 @@ describe('control planes killed after a commit and before its command is confirm
 
     await replaceControlPlanes();
 
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
   test('send a command again that was sent, and the video is transcoded once', async () => {
     const videoId = await sendWithLostCommand();
     // A later command was claimed, so this one counts as lost even without the broker's confirm.
-    await cluster.api.client.waitUntilReady(await cluster.api.send(clips.short));
+    await cluster.api.client.videos.waitUntilReady(await cluster.api.send(clips.short));
     // An engine that claims the video would end the sending.
     for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.silence(['to-client']);
     for (const proxy of brokerProxies()) proxy.silence(['to-client']);
@@ -221,7 +221,7 @@ describe('control planes killed after a commit and before its command is confirm
 
     await until(async () => (await commandsFor(videoId)) === 3);
     for (const engine of cluster.engines) cluster.proxiesOf(engine).broker.resume();
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     expect(await violationsAtRest(cluster)).toEqual([]);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
     expect(await commandsFor(videoId)).toBe(3);
@@ -268,7 +268,7 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
     await signalPrograms('SIGCONT');
   }
 
-  for (const id of [running, ticket.videoId]) await cluster.api.client.waitUntilReady(id);
+  for (const id of [running, ticket.videoId]) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
@@ -300,7 +300,7 @@ test('an engine keeps transcoding while the control planes are down', async () =
   await until(() => timesEncoded(videoId) > before);
   await Promise.all(cluster.controlPlanes.map((service) => service.start()));
 
-  await cluster.api.client.waitUntilReady(videoId);
+  await cluster.api.client.videos.waitUntilReady(videoId);
   expect(await violationsAtRest(cluster, { serverErrors: true })).toEqual([]);
 });
 
@@ -320,7 +320,7 @@ test('a video deleted in any state leaves nothing', async () => {
   await sendRaw(cluster.proxies.uploads.port, { token: failed.uploadToken, body: formWith('no video') });
   await until(async () => (await statusOf(failed.videoId)) === 'failed');
   const ready = await cluster.api.send(clips.short);
-  await cluster.api.client.waitUntilReady(ready);
+  await cluster.api.client.videos.waitUntilReady(ready);
   const running = await cluster.api.send(clips.long);
   const waiting = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   const half = await cluster.api.ticket();

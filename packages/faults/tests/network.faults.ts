@@ -56,7 +56,7 @@ test.each(['cut', 'silence'] as const)(
     await noneReady(cluster.services);
     cluster.proxies.broker.heal();
 
-    for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+    for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
   },
 );
 
@@ -83,7 +83,7 @@ describe('a single engine that is cut off', () => {
     await until(() => hasLogged(engine, 'transcode.abandoned', videoId));
     cluster.proxiesOf(engine).broker.heal();
 
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     await engine.ready();
     expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
   });
@@ -94,7 +94,7 @@ describe('a single engine that is cut off', () => {
 
     for (const proxy of proxies) proxy.cut();
     await until(() => hasLogged(engine, 'transcode.encoded', videoId));
-    const video = await cluster.api.client.waitUntilReady(videoId);
+    const video = await cluster.api.client.videos.waitUntilReady(videoId);
     for (const proxy of proxies) proxy.heal();
     await until(() =>
       logged(cluster.controlPlanes, 'attempt.result_ignored').some((line) => line.videoId === videoId),
@@ -109,7 +109,7 @@ test.each(['cut', 'silence'] as const)(
   'during a %s of the connections to PostgreSQL requests get 503, and work continues afterwards',
   async (fault) => {
     const ready = await cluster.api.send(clips.short);
-    await cluster.api.client.waitUntilReady(ready);
+    await cluster.api.client.videos.waitUntilReady(ready);
     const ticket = await cluster.api.ticket();
     const running = await cluster.api.send(clips.long);
     await progressing(running);
@@ -127,7 +127,7 @@ test.each(['cut', 'silence'] as const)(
 
     await Promise.all(cluster.services.map((service) => service.ready()));
     expect(await sendOnce(ticket)).toEqual(ACCEPTED);
-    for (const id of [ticket.videoId, running]) await cluster.api.client.waitUntilReady(id);
+    for (const id of [ticket.videoId, running]) await cluster.api.client.videos.waitUntilReady(id);
   },
 );
 
@@ -165,7 +165,7 @@ test.each(['cut', 'silence'] as const)(
     // The event registers the file, but the engine gets no response.
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
-    await cluster.api.client.waitUntilReady(running);
+    await cluster.api.client.videos.waitUntilReady(running);
     await until(() =>
       logged(cluster.engines, 'transcode.claim_failed').some((line) => line.videoId === begun.videoId),
     );
@@ -173,7 +173,7 @@ test.each(['cut', 'silence'] as const)(
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });
     expect(await sendOnce(late)).toEqual(ACCEPTED);
-    for (const { videoId } of [begun, late]) await cluster.api.client.waitUntilReady(videoId);
+    for (const { videoId } of [begun, late]) await cluster.api.client.videos.waitUntilReady(videoId);
   },
 );
 

@@ -35,7 +35,7 @@ test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
   expect(codes).toEqual([0, 0]);
   await Promise.all(cluster.engines.map((engine) => engine.start()));
 
-  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+  for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ describe('uploads to an engine that gets SIGTERM', () => {
     expect(await ended).toBe(0);
     await engine.start();
 
-    for (const { ticket } of [fast, slow]) await cluster.api.client.waitUntilReady(ticket.videoId);
+    for (const { ticket } of [fast, slow]) await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('uploads to an engine that gets SIGTERM', () => {
     await engine.start();
     await until(async () => (await sendTo(other, ticket)).status === ACCEPTED.status);
 
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
@@ -109,6 +109,6 @@ test('control planes restarted one after another interrupt nothing', async () =>
     await controlPlane.start();
   }
 
-  for (const id of videoIds) await cluster.api.client.waitUntilReady(id);
+  for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });

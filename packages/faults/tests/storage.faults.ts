@@ -67,14 +67,14 @@ describe('an upload', () => {
     cluster.storage.inject('UploadPart', 'cut', 1);
     cluster.storage.inject('CompleteUpload', 'error', 1);
     expect(await send(ticket)).toEqual(ACCEPTED);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
   test('whose completion gets no response is stored once', async () => {
     const ticket = await cluster.api.ticket();
     cluster.storage.inject('CompleteUpload', 'cut-after', 1);
     expect(await send(ticket)).toEqual(ACCEPTED);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     expect(storedOf('sources', ticket.videoId)).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe('an upload', () => {
       expect(cluster.storage.uploads.size).toBe(0);
       expect(await send(ticket)).toEqual(ACCEPTED);
     }
-    for (const { videoId } of tickets) await cluster.api.client.waitUntilReady(videoId);
+    for (const { videoId } of tickets) await cluster.api.client.videos.waitUntilReady(videoId);
   });
 
   test('that can be neither stored nor aborted leaves nothing once its parts are purged', async () => {
@@ -111,7 +111,7 @@ describe('an upload', () => {
     expect(cluster.storage.uploads.size).toBe(1);
     cluster.storage.heal();
     expect(await send(ticket)).toEqual(ACCEPTED);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
   test('that loses its connection to the storage gets 503, and its token stays valid', async () => {
@@ -124,7 +124,7 @@ describe('an upload', () => {
     expect(await outcomeOf(held.client)).toEqual(NOT_STORED);
     cluster.proxies.storage.heal();
     expect(await send(ticket)).toEqual(ACCEPTED);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 
   test('waits for storage that stops responding', async () => {
@@ -143,7 +143,7 @@ describe('an upload', () => {
     // The reset of all connections may use up the attempts of a request.
     expect([ACCEPTED, NOT_STORED]).toContainEqual(outcome);
     if (outcome.status !== ACCEPTED.status) expect(await send(ticket)).toEqual(ACCEPTED);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 });
 
@@ -153,7 +153,7 @@ describe('a transcode', () => {
     cluster.proxies.storage.cut();
     await until(async () => (await outcomesOf(cluster, videoId)).some((outcome) => outcome !== null));
     cluster.proxies.storage.heal();
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     expect((await outcomesOf(cluster, videoId)).at(-1)).toBe('completed');
   });
 
@@ -163,7 +163,7 @@ describe('a transcode', () => {
     // Longer than the lease of the attempt.
     await timeout(10_000);
     cluster.proxies.storage.heal();
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     expect(await outcomesOf(cluster, videoId)).toEqual(['completed']);
   });
 
@@ -171,14 +171,14 @@ describe('a transcode', () => {
     cluster.storage.inject('PutObject', 'error');
     const ticket = await cluster.api.ticket();
     expect(await send(ticket)).toEqual(ACCEPTED);
-    await expect(cluster.api.client.waitUntilReady(ticket.videoId)).rejects.toMatchObject({
+    await expect(cluster.api.client.videos.waitUntilReady(ticket.videoId)).rejects.toMatchObject({
       code: 'storage_failed',
     });
     expect(await outcomesOf(cluster, ticket.videoId)).toEqual(['failed', 'failed', 'failed']);
     cluster.storage.heal();
     const params = { path: { id: ticket.videoId } };
     await unwrap(cluster.api.client.POST('/videos/{id}/retry', { params }));
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
   });
 });
 
@@ -186,7 +186,7 @@ describe('a ready video', () => {
   test('has playlists while the storage is unreachable, and segments afterwards', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     const master = cluster.api.playlistOf(ticket.videoId);
     const playlist = master.replace('master.m3u8', '360p/index.m3u8');
     const segment = master.replace('master.m3u8', '360p/0.ts');
@@ -199,7 +199,7 @@ describe('a ready video', () => {
   test('that is deleted while the storage is unreachable leaves nothing afterwards', async () => {
     const ticket = await cluster.api.ticket();
     await upload(clips.short, ticket);
-    await cluster.api.client.waitUntilReady(ticket.videoId);
+    await cluster.api.client.videos.waitUntilReady(ticket.videoId);
     cluster.proxies.storage.cut();
     await cluster.api.delete(ticket.videoId);
     expect(await statusOf(cluster.api.playlistOf(ticket.videoId))).toBe(404);

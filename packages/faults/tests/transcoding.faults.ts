@@ -101,7 +101,7 @@ async function sendBytes(name: string, bytes: Buffer | string): Promise<string> 
 /** The final state of a video: `ready`, or its failure code. */
 async function endOf(videoId: string): Promise<string> {
   try {
-    await cluster.api.client.waitUntilReady(videoId);
+    await cluster.api.client.videos.waitUntilReady(videoId);
     return 'ready';
   } catch (error) {
     if (error instanceof VideoFailedError) return error.code;

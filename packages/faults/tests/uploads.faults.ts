@@ -76,7 +76,7 @@ async function sendPatiently({ uploadToken }: Ticket, file = clip): Promise<void
 }
 
 async function expectReady(tickets: readonly Ticket[]): Promise<void> {
-  for (const { videoId } of tickets) await cluster.api.client.waitUntilReady(videoId);
+  for (const { videoId } of tickets) await cluster.api.client.videos.waitUntilReady(videoId);
 }
 
 function tickets(count: number): Promise<Ticket[]> {

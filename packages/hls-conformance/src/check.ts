@@ -5,24 +5,24 @@ import { deviation, isAsked, type Profile, RULES } from './rules.ts';
 
 export type CheckOptions = Omit<LoadOptions, 'askAboutDelivery'> & {
   profile?: Profile;
-  /** What is known of the video from elsewhere. */
+  /** Facts from other sources, such as the API. */
   facts?: ServiceFacts;
 };
 
 export type RuleResult = Omit<Rule, 'check'> & Verdict;
 
-/** What came of a check. Holds no secret: addresses are without their queries. */
+/** The result of a check. Contains no secrets: URLs have no query. */
 export type Report = {
   address: string;
   profile: Profile;
   results: RuleResult[];
-  /** What the presentation has that was not looked at. */
+  /** Parts of the presentation that were not checked. */
   notes: string[];
 };
 
 /**
- * Fetches a presentation, measures it, and holds it to the rules of a profile (`standard` unless told otherwise). Throws a
- * NotAPlaylist when there is nothing to check at the address.
+ * Fetches a presentation, measures it and checks the rules of a profile (default `standard`). Throws a NotAPlaylist if the
+ * URL does not return a playlist.
  */
 export async function checkStream(
   url: string,
@@ -32,25 +32,27 @@ export async function checkStream(
   return { report: judge(presentation, profile, facts), presentation };
 }
 
-/** Holds a loaded presentation to the rules of a profile. */
+/** Checks a loaded presentation against the rules of a profile. */
 export function judge(presentation: Presentation, profile: Profile, facts: ServiceFacts = {}): Report {
   const results = RULES.filter((rule) => isAsked(rule, profile)).map(({ check, ...rule }) => {
     const reason = deviation(rule, profile);
     const verdict =
-      reason === undefined ? check(presentation, facts) : notApplicable(`deviates on purpose: ${reason}`);
+      reason === undefined
+        ? check(presentation, facts)
+        : notApplicable(`Framelane deviates on purpose: ${reason}`);
     return { ...rule, ...verdict };
   });
   const { origin, pathname } = new URL(presentation.url);
   return { address: `${origin}${pathname}`, profile, results, notes: presentation.notes };
 }
 
-/** The rules of some levels that are broken. */
+/** The broken rules of these levels. */
 export function failures({ results }: Report, levels: readonly Level[]): RuleResult[] {
   return results.filter(({ outcome, level }) => outcome === 'failed' && levels.includes(level));
 }
 
-/** The broken rules of some levels in words, one line a finding; empty when there are none. For tests. */
-export function complaints(report: Report, levels: readonly Level[] = ['must', 'own']): string[] {
+/** The findings of the broken rules of these levels, one line each. Empty if none is broken. For tests. */
+export function violations(report: Report, levels: readonly Level[] = ['must', 'own']): string[] {
   return failures(report, levels).flatMap((result) =>
     result.outcome === 'failed'
       ? result.findings.map(({ place, message }) => `${result.id}: ${place}: ${message}`)

@@ -4,7 +4,7 @@ import { messageOf } from './loading/fetching.ts';
 import { reportText } from './report-text.ts';
 import { PROFILES, type Profile } from './rules.ts';
 
-/** How a check from the command line ends. */
+/** Exit codes of the command. */
 export const EXIT = { kept: 0, broken: 1, notChecked: 2 } as const;
 
 export type Output = { write(text: string): void; writeError(text: string): void };
@@ -15,34 +15,29 @@ type Options = {
   token?: string;
   header: Record<string, string>;
   concurrency: number;
-  patience: number;
+  timeout: number;
 };
 
-/** Runs `hls:check` with what stands behind its name. Resolves with the exit code. */
+/** Runs the command with these arguments. Resolves with the exit code. */
 export async function runCommand(args: readonly string[], output: Output): Promise<number> {
   let exitCode: number = EXIT.notChecked;
-  const command = new Command('hls:check')
-    .description('Fetches an HLS video on demand, measures it, and reports which rules it keeps.')
-    .argument('<url>', 'address of a master or media playlist', readUrl)
+  const command = new Command('hls-conformance')
+    .description('Fetches an HLS video on demand, measures it and reports which rules it breaks.')
+    .argument('<url>', 'URL of a master or media playlist', readUrl)
     .addOption(
-      new Option('--profile <name>', 'the standards, or with what Framelane promises on top')
+      new Option('--profile <name>', 'the standards, or the standards and the rules of Framelane')
         .choices(PROFILES)
         .default('standard'),
     )
     .option('--json', 'print the report as JSON')
-    .option('--token <token>', 'playback token, added to the address')
-    .option(
-      '--header <line>',
-      'header for the origin of the address, "Name: value"; repeatable',
-      addHeader,
-      {},
-    )
+    .option('--token <token>', 'playback token, added to the URL')
+    .option('--header <line>', 'header for the origin of the URL, "Name: value"; repeatable', addHeader, {})
     .option('--concurrency <n>', 'renditions to read at once', positive, 4)
-    .option('--patience <seconds>', 'how long a server may be silent', positive, 30)
+    .option('--timeout <seconds>', 'timeout for a server that sends nothing', positive, 30)
     .addHelpText(
       'after',
-      '\nExit code: 0 when every rule is kept that must be (should: is reported only), 1 when one is broken,' +
-        '\n2 when nothing could be checked.',
+      '\nExit code: 0 if no "must" or "own" rule is broken ("should" rules are only reported), 1 if one is broken,' +
+        '\n2 if the stream could not be checked.',
     )
     .exitOverride()
     .configureOutput({ writeOut: output.write, writeErr: output.writeError })
@@ -53,21 +48,21 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     await command.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has said what is wrong by then; help is no error.
+    // Commander has printed the error. Help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.kept : EXIT.notChecked;
-    output.writeError(`hls:check: ${messageOf(error)}\n`);
+    output.writeError(`hls-conformance: ${messageOf(error)}\n`);
     return EXIT.notChecked;
   }
 }
 
 async function check(url: URL, options: Options, output: Output): Promise<number> {
-  const { profile, json, token, header, concurrency, patience } = options;
+  const { profile, json, token, header, concurrency, timeout } = options;
   if (token !== undefined) url.searchParams.set('token', token);
   const { report } = await checkStream(url.href, {
     profile,
     headers: header,
     concurrency,
-    patienceSeconds: patience,
+    timeoutSeconds: timeout,
   });
   output.write(json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
   return failures(report, ['must', 'own']).length > 0 ? EXIT.broken : EXIT.kept;
@@ -76,18 +71,17 @@ async function check(url: URL, options: Options, output: Output): Promise<number
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new InvalidArgumentError('It has to be an http or https address.');
+  throw new InvalidArgumentError('Use an http or https URL.');
 }
 
 function addHeader(line: string, headers: Record<string, string>): Record<string, string> {
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('It has to be "Name: value".');
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('Use "Name: value".');
   return { ...headers, [name]: value };
 }
 
 function positive(text: string): number {
   const number = Number(text);
   if (Number.isInteger(number) && number > 0) return number;
-  throw new InvalidArgumentError('It has to be a whole number above 0.');
+  throw new InvalidArgumentError('Use a whole number above 0.');
 }

@@ -18,17 +18,17 @@ import {
 } from './presentation.ts';
 
 export type LoadOptions = {
-  /** Sent to the origin of the address, and to no other. */
+  /** Sent to the origin of the URL, and to no other. */
   headers?: Readonly<Record<string, string>>;
-  /** Renditions that are read at once, each of them one segment at a time. */
+  /** Renditions to read at the same time, each of them one segment at a time. */
   concurrency?: number;
-  /** Seconds a server may be silent for. */
-  patienceSeconds?: number;
-  /** Whether to ask for parts, changes and the like as well: some requests more for each rendition. */
+  /** Seconds until a server that sends nothing has timed out. */
+  timeoutSeconds?: number;
+  /** Whether to send HEAD, range and conditional requests as well: about ten more for each rendition. */
   askAboutDelivery?: boolean;
 };
 
-/** The address does not lead to a playlist. */
+/** The URL does not return a playlist. */
 export class NotAPlaylist extends Error {}
 
 const PLAYLIST_LIMIT = 16 * 1024 ** 2;
@@ -37,14 +37,14 @@ const KEY_LIMIT = 64 * 1024;
 const KEY_BYTES = 16;
 
 /**
- * Fetches a presentation and measures everything it consists of: all effects of a check are here and below. What cannot
- * be fetched or read is part of the result; only when there is no playlist at the address, a NotAPlaylist is thrown.
+ * Fetches a presentation and measures it. What cannot be fetched or read is part of the result. Throws a NotAPlaylist only if
+ * the URL does not return a playlist.
  */
 export async function loadPresentation(url: string, options: LoadOptions = {}): Promise<Presentation> {
   const client = new HttpClient({
     ...(options.headers && { headers: options.headers }),
     origin: new URL(url).origin,
-    patienceMs: 1000 * (options.patienceSeconds ?? 30),
+    timeoutMs: 1000 * (options.timeoutSeconds ?? 30),
   });
   try {
     return await new PresentationLoader(client, url, options).load();
@@ -72,7 +72,7 @@ class PresentationLoader {
     const file = await this.#playlistFile('master playlist', this.#url);
     if (file === null) throw new NotAPlaylist(this.#whyNoPlaylist());
     const tags = file.lines.filter(isTag);
-    if (tags.length === 0) throw new NotAPlaylist(`There is no playlist at ${this.#place(this.#url)}`);
+    if (tags.length === 0) throw new NotAPlaylist(`This is not a playlist: ${this.#place(this.#url)}`);
     const master = tags.some(isMasterTag) ? { ...readMasterPlaylist(file.lines, this.#url), file } : null;
     const renditions = master
       ? await eachOf(this.#addresses(master), this.#concurrency, (url) => this.#fetchRendition(url))
@@ -127,9 +127,9 @@ class PresentationLoader {
     const { answer, body } = await fetchSmall(this.#client, kind, url, PLAYLIST_LIMIT);
     this.#answers.push(answer);
     if (body === null) return null;
-    const { text, complaints } = decodePlaylist(body);
+    const { text, violations } = decodePlaylist(body);
     const [firstLine = ''] = text.split(/\r?\n/, 1);
-    return { url, bytes: body.length, complaints, firstLine, lines: readLines(text) };
+    return { url, bytes: body.length, violations, firstLine, lines: readLines(text) };
   }
 
   /** What was taken for a master playlist is none. */
@@ -140,12 +140,12 @@ class PresentationLoader {
 
   async #keyOf({ key }: ListedSegment): Promise<SegmentKey> {
     if (key === null || key.method === 'NONE') return null;
-    if (key.url === null) return { complaint: 'has no key' };
+    if (key.url === null) return { violation: 'has no key' };
     const { url } = key;
     const known = this.#keys.get(url) ?? this.#fetchKey(url);
     this.#keys.set(url, known);
     const bytes = await known;
-    return bytes === null ? { complaint: `has no usable key at ${this.#place(url)}` } : { bytes };
+    return bytes === null ? { violation: `has no usable key at ${this.#place(url)}` } : { bytes };
   }
 
   /** Null when it cannot be used to decrypt. */
@@ -164,7 +164,7 @@ class PresentationLoader {
 
   #whyNoPlaylist(): string {
     const [answer] = this.#answers;
-    const said = answer?.error ?? `answered ${answer?.status}`;
+    const said = answer?.error ?? `responded with ${answer?.status}`;
     return `${this.#place(this.#url)} could not be fetched: ${said}`;
   }
 }

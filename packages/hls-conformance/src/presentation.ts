@@ -5,7 +5,7 @@ import type { PlaylistLine } from './playlists/playlist-text.ts';
 
 export type ResourceKind = 'master playlist' | 'media playlist' | 'segment' | 'key';
 
-/** What was asked for: a resource itself, or something about it that only a server of Framelane promises. */
+/** The kind of request: for the resource itself (`whole`), or one that only Framelane's rules need. */
 export type Question =
   | 'whole'
   | 'head'
@@ -16,21 +16,21 @@ export type Question =
   | 'preflight'
   | 'what does not exist';
 
-/** What a server answered. */
+/** A server's response. */
 export type Answer = {
   kind: ResourceKind;
   question: Question;
   url: string;
-  /** Null when there was no answer, or not all of one. */
+  /** Null without a complete response. */
   status: number | null;
   error: string | null;
-  /** Where the server sent us on the way. */
+  /** URLs of the redirects. */
   redirects: string[];
   /** By names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** Of the body, as it was sent. */
+  /** Size of the body as sent. */
   bytes: number;
-  /** Whether part of a resource was the part asked for; null for anything else. */
+  /** For a range request, whether the bytes are the requested ones; otherwise null. */
   matches: boolean | null;
 };
 
@@ -38,57 +38,57 @@ export type Answer = {
 export type PlaylistFile = {
   url: string;
   bytes: number;
-  /** What is wrong with its bytes. */
-  complaints: string[];
+  /** Errors in its encoding. */
+  violations: string[];
   /** Its very first line, whatever it is. */
   firstLine: string;
   lines: PlaylistLine[];
 };
 
-/** How a segment could be decrypted. */
+/** The result of decrypting a segment. */
 export type Decryption =
   | { state: 'not encrypted' }
   | { state: 'decrypted' }
   /** Why it could not. */
-  | { state: 'failed'; complaint: string };
+  | { state: 'failed'; violation: string };
 
-/** A segment as it was delivered. */
+/** A fetched segment. */
 export type LoadedSegment = ListedSegment & {
-  /** Null when it was not fetched, or could not be. */
+  /** Null if it was not fetched or the request failed. */
   bytes: number | null;
-  /** SHA-256 of what was delivered, hexadecimal. */
+  /** SHA-256 of the body as sent, in hex. */
   sha256: string | null;
   decryption: Decryption;
   /** Null when it was not read. */
   content: SegmentContent | null;
 };
 
-/** A media playlist and all it lists. */
+/** A media playlist and its segments. */
 export type Rendition = {
-  /** Its address below the presentation, for people. */
+  /** Its URL relative to the presentation, for people. */
   name: string;
   url: string;
   /** Null when it could not be fetched. */
   file: PlaylistFile | null;
   playlist: MediaPlaylist;
   segments: LoadedSegment[];
-  /** Why its segments were not read, e.g. because they are fragmented MP4; null when they were. */
+  /** Why its segments were not read, e.g. fragmented MP4; null if they were read. */
   unread: string | null;
 };
 
-/** A content key, itself not kept. */
+/** A content key, without its bytes. */
 export type LoadedKey = { url: string; bytes: number; sha256: string };
 
-/** Everything a player gets to see of one video, measured. */
+/** The measurements of everything that a player can fetch of one video. */
 export type Presentation = {
   url: string;
-  /** Null when the address is that of a media playlist. */
+  /** Null if the URL is that of a media playlist. */
   master: (MasterPlaylist & { file: PlaylistFile }) | null;
-  /** Every media playlist once: of the variants in their order, then of the alternatives. */
+  /** Every media playlist once: those of the variants in order, then those of the alternatives. */
   renditions: Rendition[];
   keys: LoadedKey[];
   answers: Answer[];
-  /** What the presentation has that is not looked at. */
+  /** Parts of the presentation that are not checked. */
   notes: string[];
 };
 
@@ -100,7 +100,7 @@ export function isAudioOnly(rendition: Rendition): boolean {
   return !isVideo(rendition) && rendition.segments.some(({ content }) => content?.audio);
 }
 
-/** The rendition that a variant or an alternative offers; undefined when it is part of another. */
+/** The rendition of a variant or an alternative; undefined if it is part of another. */
 export function renditionOf(
   { url }: Pick<Variant | Alternative, 'url'>,
   { renditions }: Presentation,
@@ -108,7 +108,7 @@ export function renditionOf(
   return renditions.find((rendition) => rendition.url === url);
 }
 
-/** An address for people: below the presentation if it is there, and without its query, which may be secret. */
+/** A URL for people: relative to the presentation if possible, and without its query, which may be secret. */
 export function shortAddress(url: string, presentationUrl: string): string {
   const { origin, pathname } = new URL(url);
   const base = new URL('.', presentationUrl);
@@ -118,7 +118,7 @@ export function shortAddress(url: string, presentationUrl: string): string {
     : address;
 }
 
-/** Every address of the presentation: playlists, keys and segments. */
+/** Every URL of the presentation: playlists, keys and segments. */
 export function addressesOf({ url, renditions, keys }: Presentation): string[] {
   const listed = renditions.flatMap((rendition) => [
     rendition.url,

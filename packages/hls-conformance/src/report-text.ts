@@ -3,16 +3,16 @@ import type { Level } from './rule.ts';
 
 const MARKS = { passed: '✓', failed: '✗', 'not applicable': '–' } as const;
 const LEVELS: readonly Level[] = ['must', 'should', 'own'];
-/** Of findings that repeat segment after segment, the first ones tell it. */
+/** Findings often repeat for every segment: only the first ones are printed. */
 const SHOWN = 8;
 
-/** A report for people: a line for each rule, and below it what was found. */
+/** The report as text: a line for each rule, followed by its findings. */
 export function reportText({ address, profile, results, notes }: Report): string {
   return [
-    `${address}, by the profile ${profile}`,
+    `${address}, profile ${profile}`,
     '',
     ...results.flatMap(resultLines),
-    ...(notes.length > 0 ? ['', 'Not looked at:', ...notes.map((note) => `  ${note}`)] : []),
+    ...(notes.length > 0 ? ['', 'Not checked:', ...notes.map((note) => `  ${note}`)] : []),
     '',
     summary(results),
     ...advice(profile, results),
@@ -36,12 +36,10 @@ function resultLines(result: RuleResult): string[] {
   }
 }
 
-/** What Framelane leaves out on purpose is a fault by Apple's rules alone. */
+/** The standard profile reports what Framelane leaves out on purpose. */
 function advice(profile: Report['profile'], results: readonly RuleResult[]): string[] {
   const isFaulty = results.some(({ outcome }) => outcome === 'failed');
-  return profile !== 'framelane' && isFaulty
-    ? ['A stream of Framelane is checked with --profile framelane.']
-    : [];
+  return profile !== 'framelane' && isFaulty ? ['For a stream of Framelane, use --profile framelane.'] : [];
 }
 
 function summary(results: readonly RuleResult[]): string {

@@ -1,12 +1,11 @@
 import type { Presentation } from './presentation.ts';
 
 /**
- * How binding a rule is: `must` and `should` as the standards have it (RFC 2119), `own` for what only Framelane promises
- * and no standard demands.
+ * How binding a rule is: `must` and `should` as in the standards (RFC 2119), `own` for rules that only Framelane has.
  */
 export type Level = 'must' | 'should' | 'own';
 
-/** Something that is not as a rule wants it. */
+/** One place where a rule is broken. */
 export type Finding = {
   /** Which playlist, line or segment. */
   place: string;
@@ -14,14 +13,14 @@ export type Finding = {
   message: string;
 };
 
-/** What a rule has to say of a presentation. */
+/** The result of a rule. */
 export type Verdict =
   | { outcome: 'passed'; figures?: string }
   | { outcome: 'failed'; findings: Finding[] }
-  /** There is nothing the rule could be about, or it could not be measured. */
+  /** The presentation has nothing that the rule applies to, or it could not be measured. */
   | { outcome: 'not applicable'; reason: string };
 
-/** What somebody knows of a video who made it. */
+/** Facts about the video from the service that made it. */
 export type ServiceFacts = {
   /** The variants the API lists, e.g. `720p`. */
   variants?: readonly string[];
@@ -33,14 +32,14 @@ export type Rule = {
   /** Never changes its meaning: `<group>.<name>`. */
   id: `${string}.${string}`;
   level: Level;
-  /** Where it is written. */
+  /** The section of the standard. */
   source: string;
-  /** What it demands. */
+  /** The rule in a sentence. */
   sentence: string;
   check(presentation: Presentation, facts: ServiceFacts): Verdict;
 };
 
-/** Failed if anything was found. */
+/** Failed if there are findings. */
 export function judged(findings: readonly Finding[], figures?: string): Verdict {
   if (findings.length > 0) return { outcome: 'failed', findings: [...findings] };
   return figures === undefined ? { outcome: 'passed' } : { outcome: 'passed', figures };
@@ -50,7 +49,7 @@ export function notApplicable(reason: string): Verdict {
   return { outcome: 'not applicable', reason };
 }
 
-/** Judges each of some subjects; not applicable when there are none. */
+/** Checks each subject. Not applicable without subjects. */
 export function judgeEach<Subject>(
   subjects: readonly Subject[],
   reasonIfNone: string,
@@ -59,7 +58,7 @@ export function judgeEach<Subject>(
   return subjects.length === 0 ? notApplicable(reasonIfNone) : judged(subjects.flatMap(findings));
 }
 
-/** Segment n of a rendition, by the number a player knows it by. */
+/** Names a segment by its media sequence number. */
 export function segmentPlace(name: string, { sequence }: { sequence: number }): string {
   return `${name}, segment ${sequence}`;
 }

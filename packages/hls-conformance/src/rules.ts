@@ -22,7 +22,7 @@ export const RULES: readonly Rule[] = [
   ...SERVICE_RULES,
 ];
 
-/** What a presentation is held to: the standards, or what Framelane promises of its own. */
+/** The rules to check: those of the standards, or also those of Framelane. */
 export type Profile = 'standard' | 'framelane';
 
 export const PROFILES: readonly Profile[] = ['standard', 'framelane'];
@@ -34,12 +34,12 @@ const DEVIATIONS: Readonly<Record<string, string>> = {
   'master.several-variants': 'a source below 480p has one variant',
 };
 
-/** Whether a profile asks for a rule. */
+/** Whether a profile has a rule. */
 export function isAsked({ level }: Pick<Rule, 'level'>, profile: Profile): boolean {
   return profile === 'framelane' || level !== 'own';
 }
 
-/** Why a profile does without a rule it asks for; undefined when it does not. */
+/** Why a profile skips a rule; undefined if it does not. */
 export function deviation({ id }: Pick<Rule, 'id'>, profile: Profile): string | undefined {
   return profile === 'framelane' ? DEVIATIONS[id] : undefined;
 }

@@ -29,7 +29,7 @@ export function timelineOf(rendition: Rendition, presentation: Presentation): Ti
   if (unreadable) return { reason: `segment ${unreadable.sequence} of ${name} could not be read` };
   const kind = segments.some(({ content }) => content?.video) ? 'video' : 'audio';
   if (kind === 'audio' && segments.some(({ content }) => content?.otherStreamTypes.length)) {
-    return { reason: `${name} has streams besides its sound that are not read` };
+    return { reason: `${name} has streams besides its audio that are not read` };
   }
   const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
   if (frame === null) return { reason: `${name} has no H.264 or AAC whose times are known` };

@@ -43,7 +43,7 @@ function edit(path: string, from: string | RegExp, to: string): void {
 }
 
 describe('the exit code', () => {
-  test('is 0 when every rule is kept that must be', async () => {
+  test('is 0 when no rule is broken', async () => {
     const { exitCode, text, errors } = await run(server.url);
     expect([exitCode, errors]).toEqual([0, '']);
     expect(text).toContain('0 failed');
@@ -51,7 +51,7 @@ describe('the exit code', () => {
     expect(text).toContain('180p/index.m3u8: peak ');
   });
 
-  test('is 0 when only one is broken that should be kept, which is reported', async () => {
+  test('is 0 when only a should rule is broken, which is reported', async () => {
     for (const name of ['90p', '180p', 'audio']) edit(`${name}/index.m3u8`, 'DURATION:6', 'DURATION:7');
     const { exitCode, text } = await run(server.url);
     expect(exitCode).toBe(0);
@@ -59,25 +59,25 @@ describe('the exit code', () => {
     expect(text).toContain('1 failed (1 should)');
   });
 
-  test('is 1 when one is broken that must be kept, with the place and the figures', async () => {
+  test('is 1 when a must rule is broken, with the place and the figures', async () => {
     edit('master.m3u8', '320x180', '320x192');
     const { exitCode, text } = await run(server.url);
     expect(exitCode).toBe(1);
     expect(text).toContain('✗ master.resolution');
     expect(text).toMatch(
-      /master\.m3u8, line \d+ \(180p\/index\.m3u8\): RESOLUTION is 320x192, the picture has 320x180/,
+      /master\.m3u8, line \d+ \(180p\/index\.m3u8\): RESOLUTION is 320x192, the frame size is 320x180/,
     );
   });
 
   test.each([
-    ['an address that is none', ['master.m3u8'], 'http or https address'],
-    ['no address', [], 'missing required argument'],
+    ['an invalid URL', ['master.m3u8'], 'http or https URL'],
+    ['no URL', [], 'missing required argument'],
     [
-      'a profile there is not',
+      'an unknown profile',
       ['http://127.0.0.1/', '--profile', 'best'],
       'Allowed choices are standard, framelane',
     ],
-    ['a header that is none', ['http://127.0.0.1/', '--header', 'Authorization'], 'Name: value'],
+    ['an invalid header', ['http://127.0.0.1/', '--header', 'Authorization'], 'Name: value'],
     ['no server', ['http://127.0.0.1:1/master.m3u8'], 'ECONNREFUSED'],
   ])('is 2 for %s', async (_what, args, message) => {
     const { exitCode, text, errors } = await run(...args);
@@ -86,8 +86,8 @@ describe('the exit code', () => {
   });
 
   test.each([
-    ['what is missing', 'missing.m3u8', 'answered 404'],
-    ['what is no playlist', '180p/0.ts', 'no playlist'],
+    ['a missing file', 'missing.m3u8', 'responded with 404'],
+    ['a file that is not a playlist', '180p/0.ts', 'not a playlist'],
   ])('is 2 for %s', async (_what, path, message) => {
     const { exitCode, errors } = await run(new URL(path, server.url).href);
     expect(exitCode).toBe(2);
@@ -119,7 +119,7 @@ test('JSON has every rule with its level, source and verdict', async () => {
   ]);
 });
 
-test('the profile framelane adds what only Framelane promises, and takes its deviations for what they are', async () => {
+test('the profile framelane adds the rules of Framelane and skips its deviations', async () => {
   edit('master.m3u8', /#EXT-X-I-FRAME.*\n/, '');
   edit('master.m3u8', /,CLOSED-CAPTIONS=NONE/g, '');
   const failed = async (...args: string[]) => {
@@ -128,19 +128,19 @@ test('the profile framelane adds what only Framelane promises, and takes its dev
   };
   expect(await failed()).toEqual(['master.i-frame-playlists']);
   expect(await failed('--profile', 'framelane')).toEqual(['master.closed-captions']);
-  const advice = 'checked with --profile framelane';
+  const advice = 'use --profile framelane';
   expect((await run(server.url)).text).toContain(advice);
   expect((await run(server.url, '--profile', 'framelane')).text).not.toContain(advice);
 });
 
-test('the standards alone cost one request for each resource', async () => {
+test('the standard profile sends one request for each resource', async () => {
   await run(server.url);
   expect(new Set(server.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
   const paths = server.asked.map(({ path }) => path);
   expect(paths).toHaveLength(new Set(paths).size);
 });
 
-test('a token goes with the address, headers to its origin only, and neither into the report', async () => {
+test('the token is sent with the URL, headers only to its origin, and neither is in the report', async () => {
   elsewhere.files = new Map([['180p/0.ts', files.get('180p/0.ts') ?? Buffer.alloc(0)]]);
   elsewhere.asked.length = 0;
   edit('180p/index.m3u8', '\n0.ts', `\n${elsewhere.origin}/video/180p/0.ts?token=secret`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse, setOptions, types } from 'hls-parser';
-import { complaints, judge } from '../src/check.ts';
+import { judge, violations } from '../src/check.ts';
 import { loadPresentation } from '../src/load-presentation.ts';
 import type { Presentation } from '../src/presentation.ts';
 import { RULES } from '../src/rules.ts';
@@ -49,7 +49,7 @@ async function check(...options: string[]): Promise<{ presentation: Presentation
     for (const name of await readdir(directory))
       server.files.set(name, await readFile(join(directory, name)));
     const presentation = await loadPresentation(server.url);
-    return { presentation, found: complaints(judge(presentation, 'standard'), ['must', 'should', 'own']) };
+    return { presentation, found: violations(judge(presentation, 'standard'), ['must', 'should', 'own']) };
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -192,7 +192,7 @@ describe('a good stream', () => {
     }
     const presentation = await loadPresentation(server.url);
     expect(presentation.notes.join()).toContain('SAMPLE-AES');
-    expect(complaints(judge(presentation, 'standard'))).toEqual([]);
+    expect(violations(judge(presentation, 'standard'))).toEqual([]);
   });
 
   test('whose clock starts over after 33 bits keeps every rule', async () => {
@@ -201,7 +201,7 @@ describe('a good stream', () => {
     for (const segment of copy.tracks.flatMap(({ segments }) => segments))
       shift(segment, 2 ** 33 - 1_700_000);
     server.files = publish(copy);
-    expect(complaints(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
+    expect(violations(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
   });
 
   test('whose bytes are altered anywhere is judged, never a crash', async () => {
@@ -218,7 +218,7 @@ describe('a good stream', () => {
       server.files = publish(copy);
       // Not the lines that make a playlist one.
       for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
-      const report = judge(await loadPresentation(server.url, { patienceSeconds: 5 }), 'framelane');
+      const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);
     }
   });

@@ -10,11 +10,11 @@ input.addEventListener('change', async () => {
   const controller = new AbortController();
   cancel.onclick = () => controller.abort();
   try {
-    // Your server asks for the ticket, since keys do not belong in web pages. The file goes straight to the engine.
+    // Your server gets the ticket, because API keys do not belong in web pages. The file goes directly to the engine.
     const body = JSON.stringify({ filename: file.name, size: file.size });
-    const answer = await fetch('/tickets', { method: 'POST', body });
-    const ticket = await answer.json();
-    if (!answer.ok) throw ticket;
+    const response = await fetch('/tickets', { method: 'POST', body });
+    const ticket = await response.json();
+    if (!response.ok) throw ticket;
 
     const { videoId } = await upload(file, ticket, {
       signal: controller.signal,
@@ -24,6 +24,6 @@ input.addEventListener('change', async () => {
     });
     output.textContent = `${videoId} has arrived`;
   } catch (error) {
-    output.textContent = `Nothing came of it: ${error instanceof DOMException ? error.name : error.code}`;
+    output.textContent = `Upload failed: ${error instanceof DOMException ? error.name : error.code}`;
   }
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { createClient, FramelaneError, unwrap } from '@framelane/client';
+import { createClient, FramelaneError } from '@framelane/client';
 
 const framelane = createClient({
   baseUrl: process.env.FRAMELANE_BASE_URL,
@@ -9,15 +9,15 @@ const framelane = createClient({
   workspaceId: process.env.FRAMELANE_WORKSPACE_ID,
 });
 
-/** Where the modules for browsers are installed. With a bundler they need not be served. */
+/** URL of the installed browser modules. With a bundler you need not serve them. */
 const MODULES = import.meta.resolve('@framelane/client/browser');
 
 const server = createServer(async (req, res) => {
   try {
     if (req.method === 'POST' && req.url === '/tickets') {
-      // In earnest, look first who is asking.
+      // In production, authenticate the user first.
       const { filename, size } = await json(req);
-      const ticket = await unwrap(framelane.POST('/videos/upload-ticket', { body: { filename, size } }));
+      const ticket = await framelane.uploadTickets.create({ filename, size });
       res.writeHead(201, { 'Content-Type': 'application/json' }).end(JSON.stringify(ticket));
     } else {
       await sendFile(req.url, res);

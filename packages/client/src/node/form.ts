@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** What stands around a file that is the only part of a form. */
+/** The bytes around the only file of a form. */
 export type Form = { contentType: string; head: Buffer; tail: Buffer };
 
 /** A multipart/form-data body (RFC 7578), the name escaped as browsers do it (HTML §4.10.21.8). */

@@ -7,7 +7,7 @@ import type { ReadableStream } from 'node:stream/web';
 /** The path of a file; a Blob or File; or a stream of bytes, e.g. a Readable or the body of a Response. */
 export type UploadSource = string | Blob | AsyncIterable<Uint8Array>;
 
-/** What is read and sent at a time. */
+/** Bytes to read and send at a time. */
 export const PIECE_BYTES = 256 * 1024;
 
 /** Its name without directories, if it has one. */
@@ -16,16 +16,16 @@ export function nameOf(source: UploadSource): string | undefined {
   return source instanceof File ? source.name : undefined;
 }
 
-/** Bytes in it; null when only its end will tell. Rejects if there is no such file. */
+/** Its size in bytes; null for a stream. Rejects if the file does not exist. */
 export async function sizeOf(source: UploadSource): Promise<number | null> {
   if (typeof source === 'string') return (await stat(source)).size;
   return source instanceof Blob ? source.size : null;
 }
 
-/** Its bytes, but no more than `size` of a file that grows meanwhile. */
+/** Its bytes, up to `size` if the file grows during the upload. */
 export function bytesOf(source: UploadSource, size: number | null): Readable {
   const bytes = open(source, size);
-  // Whoever reads it is told of its failure, also of one before he reads; nobody else has to be.
+  // The reader gets the error, also if it happens before reading starts.
   bytes.on('error', () => {});
   return bytes;
 }

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown;
 
-/** A server on loopback that answers as a test says. */
+/** A server on loopback with the handler of a test. */
 export class TestServer {
   readonly url: string;
   readonly #server: Server;
 
-  /** `onExpect` takes requests with `Expect: 100-continue`; left out, they get the go-ahead. */
+  /** `onExpect` handles requests with `Expect: 100-continue`. By default they get `100 Continue`. */
   static async start(onRequest: Handler, onExpect?: Handler): Promise<TestServer> {
     const server = createServer(onRequest);
     if (onExpect) server.on('checkContinue', onExpect);
@@ -30,7 +30,7 @@ export class TestServer {
   }
 }
 
-export function answerJson(
+export function respondJson(
   res: ServerResponse,
   status: number,
   body: object,

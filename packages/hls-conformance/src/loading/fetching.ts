@@ -1,7 +1,7 @@
 import type { Answer, ResourceKind } from '../presentation.ts';
 import { decodedBody, type HttpClient, type OpenAnswer } from './http-client.ts';
 
-/** A resource that is small enough to be kept, and what was answered. Null when it could not be had. */
+/** A small resource in memory, and the response. The body is null if it could not be fetched. */
 export type Fetched = { answer: Answer; body: Buffer | null };
 
 /** The answer to the question for a whole resource, before its body is read. */

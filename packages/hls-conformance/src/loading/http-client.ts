@@ -3,7 +3,7 @@ import https from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** An answer whose body is still to be read. */
+/** A response whose body is not yet read. */
 export type OpenAnswer = {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -16,18 +16,18 @@ export type HttpClientOptions = {
   /** Sent to the origin of the presentation, and to no other. */
   headers?: Readonly<Record<string, string>>;
   origin: string;
-  /** Milliseconds a server may be silent for. */
-  patienceMs: number;
+  /** Milliseconds until a server that sends nothing has timed out. */
+  timeoutMs: number;
 };
 
-/** As many as browsers follow. */
+/** Browsers follow as many. */
 const MAX_REDIRECTS = 20;
 /** A page of another origin, as players in browsers are. */
 export const PLAYER_ORIGIN = 'https://player.example';
 
 /**
- * Asks servers as a player in a page does, and shows what they really answer: bodies as they are sent, redirects
- * written down. Not with fetch, which decodes bodies and adds headers of its own to conditional requests.
+ * Sends requests as a player in a web page does, and returns the raw responses: bodies as sent, and the list of redirects.
+ * It does not use fetch, which decodes bodies and adds headers to conditional requests.
  */
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -40,7 +40,7 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** Rejects when there is no answer. */
+  /** Rejects without a response. */
   async ask(
     url: string,
     method = 'GET',
@@ -56,7 +56,7 @@ export class HttpClient {
       answer.resume();
       address = new URL(location, address).href;
       redirects.push(address);
-      if (redirects.length > MAX_REDIRECTS) throw new Error('it is redirected again and again');
+      if (redirects.length > MAX_REDIRECTS) throw new Error('too many redirects');
     }
   }
 
@@ -92,9 +92,9 @@ export class HttpClient {
         ...headers,
       },
     });
-    const { patienceMs } = this.#options;
-    request.setTimeout(patienceMs, () => {
-      request.destroy(new Error(`the server was silent for ${patienceMs / 1000} s`));
+    const { timeoutMs } = this.#options;
+    request.setTimeout(timeoutMs, () => {
+      request.destroy(new Error(`the server was silent for ${timeoutMs / 1000} s`));
     });
     return new Promise((resolve, reject) => {
       request.once('response', resolve);

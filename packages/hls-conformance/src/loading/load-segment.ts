@@ -6,7 +6,7 @@ import { answerOf, noAnswer } from './fetching.ts';
 import { decodedBody, type HttpClient } from './http-client.ts';
 
 /** The key a segment is encrypted with, or why there is none that can be used; null for a segment in clear. */
-export type SegmentKey = { bytes: Buffer } | { complaint: string } | null;
+export type SegmentKey = { bytes: Buffer } | { violation: string } | null;
 
 const SYNC_BYTE = 0x47;
 
@@ -50,13 +50,13 @@ export function notLoaded(listed: ListedSegment): LoadedSegment {
 class SegmentTaking {
   readonly #reader = new SegmentReader();
   readonly #decipher: Decipheriv | null = null;
-  #complaint: string | null = null;
+  #violation: string | null = null;
   #delivered = Buffer.alloc(0);
   #anyClear = false;
 
   constructor({ key: tag, sequence }: ListedSegment, key: SegmentKey) {
     if (key === null) return;
-    if ('complaint' in key) this.#complaint = key.complaint;
+    if ('violation' in key) this.#violation = key.violation;
     else this.#decipher = createDecipheriv('aes-128-cbc', key.bytes, tag?.vector ?? sequenceVector(sequence));
   }
 
@@ -68,14 +68,14 @@ class SegmentTaking {
 
   end(): { decryption: Decryption; content: SegmentContent | null } {
     if (this.#decipher) this.#finish(this.#decipher);
-    if (this.#complaint !== null) {
-      return { decryption: { state: 'failed', complaint: this.#complaint }, content: null };
+    if (this.#violation !== null) {
+      return { decryption: { state: 'failed', violation: this.#violation }, content: null };
     }
     const content = this.#reader.end();
     if (this.#decipher === null) return { decryption: { state: 'not encrypted' }, content };
     if (!content.beginsDamaged) return { decryption: { state: 'decrypted' }, content };
-    const complaint = 'decrypts to a first packet whose checksum is wrong: the vector is wrong';
-    return { decryption: { state: 'failed', complaint }, content: null };
+    const violation = 'decrypts to a first packet whose checksum is wrong: the vector is wrong';
+    return { decryption: { state: 'failed', violation }, content: null };
   }
 
   #finish(decipher: Decipheriv): void {
@@ -83,16 +83,16 @@ class SegmentTaking {
       this.#read(decipher.final());
     } catch {
       // Node tells a length that is no multiple of 16 and wrong padding apart only in words of OpenSSL.
-      this.#complaint ??= this.#isClear()
+      this.#violation ??= this.#isClear()
         ? 'is not encrypted'
         : 'does not end in PKCS#7 padding: it is cut off, or key or vector are wrong';
     }
   }
 
   #read(clear: Buffer): void {
-    if (clear.length === 0 || this.#complaint !== null) return;
+    if (clear.length === 0 || this.#violation !== null) return;
     if (this.#decipher && !this.#anyClear && clear[0] !== SYNC_BYTE) {
-      this.#complaint = this.#isClear()
+      this.#violation = this.#isClear()
         ? 'is not encrypted'
         : 'decrypts to no transport stream: key or vector are wrong';
     }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { readAttributeList } from './attribute-list.ts';
 
 test('values keep their commas, equals signs and apostrophes', () => {
-  const { attributes, complaints } = readAttributeList(
+  const { attributes, violations } = readAttributeList(
     `NAME="Director's cut, a=b",CODECS="avc1.64001f,mp4a.40.2",X-OWN=4`,
   );
   expect([...attributes].map(([name, { text }]) => [name, text])).toEqual([
@@ -10,7 +10,7 @@ test('values keep their commas, equals signs and apostrophes', () => {
     ['CODECS', 'avc1.64001f,mp4a.40.2'],
     ['X-OWN', '4'],
   ]);
-  expect(complaints).toEqual([]);
+  expect(violations).toEqual([]);
 });
 
 test.each([
@@ -26,6 +26,6 @@ test.each([
   ['name=1', 'cannot be read'],
   ['NAME="open', 'cannot be read'],
   ['BANDWIDTH', 'cannot be read'],
-])('%s: %s', (list, complaint) => {
-  expect(readAttributeList(list).complaints.join()).toContain(complaint);
+])('%s: %s', (list, violation) => {
+  expect(readAttributeList(list).violations.join()).toContain(violation);
 });

@@ -10,7 +10,7 @@ export type AttributeValue = {
 export type AttributeList = {
   attributes: ReadonlyMap<string, AttributeValue>;
   /** Where the list does not keep to the grammar; empty when it does. */
-  complaints: string[];
+  violations: string[];
 };
 
 const PAIR = /([A-Z0-9-]+)=(?:"([^"\r\n]*)"|([^",\s]+))/y;
@@ -60,37 +60,37 @@ const KIND_OF: Readonly<Record<string, ValueKind>> = {
 /** Reads what can be read of an attribute list, and says where it breaks the grammar of RFC 8216 §4.2. */
 export function readAttributeList(list: string): AttributeList {
   const attributes = new Map<string, AttributeValue>();
-  const complaints: string[] = [];
+  const violations: string[] = [];
   let at = 0;
   while (at < list.length) {
     PAIR.lastIndex = at;
     const pair = PAIR.exec(list);
     if (pair === null) {
       const blanks = /^\s+/.exec(list.slice(at))?.[0].length ?? 0;
-      if (blanks === 0) return { attributes, complaints: [...complaints, unreadable(list.slice(at))] };
-      complaints.push(`has blanks before "${list.slice(at + blanks, at + blanks + 20)}"`);
+      if (blanks === 0) return { attributes, violations: [...violations, unreadable(list.slice(at))] };
+      violations.push(`has blanks before "${list.slice(at + blanks, at + blanks + 20)}"`);
       at += blanks;
       continue;
     }
     const [whole, name = '', quoted, plain = ''] = pair;
     const value = { text: quoted ?? plain, quoted: quoted !== undefined };
-    if (attributes.has(name)) complaints.push(`has ${name} twice`);
+    if (attributes.has(name)) violations.push(`has ${name} twice`);
     else attributes.set(name, value);
-    complaints.push(...complaintsAbout(name, value));
+    violations.push(...violationsOf(name, value));
     at += whole.length;
     if (at === list.length) break;
-    if (list[at] !== ',') return { attributes, complaints: [...complaints, unreadable(list.slice(at))] };
+    if (list[at] !== ',') return { attributes, violations: [...violations, unreadable(list.slice(at))] };
     at += 1;
-    if (at === list.length) complaints.push('ends with a comma');
+    if (at === list.length) violations.push('ends with a comma');
   }
-  return { attributes, complaints };
+  return { attributes, violations };
 }
 
 function unreadable(rest: string): string {
   return `cannot be read as NAME=value from "${rest.slice(0, 40)}" on`;
 }
 
-function complaintsAbout(name: string, { text, quoted }: AttributeValue): string[] {
+function violationsOf(name: string, { text, quoted }: AttributeValue): string[] {
   // NONE stands for itself, the name of a group in quotation marks.
   if (name === 'CLOSED-CAPTIONS' && !quoted && text !== 'NONE')
     return ['has CLOSED-CAPTIONS without quotation marks'];

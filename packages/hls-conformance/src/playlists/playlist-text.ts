@@ -5,31 +5,31 @@ export type Tag = { line: number; name: string; value: string | null };
 export type Address = { line: number; uri: string };
 
 /** The text of a playlist, and what is wrong with its bytes. */
-export type PlaylistText = { text: string; complaints: string[] };
+export type PlaylistText = { text: string; violations: string[] };
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Decodes a playlist, which is UTF-8 without a byte order mark and control characters (RFC 8216 §4.1). */
 export function decodePlaylist(bytes: Uint8Array): PlaylistText {
-  const complaints: string[] = [];
+  const violations: string[] = [];
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    complaints.push('is not UTF-8');
+    violations.push('is not UTF-8');
     text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   }
   if (text.startsWith(BYTE_ORDER_MARK)) {
-    complaints.push('begins with a byte order mark');
+    violations.push('begins with a byte order mark');
     text = text.slice(1);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   const control = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]/.exec(text);
   if (control)
-    complaints.push(
+    violations.push(
       `has the control character ${control[0].charCodeAt(0)} in line ${lineAt(text, control.index)}`,
     );
-  return { text, complaints };
+  return { text, violations };
 }
 
 /** The lines of a playlist, numbered from 1. */

@@ -56,10 +56,12 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     id: 'alignment.audio-segments',
     level: 'should',
     source: 'Apple 8.22',
-    sentence: 'Sound is cut where the picture is, to two frames of the sound: it begins with a delay.',
+    sentence:
+      'Audio segments are cut at the times of the video segments, to two audio frames: audio begins with a delay.',
     check: withTimes(({ video: [first], audio }) => {
       const apart = audio.filter(({ rendition }) => rendition !== first?.rendition);
-      if (!first || apart.length === 0) return notApplicable('there are not both picture and sound, apart');
+      if (!first || apart.length === 0)
+        return notApplicable('there are no separate video and audio renditions');
       return judged(apart.flatMap((sound) => cutFindings(sound, first, 2 * sound.timeline.frame)));
     }),
   },
@@ -67,9 +69,9 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     id: 'alignment.audio-start',
     level: 'must',
     source: 'Apple 8.7',
-    sentence: "Sound begins with the picture: at most a frame later, and no earlier than an encoder's delay.",
+    sentence: "Audio begins with the video: at most a frame later, and no earlier than an encoder's delay.",
     check: withTimes(({ video: [first], audio }) => {
-      if (!first || audio.length === 0) return notApplicable('there are not both picture and sound');
+      if (!first || audio.length === 0) return notApplicable('the stream does not have both video and audio');
       return judged(
         audio.flatMap((sound) => {
           const difference = startOf(sound) - startOf(first);
@@ -77,7 +79,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
           const longest = Math.max(first.timeline.frame, sound.timeline.frame);
           if (difference >= -delay - MILLISECOND && difference <= longest + ROUNDING) return [];
           return [
-            { place: sound.rendition.name, message: `sound begins ${inMs(difference)} after the picture` },
+            { place: sound.rendition.name, message: `audio begins ${inMs(difference)} after the video` },
           ];
         }),
       );

@@ -19,7 +19,7 @@ export const BANDWIDTH_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 1.27, 9.13',
     sentence:
-      'BANDWIDTH is the measured peak of picture and sound together: never below it, at most 10 % above.',
+      'BANDWIDTH is the measured peak of video and audio together: never below it, at most 10 % above.',
     check: everyMeasuredVariant((variant, { peakAtLeast, peakAtMost }, place) => {
       const stated = numberOf(variant, 'BANDWIDTH');
       const measured = `measured ${kilobits(peakAtLeast)}, stated ${kilobits(stated)}`;
@@ -37,7 +37,7 @@ export const BANDWIDTH_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 1.26, 9.14',
     sentence:
-      'AVERAGE-BANDWIDTH is given, and within 10 % of the measured average of picture and sound together.',
+      'AVERAGE-BANDWIDTH is given, and within 10 % of the measured average of video and audio together.',
     check: everyMeasuredVariant((variant, { average }, place) => {
       const stated = numberOf(variant, 'AVERAGE-BANDWIDTH');
       if (Number.isNaN(stated)) return [{ place, message: 'has no AVERAGE-BANDWIDTH' }];

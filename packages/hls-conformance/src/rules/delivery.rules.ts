@@ -20,17 +20,17 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.reachable',
     level: 'must',
     source: 'RFC 8216 §6.2.1',
-    sentence: 'Every address in a playlist is answered with 200 and everything that belongs to it.',
+    sentence: 'Every URL in a playlist returns 200 and a complete body.',
     check: everyAnswer(['whole'], ({ status, error }) => {
       if (status === 200) return [];
-      return [error === null ? `answered ${status}` : `there was no whole answer: ${error}`];
+      return [error === null ? `responded with ${status}` : `no complete response: ${error}`];
     }),
   },
   {
     id: 'delivery.no-redirects',
     level: 'must',
     source: 'Apple 8.18',
-    sentence: 'No address is redirected.',
+    sentence: 'No URL redirects.',
     check: everyAnswer(['whole'], ({ redirects }, presentation) =>
       redirects.length === 0
         ? []
@@ -53,7 +53,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.compressed-playlists',
     level: 'must',
     source: 'Apple 10.1',
-    sentence: `Playlists of at least ${WORTH_COMPRESSING} bytes are sent with gzip to those who take it.`,
+    sentence: `Playlists of at least ${WORTH_COMPRESSING} bytes are sent with gzip to clients that accept it.`,
     check: (presentation) => {
       const { renditions, master } = presentation;
       const files = [...(master ? [master.file] : []), ...renditions.flatMap(({ file }) => file ?? [])];
@@ -71,7 +71,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.plain-segments',
     level: 'own',
     source: 'RFC 9110 §8.4',
-    sentence: 'Segments and keys, which do not shrink, are sent as they are.',
+    sentence: 'Segments and keys are sent without compression, because encrypted data does not compress.',
     check: everyAnswer(['whole'], ({ kind, headers }) => {
       const encoding = headers['content-encoding'];
       return (kind === 'segment' || kind === 'key') && encoding !== undefined
@@ -83,7 +83,8 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.caching',
     level: 'own',
     source: 'RFC 9111 §5.2',
-    sentence: 'Segments may be kept for a year, playlists for a minute at most, keys not at all.',
+    sentence:
+      'Caches can store segments for a year and playlists for at most a minute. They must not store keys.',
     check: everyAnswer(['whole'], ({ kind, status, headers }) => {
       const caching = headers['cache-control'] ?? 'missing';
       return status !== 200 || isRightCaching(kind, caching)
@@ -95,7 +96,8 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.cross-origin',
     level: 'own',
     source: 'Fetch standard §3.3',
-    sentence: 'Pages of any origin may read every answer, whatever its status, and are told so beforehand.',
+    sentence:
+      'Pages of any origin can read every response, whatever its status. Preflight responses allow it.',
     check: everyAnswer(
       [
         ...(['whole', 'head', 'unchanged', 'first bytes', 'last bytes'] as const),
@@ -107,7 +109,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
         if (origin !== '*' && origin !== PLAYER_ORIGIN) {
           return [`${question}: ${status} without Access-Control-Allow-Origin`];
         }
-        return question === 'preflight' && status >= 300 ? [`preflight: answered ${status}`] : [];
+        return question === 'preflight' && status >= 300 ? [`preflight: responded with ${status}`] : [];
       },
     ),
   },
@@ -115,13 +117,13 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.ranges',
     level: 'own',
     source: 'RFC 9110 §14',
-    sentence: 'Parts of segments are sent as asked for, and 416 where there are none.',
+    sentence: 'Range requests for segments return the requested bytes, or 416 beyond the end.',
     check: everyAnswer(
       ['first bytes', 'last bytes', 'bytes beyond the end'],
       ({ question, status, matches }) => {
         if (question === 'bytes beyond the end')
-          return status === 416 ? [] : [`${question}: answered ${status}`];
-        if (status !== 206) return [`${question}: answered ${status}`];
+          return status === 416 ? [] : [`${question}: responded with ${status}`];
+        if (status !== 206) return [`${question}: responded with ${status}`];
         return matches ? [] : [`${question}: the part or its Content-Range is wrong`];
       },
     ),
@@ -130,10 +132,10 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.head',
     level: 'own',
     source: 'RFC 9110 §9.3.2',
-    sentence: 'HEAD is answered as GET is, without the body.',
+    sentence: 'HEAD returns what GET returns, without the body.',
     check: everyAnswer(['head'], ({ status, bytes, headers, url, kind }, { answers }) => {
       const whole = answers.find((answer) => answer.url === url && answer.question === 'whole');
-      if (status !== 200) return [`answered ${status}`];
+      if (status !== 200) return [`responded with ${status}`];
       if (bytes > 0) return [`has a body of ${bytes} bytes`];
       const names = ['content-type', ...(kind === 'segment' ? ['content-length'] : [])];
       return names
@@ -147,7 +149,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
     id: 'delivery.not-modified',
     level: 'own',
     source: 'RFC 9110 §13.1, §15.4.5',
-    sentence: 'Playlists and segments have a validator, and are not sent again to those who have them.',
+    sentence: 'Playlists and segments have a validator. Conditional requests return 304.',
     check: (presentation) => {
       const asked = presentation.answers.filter(({ question }) => question === 'head');
       const subjects = asked.filter(({ kind }) => kind !== 'key');
@@ -156,7 +158,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
         const place = shortAddress(url, presentation.url);
         if (answer === undefined) return [{ place, message: 'has neither ETag nor Last-Modified' }];
         if (answer.status === 304 && answer.bytes === 0) return [];
-        return [{ place, message: `answered ${answer.status} with ${answer.bytes} bytes` }];
+        return [{ place, message: `responded with ${answer.status} and ${answer.bytes} bytes` }];
       });
     },
   },
@@ -164,12 +166,12 @@ export const DELIVERY_RULES: readonly Rule[] = [
 
 function everyAnswer(
   questions: readonly Question[],
-  complaints: (answer: Answer, presentation: Presentation) => string[],
+  violations: (answer: Answer, presentation: Presentation) => string[],
 ): Rule['check'] {
   return (presentation) => {
     const asked = presentation.answers.filter(({ question }) => questions.includes(question));
     return judgeEach(asked, NOT_ASKED, (answer): Finding[] =>
-      complaints(answer, presentation).map((message) => ({
+      violations(answer, presentation).map((message) => ({
         place: shortAddress(answer.url, presentation.url),
         message,
       })),

@@ -28,7 +28,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     id: 'encryption.key',
     level: 'must',
     source: 'RFC 8216 §4.3.2.4, §5.1',
-    sentence: 'The answer to a request for a key is exactly its 16 bytes.',
+    sentence: 'The response to a request for a key is exactly its 16 bytes.',
     check: ({ keys, url }) =>
       judgeEach(keys, NOT_ENCRYPTED, (key) =>
         key.bytes === KEY_BYTES
@@ -41,7 +41,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.2.4, §5.2',
     sentence:
-      'A segment is encrypted as a whole: AES-128-CBC with PKCS#7 padding, the vector being IV or else its media sequence number.',
+      'A segment is encrypted as a whole: AES-128-CBC with PKCS#7 padding. The vector is IV or the media sequence number.',
     check: ({ renditions, keys }) => {
       const encrypted = encryptedSegments(renditions);
       // Without a key that can be used there is nothing to tell of the segments.
@@ -51,7 +51,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
       const reason = encrypted.length > 0 ? 'there is no usable key' : NOT_ENCRYPTED;
       return judgeEach(usable, reason, ({ rendition, segment: { decryption, ...segment } }) =>
         decryption.state === 'failed'
-          ? [{ place: segmentPlace(rendition.name, segment), message: decryption.complaint }]
+          ? [{ place: segmentPlace(rendition.name, segment), message: decryption.violation }]
           : [],
       );
     },
@@ -60,7 +60,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     id: 'encryption.vectors',
     level: 'must',
     source: 'NIST SP 800-38A §6.2; RFC 8216 §5.2',
-    sentence: 'No IV stands for two segments under one key.',
+    sentence: 'No IV is used for two segments with the same key.',
     check: ({ renditions }) => {
       const encrypted = encryptedSegments(renditions);
       if (encrypted.length === 0) return notApplicable(NOT_ENCRYPTED);
@@ -75,7 +75,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     id: 'encryption.one-key',
     level: 'own',
     source: 'RFC 8216 §4.3.2.4',
-    sentence: 'One key is for the whole video.',
+    sentence: 'The whole video has one key.',
     check: ({ keys, url }) => {
       if (keys.length === 0) return notApplicable(NOT_ENCRYPTED);
       const places = keys.slice(1).map((key) => shortAddress(key.url, url));

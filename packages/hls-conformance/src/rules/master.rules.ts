@@ -51,7 +51,7 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.resolution',
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 9.2',
-    sentence: 'RESOLUTION is the size of the picture in the parameter sets, without what is cropped.',
+    sentence: 'RESOLUTION is the frame size in the parameter sets, after cropping.',
     check: everyReadOffer(({ variant, rendition, place }) => {
       const parameters = parametersOf(rendition);
       if (parameters === null) return [];
@@ -59,21 +59,21 @@ export const MASTER_RULES: readonly Rule[] = [
       const size = `${parameters.width}x${parameters.height}`;
       return stated === size
         ? []
-        : [{ place, message: `RESOLUTION is ${stated ?? 'missing'}, the picture has ${size}` }];
+        : [{ place, message: `RESOLUTION is ${stated ?? 'missing'}, the frame size is ${size}` }];
     }),
   },
   {
     id: 'master.frame-rate',
     level: 'must',
     source: 'RFC 8216 §4.3.4.2; Apple 9.15',
-    sentence: 'FRAME-RATE is the highest frame rate of the pictures, with three decimals.',
+    sentence: 'FRAME-RATE is the highest frame rate of the video, with three decimals.',
     check: everyReadOffer(frameRateFindings),
   },
   {
     id: 'master.closed-captions',
     level: 'own',
     source: 'RFC 8216 §4.3.4.2',
-    sentence: 'All variants say CLOSED-CAPTIONS=NONE, so that players offer none.',
+    sentence: 'All variants have CLOSED-CAPTIONS=NONE, so that players offer no captions.',
     check: everyVariant(({ attributes }, place) => {
       const stated = attributes.get('CLOSED-CAPTIONS')?.text;
       return stated === 'NONE' ? [] : [{ place, message: `CLOSED-CAPTIONS is ${stated ?? 'missing'}` }];
@@ -84,7 +84,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 9.11, 9.12',
     sentence:
-      'EXT-X-INDEPENDENT-SEGMENTS stands in the master playlist, or else in every video playlist, where segments begin with IDR pictures.',
+      'EXT-X-INDEPENDENT-SEGMENTS is in the master playlist or in every video playlist, if segments begin with IDR frames.',
     check: independentSegments,
   },
   {
@@ -92,14 +92,14 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
     sentence:
-      'Groups that variants name exist; in a group names are different and at most one rendition is the default, which players may choose by themselves.',
+      'Groups that variants name exist. In a group, names differ and at most one rendition is the default, with AUTOSELECT.',
     check: groupFindings,
   },
   {
     id: 'master.language',
     level: 'must',
     source: 'Apple 8.10',
-    sentence: 'Every EXT-X-MEDIA of sound or text has a LANGUAGE.',
+    sentence: 'Every EXT-X-MEDIA for audio or text has a LANGUAGE.',
     check: everyAlternative(['AUDIO', 'SUBTITLES', 'CLOSED-CAPTIONS'], ({ attributes }, place) =>
       attributes.has('LANGUAGE')
         ? []
@@ -110,14 +110,14 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.channels',
     level: 'must',
     source: 'RFC 8216 §4.3.4.1',
-    sentence: 'CHANNELS of sound, where given, is what its ADTS headers say.',
+    sentence: 'CHANNELS of audio, if present, agrees with its ADTS headers.',
     check: everyAlternative(['AUDIO'], channelFindings),
   },
   {
     id: 'master.audio-attributes',
     level: 'own',
     source: 'RFC 8216 §4.3.4.1',
-    sentence: 'Sound is offered as the default, chosen by itself, with its CHANNELS.',
+    sentence: 'Audio renditions have DEFAULT, AUTOSELECT and CHANNELS.',
     check: everyAlternative(['AUDIO'], ({ attributes }, place) => {
       const wanted = {
         DEFAULT: 'YES',
@@ -160,7 +160,7 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.several-variants',
     level: 'must',
     source: 'Apple 9.9',
-    sentence: 'The picture is offered at several bit rates.',
+    sentence: 'The video has variants with several bit rates.',
     check: ({ master, url }) => {
       if (master === null) return notApplicable(NO_MASTER);
       const place = shortAddress(url, url);
@@ -292,7 +292,7 @@ function independentSegments(presentation: Presentation): Verdict {
   const beginWithIdr = ({ segments }: Rendition) =>
     segments.every(({ content }) => content?.video?.openingUnits.includes(5));
   if (videos.length === 0 || !videos.every(beginWithIdr))
-    return notApplicable('not all segments begin with IDR pictures');
+    return notApplicable('not all segments begin with IDR frames');
   if (master.independentSegments) return judged([]);
   return judged(
     videos

@@ -37,7 +37,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     id: 'media.same-target-duration',
     level: 'must',
     source: 'Apple 8.2',
-    sentence: 'All playlists of picture and sound have the same target duration.',
+    sentence: 'All video and audio playlists have the same target duration.',
     check: ({ renditions }) => {
       const known = renditions.filter(({ playlist }) => playlist.targetDuration !== null);
       const [first, ...others] = known;
@@ -72,7 +72,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     id: 'media.playlist-type',
     level: 'must',
     source: 'Apple 8.6',
-    sentence: 'Playlists of video on demand say EXT-X-PLAYLIST-TYPE:VOD.',
+    sentence: 'Playlists of video on demand have EXT-X-PLAYLIST-TYPE:VOD.',
     check: ({ renditions }) =>
       judgeEach(
         renditions.filter(({ playlist }) => playlist.ended && playlist.type !== 'EVENT'),
@@ -87,23 +87,23 @@ export const MEDIA_RULES: readonly Rule[] = [
     id: 'media.complete',
     level: 'own',
     source: 'RFC 8216 §4.3.3',
-    sentence: 'Playlists say VOD, begin with media sequence number 0 and end with EXT-X-ENDLIST.',
+    sentence: 'Playlists have the type VOD, begin with media sequence number 0 and end with EXT-X-ENDLIST.',
     check: everyRendition(({ name, file, playlist: { type, firstSequence, ended } }) => {
       const last = file?.lines.at(-1);
       const endsWithIt = last && isTag(last) && last.name === 'EXT-X-ENDLIST';
-      const complaints = [
+      const violations = [
         ...(type !== null && type !== 'VOD' ? [`says ${type}`] : []),
         ...(firstSequence === 0 ? [] : [`begins with number ${firstSequence}`]),
         ...(ended && endsWithIt ? [] : ['does not end with EXT-X-ENDLIST']),
       ];
-      return complaints.map((message) => ({ place: name, message }));
+      return violations.map((message) => ({ place: name, message }));
     }),
   },
   {
     id: 'media.no-discontinuity',
     level: 'own',
     source: 'RFC 8216 §4.3.2.3',
-    sentence: 'Nothing is discontinuous.',
+    sentence: 'There are no discontinuities.',
     check: everyRendition(({ name, file }) =>
       (file?.lines ?? [])
         .filter(isTag)
@@ -116,7 +116,7 @@ export const MEDIA_RULES: readonly Rule[] = [
     level: 'must',
     source: 'Apple 8.1',
     sentence:
-      'The EXTINF of any run of segments add up to what the timestamps say, to a frame of the picture.',
+      'The EXTINF of any run of segments add up to the duration by their timestamps, to one video frame.',
     check: durations,
   },
 ];

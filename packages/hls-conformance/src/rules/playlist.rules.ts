@@ -52,7 +52,7 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.1',
     sentence: 'Playlists are UTF-8 without a byte order mark and without control characters.',
-    check: everyPlaylist(({ complaints }, name) => complaints.map((message) => ({ place: name, message }))),
+    check: everyPlaylist(({ violations }, name) => violations.map((message) => ({ place: name, message }))),
   },
   {
     id: 'playlist.first-line',
@@ -69,7 +69,8 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     id: 'playlist.attributes',
     level: 'must',
     source: 'RFC 8216 §4.2, §4.3',
-    sentence: 'Attribute lists keep to the grammar, name nothing twice, and have what their tag requires.',
+    sentence:
+      'Attribute lists follow the grammar, have no duplicate names, and have the attributes that their tag requires.',
     check: everyPlaylist(({ lines }, name) =>
       lines.filter(isTag).flatMap((tag) => attributeFindings(tag, name)),
     ),
@@ -78,7 +79,7 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     id: 'playlist.tags-once',
     level: 'must',
     source: 'RFC 8216 §4.3.1.2, §4.3.3, §4.3.5',
-    sentence: 'No tag stands twice that may stand once.',
+    sentence: 'No tag that is allowed once appears twice.',
     check: everyPlaylist(({ lines }, name) => repeatedTags(lines.filter(isTag), name)),
   },
   {
@@ -86,14 +87,14 @@ export const PLAYLIST_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3',
     sentence:
-      'Values of tags can be read, every address has the tag that belongs to it and leads somewhere, and tags of master and media playlists do not mix.',
+      'Tag values are valid, every URI is valid and has its tag, and no playlist has tags of both master and media playlists.',
     check: everyPlaylist(structureFindings),
   },
   {
     id: 'playlist.version',
     level: 'must',
     source: 'RFC 8216 §7',
-    sentence: 'EXT-X-VERSION is no less than the features in use need.',
+    sentence: 'EXT-X-VERSION is at least what the features in use require.',
     check: everyPlaylist(versionFindings),
   },
 ];
@@ -109,13 +110,13 @@ function playlistsOf({ master, renditions }: Presentation): PlaylistFile[] {
 
 function attributeFindings(tag: Tag, playlist: string): Finding[] {
   if (!WITH_ATTRIBUTES.test(tag.name)) return [];
-  const { attributes, complaints } = readAttributeList(tag.value ?? '');
+  const { attributes, violations } = readAttributeList(tag.value ?? '');
   const required = REQUIRED[tag.name] ?? [];
   const needsUri = tag.name === 'EXT-X-KEY' && attributes.get('METHOD')?.text !== 'NONE';
   const missing = [...required, ...(needsUri ? ['URI'] : [])].filter((name) => !attributes.has(name));
-  return [...complaints, ...missing.map((name) => `has no ${name}`)].map((complaint) => ({
+  return [...violations, ...missing.map((name) => `has no ${name}`)].map((violation) => ({
     place: linePlace(playlist, tag),
-    message: `${tag.name} ${complaint}`,
+    message: `${tag.name} ${violation}`,
   }));
 }
 

@@ -17,7 +17,7 @@ const KEY_FRAME_SECONDS = 2;
 /** Pictures may be a millisecond off, which is how exactly many containers count. */
 const STEP_TICKS = TICKS / 1000;
 const NOTHING_READ = 'no transport stream could be read';
-const NO_VIDEO = 'there is no H.264 picture';
+const NO_VIDEO = 'there is no H.264 video';
 
 /** Rules for each segment and its neighbours. */
 export const SEGMENT_RULES: readonly Rule[] = [
@@ -25,14 +25,14 @@ export const SEGMENT_RULES: readonly Rule[] = [
     id: 'segments.readable',
     level: 'must',
     source: 'RFC 8216 §3.2; ISO/IEC 13818-1 §2.4.3',
-    sentence: 'Segments are whole packets of a transport stream, whose streams can be read.',
+    sentence: 'Segments consist of whole transport stream packets, and their streams can be parsed.',
     check: everyContent(({ damage }) => (damage === null ? [] : [damage])),
   },
   {
     id: 'segments.tables',
     level: 'must',
     source: 'RFC 8216 §3.2',
-    sentence: 'Every segment has an intact PAT and PMT before its pictures and sound.',
+    sentence: 'Every segment has an intact PAT and PMT before its video and audio.',
     check: everyContent(({ hasPat, hasPmt, damagedTables, damage }) => {
       if (damagedTables.length > 0) return [`the checksum of table ${damagedTables.join()} is wrong`];
       if (damage !== null) return [];
@@ -44,7 +44,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     id: 'segments.continuity',
     level: 'must',
     source: 'Apple 7.2; ISO/IEC 13818-1 §2.4.3.3',
-    sentence: 'Continuity counters go on without a break, from segment to segment too.',
+    sentence: 'Continuity counters have no gaps, also between segments.',
     check: ({ renditions }) =>
       judgeEach(readRenditions(renditions), NOTHING_READ, (rendition) => [
         ...readSegments(rendition).flatMap((segment) => innerBreaks(rendition, segment)),
@@ -55,7 +55,7 @@ export const SEGMENT_RULES: readonly Rule[] = [
     id: 'segments.timestamps',
     level: 'must',
     source: 'Apple 7.1, 7.2',
-    sentence: 'Timestamps go on without a gap or an overlap, from segment to segment too.',
+    sentence: 'Timestamps have no gaps and no overlaps, also between segments.',
     check: ({ renditions }) =>
       judgeEach(readRenditions(renditions), NOTHING_READ, (rendition) => [
         ...readSegments(rendition).flatMap((segment) => innerJumps(rendition, segment)),
@@ -66,14 +66,14 @@ export const SEGMENT_RULES: readonly Rule[] = [
     id: 'segments.idr',
     level: 'must',
     source: 'Apple 7.4; RFC 8216 §4.3.5.1',
-    sentence: 'Every video segment begins with SPS, PPS and an IDR picture, which is the first to be shown.',
+    sentence: 'Every video segment begins with SPS, PPS and an IDR frame, which is displayed first.',
     check: everyVideo(openingComplaints),
   },
   {
     id: 'segments.key-frames',
     level: 'should',
     source: 'Apple 1.13',
-    sentence: 'There is an IDR picture every two seconds.',
+    sentence: 'The video has an IDR frame every two seconds.',
     check: everyVideo((video, { segments }) => {
       const frame = videoFrame(segments) ?? 0;
       const times = [...video.idrTimes, video.latest + frame];
@@ -81,25 +81,25 @@ export const SEGMENT_RULES: readonly Rule[] = [
       const longest = Math.max(0, ...gaps);
       return longest <= KEY_FRAME_SECONDS + frame / TICKS + 0.001
         ? []
-        : [`${longest.toFixed(3)} s pass without an IDR picture`];
+        : [`${longest.toFixed(3)} s without an IDR frame`];
     }),
   },
   {
     id: 'segments.constant-frame-rate',
     level: 'own',
     source: 'Apple 1.18',
-    sentence: 'Picture follows picture at a constant rate, to a millisecond.',
+    sentence: 'The frame rate is constant, to a millisecond.',
     check: everyVideo(({ shortestStep, longestStep }, { segments }) => {
       const frame = videoFrame(segments);
       if (frame === null || shortestStep === null || longestStep === null) return [];
       if (frame - shortestStep <= STEP_TICKS && longestStep - frame <= STEP_TICKS) return [];
-      return [`pictures are ${inMs(shortestStep)} to ${inMs(longestStep)} apart, on average ${inMs(frame)}`];
+      return [`frames are ${inMs(shortestStep)} to ${inMs(longestStep)} apart, on average ${inMs(frame)}`];
     }),
   },
 ];
 
 /** Judges the contents of all segments that are transport streams. */
-function everyContent(complaints: (content: SegmentContent) => string[]): Rule['check'] {
+function everyContent(violations: (content: SegmentContent) => string[]): Rule['check'] {
   return ({ renditions }) => {
     const all = renditions.flatMap((rendition) =>
       rendition.segments.map((segment) => ({ rendition, segment })),
@@ -107,7 +107,7 @@ function everyContent(complaints: (content: SegmentContent) => string[]): Rule['
     const read = all.filter(({ segment }) => segment.content !== null);
     return judgeEach(read, NOTHING_READ, ({ rendition, segment }) =>
       segment.content
-        ? complaints(segment.content).map((message) => ({
+        ? violations(segment.content).map((message) => ({
             place: segmentPlace(rendition.name, segment),
             message,
           }))
@@ -117,13 +117,13 @@ function everyContent(complaints: (content: SegmentContent) => string[]): Rule['
 }
 
 /** Judges the pictures of all segments of renditions that have any. */
-function everyVideo(complaints: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
+function everyVideo(violations: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
   return ({ renditions }: Presentation) =>
     judgeEach(renditions.filter(isVideo), NO_VIDEO, (rendition) =>
       rendition.segments.flatMap((segment) => {
         const video = isRead(segment) ? segment.content.video : null;
         if (video === null) return [];
-        return complaints(video, rendition).map((message) => ({
+        return violations(video, rendition).map((message) => ({
           place: segmentPlace(rendition.name, segment),
           message,
         }));
@@ -173,11 +173,11 @@ function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
 
 function innerJumps({ name }: Rendition, segment: ReadSegment): Finding[] {
   const { video, audio } = segment.content;
-  const complaints = [
+  const violations = [
     ...(video && video.dtsFalls > 0 ? [`decoding times do not rise (${video.dtsFalls} times)`] : []),
-    ...(audio && audio.jumps > 0 ? [`times of the sound jump (${audio.jumps} times)`] : []),
+    ...(audio && audio.jumps > 0 ? [`audio timestamps jump (${audio.jumps} times)`] : []),
   ];
-  return complaints.map((message) => ({ place: segmentPlace(name, segment), message }));
+  return violations.map((message) => ({ place: segmentPlace(name, segment), message }));
 }
 
 /** The time between two segments is that between pictures: no overlap, and no picture missing. */
@@ -194,7 +194,7 @@ function videoGap({ rendition, before, segment }: Neighbours): Finding[] {
   return [
     {
       place,
-      message: `begins ${inMs(step)} after the last picture before it, where a frame is ${inMs(frame)}`,
+      message: `begins ${inMs(step)} after the last frame before it; a frame lasts ${inMs(frame)}`,
     },
   ];
 }
@@ -206,7 +206,7 @@ function audioGap({ rendition, before, segment }: Neighbours): Finding[] {
   if (frame === null || end === undefined || start === undefined) return [];
   const gap = nearest(start, end) - end;
   if (Math.abs(gap) <= 0.5 * frame) return [];
-  const message = `its sound begins ${inMs(gap)} after the sound before it ends`;
+  const message = `its audio begins ${inMs(gap)} after the previous audio ends`;
   return [{ place: segmentPlace(rendition.name, segment), message }];
 }
 
@@ -216,11 +216,11 @@ function openingComplaints({ openingUnits, first, earliest }: VideoContent): str
     ...(openingUnits.includes(NAL.sps) ? [] : ['SPS']),
     ...(openingUnits.includes(NAL.pps) ? [] : ['PPS']),
   ];
-  const complaints = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first picture`] : [];
+  const violations = lacking.length > 0 ? [`has no ${lacking.join(' and ')} before its first frame`] : [];
   if (slice !== NAL.idrSlice)
-    complaints.push(`begins with a picture that is not IDR (NAL type ${slice ?? 'none'})`);
-  if (earliest < first) complaints.push(`shows a picture ${inMs(first - earliest)} before its first one`);
-  return complaints;
+    violations.push(`begins with a frame that is not IDR (NAL type ${slice ?? 'none'})`);
+  if (earliest < first) violations.push(`displays a frame ${inMs(first - earliest)} before its first one`);
+  return violations;
 }
 
 function inMs(ticks: number): string {

@@ -8,9 +8,9 @@ export const SERVICE_RULES: readonly Rule[] = [
     id: 'service.variants',
     level: 'own',
     source: 'Framelane API, variants',
-    sentence: 'The variants of the API are those of the master playlist.',
+    sentence: 'The API lists the variants of the master playlist.',
     check: (presentation, { variants }) => {
-      if (variants === undefined) return notApplicable('it is not known what the API says');
+      if (variants === undefined) return notApplicable('the variants of the API are unknown');
       if (presentation.master === null) return notApplicable('there is no master playlist');
       const offered = presentation.master.variants.map(folderOf);
       return judged(differences(new Set(offered), new Set(variants), 'the master playlist', 'the API'));
@@ -20,7 +20,7 @@ export const SERVICE_RULES: readonly Rule[] = [
     id: 'service.stored-segments',
     level: 'own',
     source: 'Framelane storage',
-    sentence: 'The segments that are listed are the segments that are stored.',
+    sentence: 'The playlists list exactly the stored segments.',
     check: (presentation, { storedSegments }) => {
       if (storedSegments === undefined) return notApplicable('it is not known what is stored');
       return judged(

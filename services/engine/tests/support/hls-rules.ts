@@ -2,7 +2,7 @@ import { createDecipheriv } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { complaints, judge } from '@framelane/hls-conformance/check';
+import { judge, violations } from '@framelane/hls-conformance';
 import { loadPresentation } from '@framelane/hls-conformance/load-presentation';
 import { isVideo, type LoadedSegment, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
@@ -32,8 +32,8 @@ export async function hlsComplaints(
     const others = ['delivery.', 'master.default-variant', 'master.peak-to-average'];
     if (bench.videoPassthrough.has(videoId)) others.push('segments.key-frames', 'media.six-seconds');
     return [
-      ...complaints(report, ['must', 'should', 'own']).filter(
-        (complaint) => !others.some((other) => complaint.startsWith(other)),
+      ...violations(report, ['must', 'should', 'own']).filter(
+        (violation) => !others.some((other) => violation.startsWith(other)),
       ),
       ...manifestErrors(presentation, manifest),
     ];

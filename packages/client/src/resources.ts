@@ -1,0 +1,129 @@
+import type { Client } from 'openapi-fetch';
+import type { Paths, ReadyVideo, Schemas, UploadTicket, UploadTicketRequest, Video } from './contract.ts';
+import { unwrap } from './framelane-error.ts';
+import { listAll } from './list.ts';
+import type { RetryOptions } from './retries.ts';
+import { type WaitOptions, waitUntilReady } from './wait-until-ready.ts';
+
+export type CallOptions = RetryOptions & {
+  /** Aborts the call, retries included. The call throws its reason. */
+  signal?: AbortSignal | undefined;
+  /** For a POST: your own key in place of a random one, e.g. to retry the call after a restart. */
+  idempotencyKey?: string | undefined;
+};
+
+/** The options of a call as openapi-fetch takes them. */
+type InitOf = (options?: CallOptions) => {
+  signal: AbortSignal | null;
+  headers: { 'Idempotency-Key': string | undefined };
+  fetch: (request: Request) => Promise<Response>;
+};
+
+type Query<Path extends '/videos' | '/webhooks' | '/webhooks/{id}/deliveries' | '/api-keys' | '/auth/usage'> =
+  NonNullable<Paths[Path]['get']['parameters']['query']>;
+
+export type Resources = ReturnType<typeof createResources>;
+
+/**
+ * One method for each operation of the contract that a program calls. Lists yield every entry and fetch the next page when
+ * it is needed. All methods throw a FramelaneError if the request fails.
+ */
+export function createResources(api: Client<Paths>, initOf: InitOf) {
+  return {
+    uploadTickets: {
+      /** Creates a video and the ticket for the upload of its file. */
+      create: (body: UploadTicketRequest, options?: CallOptions): Promise<UploadTicket> =>
+        unwrap(api.POST('/videos/upload-ticket', { body, ...initOf(options) })),
+    },
+    videos: {
+      get: (id: string, options?: CallOptions): Promise<Video> =>
+        unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+      list: (query: Query<'/videos'> = {}, options?: CallOptions): AsyncGenerator<Video, void> =>
+        listAll(api, '/videos', { params: { query }, ...initOf(options) }),
+      update: (id: string, body: Schemas['VideoPatch'], options?: CallOptions): Promise<Video> =>
+        unwrap(api.PATCH('/videos/{id}', { params: { path: { id } }, body, ...initOf(options) })),
+      delete: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+      /** Transcodes the file of a failed video again. */
+      retry: (id: string, options?: CallOptions): Promise<Video> =>
+        unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...initOf(options) })),
+      /** Creates a token that plays a `signed` video. */
+      createPlaybackToken: (
+        id: string,
+        body: Partial<Schemas['PlaybackTokenRequest']> = {},
+        options?: CallOptions,
+      ): Promise<Schemas['PlaybackToken']> =>
+        unwrap(
+          api.POST('/videos/{id}/playback-tokens', { params: { path: { id } }, body, ...initOf(options) }),
+        ),
+      /** Polls until a video can be played. Throws a VideoFailedError if it fails. */
+      waitUntilReady: (id: string, options?: WaitOptions): Promise<ReadyVideo> =>
+        waitUntilReady(api, id, options),
+    },
+    webhooks: {
+      /** Registers an endpoint. Store the `secret` of the result. */
+      create: (
+        body: Partial<Schemas['NewWebhook']> & { url: string },
+        options?: CallOptions,
+      ): Promise<Schemas['WebhookWithSecret']> => unwrap(api.POST('/webhooks', { body, ...initOf(options) })),
+      get: (id: string, options?: CallOptions): Promise<Schemas['Webhook']> =>
+        unwrap(api.GET('/webhooks/{id}', { params: { path: { id } }, ...initOf(options) })),
+      list: (
+        query: Query<'/webhooks'> = {},
+        options?: CallOptions,
+      ): AsyncGenerator<Schemas['Webhook'], void> =>
+        listAll(api, '/webhooks', { params: { query }, ...initOf(options) }),
+      update: (
+        id: string,
+        body: Schemas['WebhookPatch'],
+        options?: CallOptions,
+      ): Promise<Schemas['Webhook']> =>
+        unwrap(api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...initOf(options) })),
+      delete: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...initOf(options) })),
+      /** Creates a new `secret`. The old one signs as well for 24 hours. */
+      rotateSecret: (id: string, options?: CallOptions): Promise<Schemas['RotatedWebhook']> =>
+        unwrap(api.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } }, ...initOf(options) })),
+      /** Sends a `webhook.test` event. */
+      test: (id: string, options?: CallOptions): Promise<Schemas['WebhookDelivery']> =>
+        unwrap(api.POST('/webhooks/{id}/test', { params: { path: { id } }, ...initOf(options) })),
+      listDeliveries: (
+        id: string,
+        query: Query<'/webhooks/{id}/deliveries'> = {},
+        options?: CallOptions,
+      ): AsyncGenerator<Schemas['WebhookDelivery'], void> =>
+        listAll(api, '/webhooks/{id}/deliveries', { params: { path: { id }, query }, ...initOf(options) }),
+      /** Sends the event of a delivery again. */
+      redeliver: (
+        id: string,
+        deliveryId: string,
+        options?: CallOptions,
+      ): Promise<Schemas['WebhookDelivery']> =>
+        unwrap(
+          api.POST('/webhooks/{id}/deliveries/{deliveryId}/redeliver', {
+            params: { path: { id, deliveryId } },
+            ...initOf(options),
+          }),
+        ),
+    },
+    apiKeys: {
+      /** Creates a key. Store the `secret` of the result. */
+      create: (body: Schemas['ApiKeyRequest'], options?: CallOptions): Promise<Schemas['CreatedApiKey']> =>
+        unwrap(api.POST('/api-keys', { body, ...initOf(options) })),
+      list: (
+        query: Query<'/api-keys'> = {},
+        options?: CallOptions,
+      ): AsyncGenerator<Schemas['ApiKey'], void> =>
+        listAll(api, '/api-keys', { params: { query }, ...initOf(options) }),
+      revoke: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/api-keys/{id}', { params: { path: { id } }, ...initOf(options) })),
+    },
+    account: {
+      /** The workspace and the permissions of the API key. */
+      whoami: (options?: CallOptions): Promise<Schemas['Whoami']> =>
+        unwrap(api.GET('/auth/whoami', initOf(options))),
+      usage: (query: Query<'/auth/usage'> = {}, options?: CallOptions): Promise<Schemas['Usage']> =>
+        unwrap(api.GET('/auth/usage', { params: { query }, ...initOf(options) })),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { readOpenApiDocument } from '@framelane/openapi-tools/document';
+import { describe, expect, test } from '@jest/globals';
+import { createClient, type FramelaneClient } from '../src/index.ts';
+
+/** Operations without a method: players and browsers request them, and `upload` sends the file. */
+const NOT_FOR_PROGRAMS = [
+  'uploadFile',
+  'getMasterPlaylist',
+  'getMediaPlaylist',
+  'getSegment',
+  'getContentKey',
+  'getPoster',
+  'getStoryboard',
+  'getStoryboardImage',
+  'getOpenApiDocument',
+  'getReferencePage',
+];
+
+/** A call of every method, by the operation that it sends. */
+const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
+  createUploadTicket: ({ uploadTickets }) => uploadTickets.create({ filename: 'a.mp4' }),
+  listVideos: ({ videos }) => videos.list().next(),
+  getVideo: ({ videos }) => videos.get('vid_1'),
+  updateVideo: ({ videos }) => videos.update('vid_1', { title: 'A' }),
+  deleteVideo: ({ videos }) => videos.delete('vid_1'),
+  retryVideo: ({ videos }) => videos.retry('vid_1'),
+  createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
+  createWebhook: ({ webhooks }) => webhooks.create({ url: 'https://example.com/' }),
+  listWebhooks: ({ webhooks }) => webhooks.list().next(),
+  getWebhook: ({ webhooks }) => webhooks.get('whk_1'),
+  updateWebhook: ({ webhooks }) => webhooks.update('whk_1', { enabled: false }),
+  deleteWebhook: ({ webhooks }) => webhooks.delete('whk_1'),
+  rotateWebhookSecret: ({ webhooks }) => webhooks.rotateSecret('whk_1'),
+  testWebhook: ({ webhooks }) => webhooks.test('whk_1'),
+  listWebhookDeliveries: ({ webhooks }) => webhooks.listDeliveries('whk_1').next(),
+  redeliverWebhookDelivery: ({ webhooks }) => webhooks.redeliver('whk_1', 'dlv_1'),
+  createApiKey: ({ apiKeys }) => apiKeys.create({ name: 'A' }),
+  listApiKeys: ({ apiKeys }) => apiKeys.list().next(),
+  revokeApiKey: ({ apiKeys }) => apiKeys.revoke('key_1'),
+  getWhoami: ({ account }) => account.whoami(),
+  getUsage: ({ account }) => account.usage(),
+};
+
+const { paths } = readOpenApiDocument() as {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+};
+const operations = Object.entries(paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, { operationId }]) =>
+    operationId === undefined ? [] : [{ operationId, method: method.toUpperCase(), path }],
+  ),
+);
+
+const requests: Request[] = [];
+const client = createClient({
+  baseUrl: 'http://localhost/v1',
+  apiKey: 'svc_test_key',
+  workspaceId: 'ws_1',
+  fetch: async (request) => {
+    requests.push(request);
+    return Response.json({ data: [{}], nextCursor: null });
+  },
+});
+
+describe('the resources of the client', () => {
+  test('have a method for every operation of the contract that programs use', () => {
+    const covered = [...Object.keys(CALLS), ...NOT_FOR_PROGRAMS].sort();
+    expect(covered).toEqual(operations.map(({ operationId }) => operationId).sort());
+  });
+
+  test('have no other methods, except to wait for a video', () => {
+    const { uploadTickets, videos, webhooks, apiKeys, account } = client;
+    const methods = [uploadTickets, videos, webhooks, apiKeys, account].flatMap((each) => Object.keys(each));
+    expect(methods).toHaveLength(Object.keys(CALLS).length + 1);
+  });
+
+  test.each(Object.entries(CALLS))('send the request of %s', async (operationId, call) => {
+    requests.length = 0;
+    await call(client);
+    const operation = operations.find((each) => each.operationId === operationId);
+    const [request] = requests;
+    expect(request?.method).toBe(operation?.method);
+    const template = `^/v1${operation?.path.replace(/\{\w+\}/g, '[a-z]{3}_1')}$`;
+    expect(new URL(request?.url ?? '').pathname).toMatch(new RegExp(template));
+  });
+});
