@@ -32,8 +32,8 @@ export class ApiDescription {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
 
   static async fetch(baseUrl: string): Promise<ApiDescription> {
-    const answer = await fetch(`${baseUrl}/openapi.json`);
-    return new ApiDescription((await answer.json()) as Document);
+    const response = await fetch(`${baseUrl}/openapi.json`);
+    return new ApiDescription((await response.json()) as Document);
   }
 
   private constructor(document: Document) {
@@ -69,19 +69,19 @@ export class ApiDescription {
   }
 
   /** Differences between a response and its description. Reads the response body. */
-  async complaints(operationId: string, answer: Response): Promise<string[]> {
+  async complaints(operationId: string, response: Response): Promise<string[]> {
     const { pointer, operation } = this.#find(operationId);
-    const described = operation.responses[String(answer.status)];
-    if (described === undefined) return [`${operationId} does not describe ${answer.status}`];
-    const mediaType = answer.headers.get('content-type')?.split(';')[0] ?? '';
-    const { place, content = {} } = this.#resolve(described, `${pointer}/responses/${answer.status}`);
-    const body = await answer.text();
+    const described = operation.responses[String(response.status)];
+    if (described === undefined) return [`${operationId} does not describe ${response.status}`];
+    const mediaType = response.headers.get('content-type')?.split(';')[0] ?? '';
+    const { place, content = {} } = this.#resolve(described, `${pointer}/responses/${response.status}`);
+    const body = await response.text();
     if (Object.keys(content).length === 0 && body === '') return [];
     if (content[mediaType] === undefined)
-      return [`${operationId} ${answer.status} does not describe ${mediaType}`];
+      return [`${operationId} ${response.status} does not describe ${mediaType}`];
     if (!mediaType.endsWith('json')) return [];
     const validate = this.#ajv.getSchema(`${DOCUMENT}${place}/content/${escaped(mediaType)}/schema`);
-    if (validate === undefined) return [`${operationId} ${answer.status} has no schema for ${mediaType}`];
+    if (validate === undefined) return [`${operationId} ${response.status} has no schema for ${mediaType}`];
     return validate(JSON.parse(body)) ? [] : [`${this.#ajv.errorsText(validate.errors)} in ${body}`];
   }
 

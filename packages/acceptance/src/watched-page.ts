@@ -22,7 +22,7 @@ export async function openWatched(browser: Browser, url: string, viewport: Viewp
   });
   page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
   page.on('response', (response) => {
-    if (response.status() >= 400) complaints.push(`${response.url()} answered ${response.status()}`);
+    if (response.status() >= 400) complaints.push(`${response.url()} responded with ${response.status()}`);
   });
   // The console also reports violations of the Content-Security-Policy.
   page.on('console', (message) => {

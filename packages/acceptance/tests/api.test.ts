@@ -48,21 +48,24 @@ describe('a request', () => {
     const given = Object.entries(headers).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
-    const answer = await fetch(`${target.baseUrl}${path()}`, { method, headers: Object.fromEntries(given) });
-    await expectProblem(answer, { operationId, status, code });
-    expect(answer.headers.get('www-authenticate') !== null).toBe(status === 401);
+    const response = await fetch(`${target.baseUrl}${path()}`, {
+      method,
+      headers: Object.fromEntries(given),
+    });
+    await expectProblem(response, { operationId, status, code });
+    expect(response.headers.get('www-authenticate') !== null).toBe(status === 401);
   });
 
   test('with key and workspace gets its identity, never the key', async () => {
-    const answer = await client.call('GET', '/auth/whoami');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    const text = await answer.clone().text();
+    const response = await client.call('GET', '/auth/whoami');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const text = await response.clone().text();
     expect(text).not.toContain(target.apiKey);
     expect(JSON.parse(text)).toMatchObject({
       workspace: { id: target.workspaceId },
       apiKey: { last4: target.apiKey.slice(-4) },
     });
-    expect(await api.complaints('getWhoami', answer)).toEqual([]);
+    expect(await api.complaints('getWhoami', response)).toEqual([]);
   });
 });
 
@@ -70,8 +73,8 @@ describe('a video without a file', () => {
   test('has a ticket for the engine and the status uploading', async () => {
     expect(ticket.uploadUrl).toBe(`${target.engineUrl}/upload`);
     expect(ticket.uploadToken).toMatch(/^ut_/);
-    const answer = await client.call('GET', `/videos/${ticket.videoId}`);
-    const video = await answer.clone().json();
+    const response = await client.call('GET', `/videos/${ticket.videoId}`);
+    const video = await response.clone().json();
     expect(video).toMatchObject({
       id: ticket.videoId,
       status: 'uploading',
@@ -81,16 +84,16 @@ describe('a video without a file', () => {
     });
     expect(video).not.toHaveProperty('hls');
     expect(video).not.toHaveProperty('variants');
-    expect(await api.complaints('getVideo', answer)).toEqual([]);
+    expect(await api.complaints('getVideo', response)).toEqual([]);
   });
 
   test('is in the list, filtered by status and day', async () => {
     const { createdAt } = await client.video(ticket.videoId);
     const nextMoment = new Date(Date.parse(createdAt) + 1).toISOString();
     const listed = async (filter: string) => {
-      const answer = await client.call('GET', `/videos?limit=100&${filter}`);
-      expect(await api.complaints('listVideos', answer.clone())).toEqual([]);
-      const { data } = (await answer.json()) as { data: { id: string }[] };
+      const response = await client.call('GET', `/videos?limit=100&${filter}`);
+      expect(await api.complaints('listVideos', response.clone())).toEqual([]);
+      const { data } = (await response.json()) as { data: { id: string }[] };
       return data.map(({ id }) => id);
     };
     expect(await listed(`status=uploading&createdAfter=${createdAt}`)).toContain(ticket.videoId);
@@ -115,7 +118,7 @@ describe('an invalid request', () => {
     ['an unknown state', 'listVideos', 'GET', '/videos?status=lost', undefined, 400, 'validation_failed'],
     ['no such page size', 'listVideos', 'GET', '/videos?limit=101', undefined, 400, 'validation_failed'],
     ['another method', 'getOpenApiDocument', 'DELETE', '/openapi.json', undefined, 405, 'method_not_allowed'],
-  ])('is answered with a problem: %s', async (_what, operationId, method, path, body, status, code) => {
+  ])('returns a problem: %s', async (_what, operationId, method, path, body, status, code) => {
     await expectProblem(await client.call(method, path, body), { operationId, status, code });
   });
 });
@@ -142,18 +145,18 @@ describe('health', () => {
 
 /** Expects a problem (RFC 9457) that matches the description of the operation. */
 async function expectProblem(
-  answer: Response,
+  response: Response,
   { operationId, status, code }: { operationId: string; status: number; code: string },
 ): Promise<void> {
-  expect(answer.headers.get('content-type')).toBe('application/problem+json');
-  expect(await answer.clone().json()).toMatchObject({
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  expect(await response.clone().json()).toMatchObject({
     status,
     code,
     title: expect.stringMatching(/./),
     detail: expect.stringMatching(/./),
     instance: expect.stringMatching(/^\//),
-    requestId: answer.headers.get('x-request-id'),
+    requestId: response.headers.get('x-request-id'),
   });
-  expect(answer.status).toBe(status);
-  expect(await api.complaints(operationId, answer)).toEqual([]);
+  expect(response.status).toBe(status);
+  expect(await api.complaints(operationId, response)).toEqual([]);
 }

@@ -65,10 +65,12 @@ describe('the curl lines of the description work unchanged', () => {
 
   test.each(lines)('$operationId: $label', async ({ operationId, source }) => {
     const { line, env } = await withWhatItNeeds(operationId, source);
-    const answer = await runCurlLine(line, { directory, env });
-    if (answer.status === 201) created.record(await answer.clone().text());
-    expect(`${answer.status} ${answer.status < 300 ? '' : await answer.clone().text()}`).toMatch(/^2\d\d $/);
-    expect(await api.complaints(operationId, answer)).toEqual([]);
+    const response = await runCurlLine(line, { directory, env });
+    if (response.status === 201) created.record(await response.clone().text());
+    expect(`${response.status} ${response.status < 300 ? '' : await response.clone().text()}`).toMatch(
+      /^2\d\d $/,
+    );
+    expect(await api.complaints(operationId, response)).toEqual([]);
   });
 });
 

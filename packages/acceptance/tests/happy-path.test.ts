@@ -74,9 +74,9 @@ describe('a ready video', () => {
 
   test('matches the API description', async () => {
     const description = await ApiDescription.fetch(target.baseUrl);
-    const answer = await client.call('GET', `/videos/${video.id}`);
-    expect(answer.status).toBe(200);
-    expect(await description.complaints('getVideo', answer)).toEqual([]);
+    const response = await client.call('GET', `/videos/${video.id}`);
+    expect(response.status).toBe(200);
+    expect(await description.complaints('getVideo', response)).toEqual([]);
   });
 
   test('has its renditions and audio in ffprobe', async () => {

@@ -65,7 +65,7 @@ const CASES: (ClipPlan & {
     silentRules: [
       ...WITHOUT_SOUND,
       ...['master.default-variant', 'media.same-target-duration', 'alignment.video-start'],
-      ...['alignment.video-segments', 'alignment.end', 'delivery.compressed-playlists'],
+      ...['alignment.video-segments', 'alignment.end', 'playback.compressed-playlists'],
     ],
   },
 ];

@@ -44,9 +44,9 @@ afterAll(async () => {
 });
 
 /** Status and error code of a response. */
-async function outcome(answer: Response): Promise<[number, string | undefined]> {
-  const body = (await answer.json()) as { code?: string };
-  return [answer.status, body.code];
+async function outcome(response: Response): Promise<[number, string | undefined]> {
+  const body = (await response.json()) as { code?: string };
+  return [response.status, body.code];
 }
 
 describe('a token', () => {
@@ -68,16 +68,16 @@ describe('a token', () => {
 
   test('used ten times at once accepts one upload', async () => {
     const files = Array.from({ length: 10 }, () => randomBytes(500_000));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       files.map(async (file) => outcome(await client.upload(ticket, new Blob([file])))),
     );
-    const winners = answers.filter(([status]) => status === 202);
+    const winners = responses.filter(([status]) => status === 202);
     expect(winners).toHaveLength(1);
-    for (const answer of answers.filter(([status]) => status !== 202)) {
+    for (const response of responses.filter(([status]) => status !== 202)) {
       expect([
         [401, 'upload_token_used'],
         [409, 'upload_in_progress'],
-      ]).toContainEqual(answer);
+      ]).toContainEqual(response);
     }
     await client.settled(ticket.videoId);
   });
@@ -90,9 +90,9 @@ describe('a token', () => {
     const form = new FormData();
     form.append('file', new Blob([clip]), 'clip.mp4');
     const headers = token === undefined ? {} : { 'X-Upload-Token': token };
-    const answer = await fetch(ticket.uploadUrl, { method: 'POST', headers, body: form });
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(await outcome(answer)).toEqual([401, code]);
+    const response = await fetch(ticket.uploadUrl, { method: 'POST', headers, body: form });
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(await outcome(response)).toEqual([401, code]);
   });
 
   test('is invalid after its video is deleted', async () => {
@@ -108,8 +108,8 @@ describe('an interrupted upload', () => {
     held.cut();
     // The token is leased until the engine notices the disconnect.
     const retry = await until(async () => {
-      const answer = await client.upload(ticket, new Blob([clip]));
-      return answer.status === 409 ? undefined : answer;
+      const response = await client.upload(ticket, new Blob([clip]));
+      return response.status === 409 ? undefined : response;
     });
     expect(await outcome(retry)).toEqual([202, undefined]);
     const video = await client.ready(ticket.videoId);
@@ -119,8 +119,8 @@ describe('an interrupted upload', () => {
 
 describe('a file that is not a video', () => {
   test('is accepted, and fails with the reason', async () => {
-    const answer = await client.upload(ticket, new Blob([randomBytes(200_000)]));
-    expect(answer.status).toBe(202);
+    const response = await client.upload(ticket, new Blob([randomBytes(200_000)]));
+    expect(response.status).toBe(202);
     const video = await client.settled(ticket.videoId);
     expect(video).toMatchObject({ status: 'failed', error: { code: 'not_a_video' } });
     expect(video.error?.message).toMatch(/\w/);
@@ -135,12 +135,12 @@ describe('a file that is not a video', () => {
   });
 
   test('is refused without a form, and the token stays valid', async () => {
-    const answer = await fetch(ticket.uploadUrl, {
+    const response = await fetch(ticket.uploadUrl, {
       method: 'POST',
       headers: { 'X-Upload-Token': ticket.uploadToken, 'Content-Type': 'video/mp4' },
       body: new Blob([clip]),
     });
-    expect(await outcome(answer)).toEqual([415, 'unsupported_media_type']);
+    expect(await outcome(response)).toEqual([415, 'unsupported_media_type']);
     expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
   });
 });
@@ -149,27 +149,27 @@ describe('curl', () => {
   /** Uploads with curl and resolves with its report of the transfer. */
   async function curl(token: string) {
     const { stdout, stderr } = await runProgram('curl', [
-      ...['--silent', '--show-error', '--verbose', '--output', join(directory, 'answer.json')],
+      ...['--silent', '--show-error', '--verbose', '--output', join(directory, 'response.json')],
       ...['--header', `X-Upload-Token: ${token}`, '--header', 'Expect: 100-continue'],
       ...['--expect100-timeout', '30', '--form', `file=@${path}`],
       ...['--write-out', '%{http_code} %{size_upload}', ticket.uploadUrl],
     ]);
     const [status, sent] = stdout.split(' ').map(Number);
-    const answer: unknown = JSON.parse(await readFile(join(directory, 'answer.json'), 'utf8'));
-    return { status, sent: sent ?? Number.NaN, answer, goAhead: stderr.includes('HTTP/1.1 100 Continue') };
+    const response: unknown = JSON.parse(await readFile(join(directory, 'response.json'), 'utf8'));
+    return { status, sent: sent ?? Number.NaN, response, goAhead: stderr.includes('HTTP/1.1 100 Continue') };
   }
 
   test('sends the file after 100 Continue', async () => {
-    const { status, sent, answer, goAhead } = await curl(ticket.uploadToken);
+    const { status, sent, response, goAhead } = await curl(ticket.uploadToken);
     expect([status, goAhead]).toEqual([202, true]);
-    expect(answer).toMatchObject({ videoId: ticket.videoId, size: clip.length });
+    expect(response).toMatchObject({ videoId: ticket.videoId, size: clip.length });
     expect(sent).toBeGreaterThan(clip.length);
   });
 
   test('does not send the file when the token is refused', async () => {
-    const { status, sent, answer, goAhead } = await curl('ut_nobody_knows_it');
+    const { status, sent, response, goAhead } = await curl('ut_nobody_knows_it');
     expect([status, goAhead, sent]).toEqual([401, false, 0]);
-    expect(answer).toMatchObject({ code: 'upload_token_invalid' });
+    expect(response).toMatchObject({ code: 'upload_token_invalid' });
   });
 });
 

@@ -9,11 +9,11 @@ let server: TestServer;
 afterEach(() => server.stop());
 
 /** A client of a server that sends these responses in order, and the requests it got. */
-async function clientOf(...answers: Handler[]) {
+async function clientOf(...handlers: Handler[]) {
   const asked: IncomingMessage[] = [];
   server = await TestServer.start((req, res) => {
-    const answer = answers[asked.push(req) - 1];
-    return answer ? answer(req, res) : respondJson(res, 500, problem(500, 'unexpected_request'));
+    const handler = handlers[asked.push(req) - 1];
+    return handler ? handler(req, res) : respondJson(res, 500, problem(500, 'unexpected_request'));
   });
   const credentials = { apiKey: 'svc_test_key', workspaceId: 'ws_one' };
   return { client: createClient({ baseUrl: `${server.url}/v1`, ...credentials }), asked };

@@ -11,15 +11,15 @@ test('an average is all bits over all seconds', () => {
 test.each([
   ['the heaviest segment', weights([60, 6], [120, 6], [60, 6]), 6, 160_000],
   [
-    'short neighbours together, a lone one being too short to count',
+    'short neighbours together, because one alone is too short',
     weights([60, 6], [40, 2], [40, 2], [60, 6]),
     6,
     160_000,
   ],
   ['no run of more than one and a half target durations', weights([60, 6], [60, 6]), 6, 80_000],
-  ['the average of what is too short for a run', weights([10, 0.2]), 1, 400_000],
+  ['the average if the stream is too short for a run', weights([10, 0.2]), 1, 400_000],
   // 2.9 s are less than half, and with 6.4 s more than one and a half target durations.
-  ['the average where a heavy tail fits in no run', weights([64, 6.4], [290, 2.9]), 6, (8 * 354_000) / 9.3],
+  ['the average if a heavy tail fits in no run', weights([64, 6.4], [290, 2.9]), 6, (8 * 354_000) / 9.3],
 ])('a peak is %s', (_what, segments, target, expected) => {
   const { atLeast, atMost } = peakBitRate(segments, target);
   expect(atLeast).toBeCloseTo(expected, 3);

@@ -1,7 +1,7 @@
-/** A segment as it is paid for: bytes as delivered, seconds as its playlist says. */
+/** Bytes of a segment as sent, and its seconds from the playlist. */
 export type Weight = { bytes: number; seconds: number };
 
-/** Durations are written with some decimals; runs this near to a limit may count or not. */
+/** Durations in playlists are rounded. Runs of segments this near to a limit may count or not. */
 const ROUNDING_SECONDS = 1e-5;
 
 /** Bits a second over all segments. */
@@ -12,9 +12,9 @@ export function averageBitRate(segments: readonly Weight[]): number {
 }
 
 /**
- * The peak segment bit rate (RFC 8216 §4.1): the largest of any run of neighbouring segments that lasts between half a
- * target duration and one and a half. Never less than the average, which is all there is of a stream too short for a run,
- * and of a tail that fits in none. Two figures, as rounding decides whether a run on the limit counts.
+ * The peak segment bit rate (RFC 8216 §4.1): the largest of any run of adjacent segments that lasts between half a target
+ * duration and one and a half. Never less than the average, because a short stream may have no such run. There are two
+ * figures because rounding decides whether a run on the limit counts.
  */
 export function peakBitRate(
   segments: readonly Weight[],

@@ -1,9 +1,9 @@
 import { type LoadOptions, loadPresentation } from './load-presentation.ts';
 import type { Presentation } from './presentation.ts';
 import { type Level, notApplicable, type Rule, type ServiceFacts, type Verdict } from './rule.ts';
-import { deviation, isAsked, type Profile, RULES } from './rules.ts';
+import { appliesTo, deviation, type Profile, RULES } from './rules.ts';
 
-export type CheckOptions = Omit<LoadOptions, 'askAboutDelivery'> & {
+export type CheckOptions = Omit<LoadOptions, 'playbackRequests'> & {
   profile?: Profile;
   /** Facts from other sources, such as the API. */
   facts?: ServiceFacts;
@@ -28,13 +28,13 @@ export async function checkStream(
   url: string,
   { profile = 'standard', facts = {}, ...options }: CheckOptions = {},
 ): Promise<{ report: Report; presentation: Presentation }> {
-  const presentation = await loadPresentation(url, { ...options, askAboutDelivery: profile === 'framelane' });
+  const presentation = await loadPresentation(url, { ...options, playbackRequests: profile === 'framelane' });
   return { report: judge(presentation, profile, facts), presentation };
 }
 
 /** Checks a loaded presentation against the rules of a profile. */
 export function judge(presentation: Presentation, profile: Profile, facts: ServiceFacts = {}): Report {
-  const results = RULES.filter((rule) => isAsked(rule, profile)).map(({ check, ...rule }) => {
+  const results = RULES.filter((rule) => appliesTo(rule, profile)).map(({ check, ...rule }) => {
     const reason = deviation(rule, profile);
     const verdict =
       reason === undefined

@@ -5,7 +5,7 @@ import { reportText } from './report-text.ts';
 import { PROFILES, type Profile } from './rules.ts';
 
 /** Exit codes of the command. */
-export const EXIT = { kept: 0, broken: 1, notChecked: 2 } as const;
+export const EXIT = { passed: 0, broken: 1, notChecked: 2 } as const;
 
 export type Output = { write(text: string): void; writeError(text: string): void };
 
@@ -49,7 +49,7 @@ export async function runCommand(args: readonly string[], output: Output): Promi
     return exitCode;
   } catch (error) {
     // Commander has printed the error. Help is not an error.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.kept : EXIT.notChecked;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.passed : EXIT.notChecked;
     output.writeError(`hls-conformance: ${messageOf(error)}\n`);
     return EXIT.notChecked;
   }
@@ -65,7 +65,7 @@ async function check(url: URL, options: Options, output: Output): Promise<number
     timeoutSeconds: timeout,
   });
   output.write(json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
-  return failures(report, ['must', 'own']).length > 0 ? EXIT.broken : EXIT.kept;
+  return failures(report, ['must', 'own']).length > 0 ? EXIT.broken : EXIT.passed;
 }
 
 function readUrl(text: string): URL {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { askAboutDelivery } from './loading/delivery-questions.ts';
 import { fetchSmall } from './loading/fetching.ts';
 import { HttpClient } from './loading/http-client.ts';
 import { loadSegment, notLoaded, type SegmentKey } from './loading/load-segment.ts';
+import { sendPlaybackRequests } from './loading/playback-requests.ts';
 import { eachOf } from './loading/pool.ts';
 import { isMasterTag, readMasterPlaylist } from './playlists/master-playlist.ts';
 import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
 import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
 import {
-  type Answer,
   type LoadedKey,
+  type LoadedResponse,
   type LoadedSegment,
   type PlaylistFile,
   type Presentation,
@@ -25,7 +25,7 @@ export type LoadOptions = {
   /** Seconds until a server that sends nothing has timed out. */
   timeoutSeconds?: number;
   /** Whether to send HEAD, range and conditional requests as well: about ten more for each rendition. */
-  askAboutDelivery?: boolean;
+  playbackRequests?: boolean;
 };
 
 /** The URL does not return a playlist. */
@@ -57,7 +57,7 @@ class PresentationLoader {
   readonly #client: HttpClient;
   readonly #url: string;
   readonly #options: LoadOptions;
-  readonly #answers: Answer[] = [];
+  readonly #responses: LoadedResponse[] = [];
   readonly #notes: string[] = [];
   readonly #keys = new Map<string, Promise<Buffer | null>>();
   readonly #loadedKeys: LoadedKey[] = [];
@@ -79,10 +79,10 @@ class PresentationLoader {
       : [await this.#readRendition(this.#url, this.#asMediaPlaylist(file))];
     const presentation = {
       ...{ url: this.#url, master, renditions },
-      ...{ keys: this.#loadedKeys, answers: this.#answers, notes: this.#notes },
+      ...{ keys: this.#loadedKeys, responses: this.#responses, notes: this.#notes },
     };
-    if (this.#options.askAboutDelivery) {
-      this.#answers.push(...(await askAboutDelivery(this.#client, presentation)));
+    if (this.#options.playbackRequests) {
+      this.#responses.push(...(await sendPlaybackRequests(this.#client, presentation)));
     }
     return presentation;
   }
@@ -114,27 +114,27 @@ class PresentationLoader {
       return { ...rendition, segments: playlist.segments.map(notLoaded), unread };
     }
     const segments: LoadedSegment[] = [];
-    // One at a time: a player does the same, and a rendition may have thousands.
+    // One at a time, as in a player: a rendition may have thousands.
     for (const listed of playlist.segments) {
-      const { segment, answer } = await loadSegment(this.#client, listed, await this.#keyOf(listed));
+      const { segment, response } = await loadSegment(this.#client, listed, await this.#keyOf(listed));
       segments.push(segment);
-      this.#answers.push(answer);
+      this.#responses.push(response);
     }
     return { ...rendition, segments, unread: null };
   }
 
   async #playlistFile(kind: 'master playlist' | 'media playlist', url: string): Promise<PlaylistFile | null> {
-    const { answer, body } = await fetchSmall(this.#client, kind, url, PLAYLIST_LIMIT);
-    this.#answers.push(answer);
+    const { response, body } = await fetchSmall(this.#client, kind, url, PLAYLIST_LIMIT);
+    this.#responses.push(response);
     if (body === null) return null;
     const { text, violations } = decodePlaylist(body);
     const [firstLine = ''] = text.split(/\r?\n/, 1);
     return { url, bytes: body.length, violations, firstLine, lines: readLines(text) };
   }
 
-  /** What was taken for a master playlist is none. */
+  /** The first playlist turned out to be a media playlist. */
   #asMediaPlaylist(file: PlaylistFile): PlaylistFile {
-    for (const answer of this.#answers) answer.kind = 'media playlist';
+    for (const response of this.#responses) response.kind = 'media playlist';
     return file;
   }
 
@@ -148,10 +148,10 @@ class PresentationLoader {
     return bytes === null ? { violation: `has no usable key at ${this.#place(url)}` } : { bytes };
   }
 
-  /** Null when it cannot be used to decrypt. */
+  /** Null if it cannot be used to decrypt. */
   async #fetchKey(url: string): Promise<Buffer | null> {
-    const { answer, body } = await fetchSmall(this.#client, 'key', url, KEY_LIMIT);
-    this.#answers.push(answer);
+    const { response, body } = await fetchSmall(this.#client, 'key', url, KEY_LIMIT);
+    this.#responses.push(response);
     if (body === null) return null;
     const sha256 = createHash('sha256').update(body).digest('hex');
     this.#loadedKeys.push({ url, bytes: body.length, sha256 });
@@ -163,22 +163,22 @@ class PresentationLoader {
   }
 
   #whyNoPlaylist(): string {
-    const [answer] = this.#answers;
-    const said = answer?.error ?? `responded with ${answer?.status}`;
-    return `${this.#place(this.#url)} could not be fetched: ${said}`;
+    const [response] = this.#responses;
+    const reason = response?.error ?? `responded with ${response?.status}`;
+    return `${this.#place(this.#url)} could not be fetched: ${reason}`;
   }
 }
 
-/** Why the segments of a playlist are beyond what is read here; null when they are not. */
+/** Why the segments of a playlist cannot be read; null if they can. */
 function whyUnread({ ended, initialised, iFramesOnly, segments }: MediaPlaylist): string | null {
   const encryptedOtherwise = segments.find(
     ({ key }) =>
       key !== null && key.method !== 'NONE' && (key.method !== 'AES-128' || key.keyFormat !== null),
   );
   if (segments.length === 0) return 'it lists none';
-  if (!ended) return 'it is live, or was not ended';
+  if (!ended) return 'it is live or has no EXT-X-ENDLIST';
   if (iFramesOnly) return 'it has I-frames only';
-  if (initialised) return 'they are initialised by another resource, as fragmented MP4 is';
+  if (initialised) return 'they have an initialization section (EXT-X-MAP), as fragmented MP4 has';
   if (segments.some(({ byteRange }) => byteRange)) return 'they are byte ranges';
   if (encryptedOtherwise) {
     const { method, keyFormat } = encryptedOtherwise.key ?? {};

@@ -6,20 +6,20 @@ import type { PlaylistLine } from './playlists/playlist-text.ts';
 export type ResourceKind = 'master playlist' | 'media playlist' | 'segment' | 'key';
 
 /** The kind of request: for the resource itself (`whole`), or one that only Framelane's rules need. */
-export type Question =
+export type RequestKind =
   | 'whole'
   | 'head'
-  | 'unchanged'
+  | 'conditional'
   | 'first bytes'
   | 'last bytes'
   | 'bytes beyond the end'
   | 'preflight'
-  | 'what does not exist';
+  | 'missing resource';
 
 /** A server's response. */
-export type Answer = {
+export type LoadedResponse = {
   kind: ResourceKind;
-  question: Question;
+  request: RequestKind;
   url: string;
   /** Null without a complete response. */
   status: number | null;
@@ -59,7 +59,7 @@ export type LoadedSegment = ListedSegment & {
   /** SHA-256 of the body as sent, in hex. */
   sha256: string | null;
   decryption: Decryption;
-  /** Null when it was not read. */
+  /** Null if it was not read. */
   content: SegmentContent | null;
 };
 
@@ -68,7 +68,7 @@ export type Rendition = {
   /** Its URL relative to the presentation, for people. */
   name: string;
   url: string;
-  /** Null when it could not be fetched. */
+  /** Null if it could not be fetched. */
   file: PlaylistFile | null;
   playlist: MediaPlaylist;
   segments: LoadedSegment[];
@@ -87,7 +87,7 @@ export type Presentation = {
   /** Every media playlist once: those of the variants in order, then those of the alternatives. */
   renditions: Rendition[];
   keys: LoadedKey[];
-  answers: Answer[];
+  responses: LoadedResponse[];
   /** Parts of the presentation that are not checked. */
   notes: string[];
 };

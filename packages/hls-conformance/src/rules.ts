@@ -1,10 +1,10 @@
 import type { Rule } from './rule.ts';
 import { ALIGNMENT_RULES } from './rules/alignment.rules.ts';
 import { BANDWIDTH_RULES } from './rules/bandwidth.rules.ts';
-import { DELIVERY_RULES } from './rules/delivery.rules.ts';
 import { ENCRYPTION_RULES } from './rules/encryption.rules.ts';
 import { MASTER_RULES } from './rules/master.rules.ts';
 import { MEDIA_RULES } from './rules/media.rules.ts';
+import { PLAYBACK_RULES } from './rules/playback.rules.ts';
 import { PLAYLIST_RULES } from './rules/playlist.rules.ts';
 import { SEGMENT_RULES } from './rules/segment.rules.ts';
 import { SERVICE_RULES } from './rules/service.rules.ts';
@@ -18,7 +18,7 @@ export const RULES: readonly Rule[] = [
   ...SEGMENT_RULES,
   ...ALIGNMENT_RULES,
   ...ENCRYPTION_RULES,
-  ...DELIVERY_RULES,
+  ...PLAYBACK_RULES,
   ...SERVICE_RULES,
 ];
 
@@ -35,7 +35,7 @@ const DEVIATIONS: Readonly<Record<string, string>> = {
 };
 
 /** Whether a profile has a rule. */
-export function isAsked({ level }: Pick<Rule, 'level'>, profile: Profile): boolean {
+export function appliesTo({ level }: Pick<Rule, 'level'>, profile: Profile): boolean {
   return profile === 'framelane' || level !== 'own';
 }
 

@@ -14,13 +14,13 @@ export type Timeline = {
   frame: number;
 };
 
-/** Why the times of a rendition are not known. */
+/** Why the times of a rendition are unknown. */
 export type NoTimeline = { reason: string };
 
-/** What of one segment makes a timeline. Times in ticks. */
+/** The times of one segment, in ticks. */
 type Span = { start: number; end: number };
 
-/** The time of a rendition's pictures, or of its sound if it has no pictures. */
+/** The times of a rendition's video, or of its audio if it has no video. */
 export function timelineOf(rendition: Rendition, presentation: Presentation): Timeline | NoTimeline {
   const { name, segments, unread } = rendition;
   if (unread !== null) return { reason: `the segments of ${name} are not read: ${unread}` };
@@ -32,12 +32,12 @@ export function timelineOf(rendition: Rendition, presentation: Presentation): Ti
     return { reason: `${name} has streams besides its audio that are not read` };
   }
   const frame = kind === 'video' ? videoFrame(segments) : audioFrame(segments);
-  if (frame === null) return { reason: `${name} has no H.264 or AAC whose times are known` };
+  if (frame === null) return { reason: `${name} has no H.264 or AAC with known times` };
   return assemble(rendition, kind, frame, clockOf(presentation));
 }
 
-/** The time of the sound that is part of a rendition's own segments. */
-export function soundOf(rendition: Rendition, presentation: Presentation): Timeline | null {
+/** The times of the audio in a video rendition's own segments; null without any, or if they are unknown. */
+export function muxedAudioOf(rendition: Rendition, presentation: Presentation): Timeline | null {
   const { segments } = rendition;
   if ('reason' in timelineOf(rendition, presentation)) return null;
   const frame = audioFrame(segments);
@@ -46,14 +46,14 @@ export function soundOf(rendition: Rendition, presentation: Presentation): Timel
   return 'reason' in timeline ? null : timeline;
 }
 
-/** How long a segment lasts by its own timestamps alone, in ticks. */
+/** Begin and end of a segment by its own timestamps, in ticks. */
 export function spanOf(content: SegmentContent, kind: 'video' | 'audio', frame: number): Span | null {
   if (kind === 'audio') return content.audio && { start: content.audio.start, end: content.audio.end };
   const { video } = content;
   return video && { start: video.earliest, end: video.latest + frame };
 }
 
-/** A time all renditions' timestamps are near to, so that a clock that starts over does not tear them apart. */
+/** A reference to unwrap the timestamps of all renditions: the first timestamp of the presentation. */
 function clockOf({ renditions }: Presentation): number {
   for (const { segments } of renditions) {
     const { video, audio } = segments[0]?.content ?? {};
@@ -84,8 +84,8 @@ function assemble(
 }
 
 /**
- * The average time between pictures of the same segment, in ticks, which gaps between segments do not change; null when
- * there are too few pictures, or their times are not all known.
+ * The average time between frames within segments, in ticks; gaps between segments do not count. Null if there are too
+ * few frames, or if some have no timestamp.
  */
 export function videoFrame(segments: readonly LoadedSegment[]): number | null {
   const videos = wholeVideos(segments);
@@ -94,12 +94,12 @@ export function videoFrame(segments: readonly LoadedSegment[]): number | null {
   return videos.reduce((sum, { earliest, latest }) => sum + latest - earliest, 0) / steps;
 }
 
-/** The pictures of the segments that could be read as a whole. */
+/** The video of the segments that could be read as a whole. */
 export function wholeVideos(segments: readonly LoadedSegment[]): VideoContent[] {
   return segments.flatMap(({ content }) => (content && isWhole(content) && content.video) || []);
 }
 
-/** The time one frame of AAC lasts, in ticks; null when there is none. */
+/** The duration of an AAC frame, in ticks; null without audio. */
 export function audioFrame(segments: readonly LoadedSegment[]): number | null {
   const config = segments.find(({ content }) => content?.audio)?.content?.audio?.config;
   return config ? (SAMPLES_PER_FRAME * TICKS) / config.sampleRate : null;

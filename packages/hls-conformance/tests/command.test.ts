@@ -18,7 +18,7 @@ beforeEach(() => {
   files = publish(copyOf(media));
   server.files = files;
   server.tamper = () => {};
-  server.asked.length = 0;
+  server.requests.length = 0;
 });
 afterAll(async () => {
   await server.stop();
@@ -135,14 +135,14 @@ test('the profile framelane adds the rules of Framelane and skips its deviations
 
 test('the standard profile sends one request for each resource', async () => {
   await run(server.url);
-  expect(new Set(server.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
-  const paths = server.asked.map(({ path }) => path);
+  expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  const paths = server.requests.map(({ path }) => path);
   expect(paths).toHaveLength(new Set(paths).size);
 });
 
 test('the token is sent with the URL, headers only to its origin, and neither is in the report', async () => {
   elsewhere.files = new Map([['180p/0.ts', files.get('180p/0.ts') ?? Buffer.alloc(0)]]);
-  elsewhere.asked.length = 0;
+  elsewhere.requests.length = 0;
   edit('180p/index.m3u8', '\n0.ts', `\n${elsewhere.origin}/video/180p/0.ts?token=secret`);
   server.tamper = (reply, { path, headers }) => {
     if (path === '90p/0.ts' && headers['x-key'] !== 'secret') reply.status = 403;
@@ -157,6 +157,6 @@ test('the token is sent with the URL, headers only to its origin, and neither is
   );
   expect(exitCode).toBe(0);
   expect(text).not.toContain('secret');
-  expect(elsewhere.asked).toHaveLength(1);
-  expect(elsewhere.asked[0]?.headers).not.toHaveProperty('x-key');
+  expect(elsewhere.requests).toHaveLength(1);
+  expect(elsewhere.requests[0]?.headers).not.toHaveProperty('x-key');
 });

@@ -41,7 +41,7 @@ const H264 = [
 const HLS = ['-f', 'hls', '-hls_time', '6', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
 const MASTER = ['-master_pl_name', 'master.m3u8'];
 
-/** Has ffmpeg make a stream by its own means and checks it. */
+/** Makes a stream with ffmpeg's HLS muxer and checks it. */
 async function check(...options: string[]): Promise<{ presentation: Presentation; found: string[] }> {
   try {
     await runProgram('ffmpeg', ['-v', 'error', '-nostdin', ...SOURCE, ...options], { cwd: directory });
@@ -55,7 +55,7 @@ async function check(...options: string[]): Promise<{ presentation: Presentation
   }
 }
 
-/** What a rule says that has nothing to say. */
+/** The reason why a rule is not applicable. */
 function reasonOf(id: string, presentation: Presentation): string | undefined {
   const verdict = RULES.find((rule) => rule.id === id)?.check(presentation, {});
   return verdict?.outcome === 'not applicable' ? verdict.reason : undefined;
@@ -64,7 +64,7 @@ function reasonOf(id: string, presentation: Presentation): string | undefined {
 const idsOf = (found: readonly string[]) => [...new Set(found.map((line) => line.split(':')[0]))].sort();
 
 describe("ffmpeg's own streams", () => {
-  test('picture and sound in one, in clear: only what its master playlist leaves out is reported', async () => {
+  test('muxed and unencrypted: only missing attributes of the master playlist are reported', async () => {
     const { found } = await check(...H264, '-c:a', 'aac', '-b:a', '64k', ...HLS, ...MASTER, 'out.m3u8');
     expect(idsOf(found)).toEqual([
       'master.average-bandwidth',
@@ -76,7 +76,7 @@ describe("ffmpeg's own streams", () => {
     ]);
   });
 
-  test('pictures that are interlaced, cropped and reordered are read as ffprobe reads them', async () => {
+  test('interlaced, cropped and reordered frames are read as ffprobe reads them', async () => {
     const { presentation } = await check(
       ...[
         '-vf',
@@ -112,7 +112,7 @@ describe("ffmpeg's own streams", () => {
     expect([stream.width, stream.height]).toEqual([322, 180]);
   });
 
-  test('segments under one repeated vector', async () => {
+  test('segments encrypted with the same vector', async () => {
     await writeFile(join(directory, 'key.bin'), Buffer.alloc(16, 7));
     await writeFile(join(directory, 'key.info'), 'key.bin\nkey.bin\n');
     const { presentation, found } = await check(
@@ -130,7 +130,7 @@ describe("ffmpeg's own streams", () => {
     ['fragmented MP4', [...HLS, '-hls_segment_type', 'fmp4'], 'fragmented MP4'],
     ['byte ranges', [...HLS, '-hls_flags', 'single_file'], 'byte ranges'],
     ['live', ['-f', 'hls', '-hls_time', '6', '-hls_flags', 'omit_endlist'], 'live'],
-  ])('%s is said not to be read', async (_what, options, reason) => {
+  ])('%s is reported as not read', async (_what, options, reason) => {
     const { presentation, found } = await check(...H264, '-c:a', 'aac', ...options, ...MASTER, 'out.m3u8');
     expect(presentation.notes.join()).toContain(reason);
     expect(reasonOf('media.durations', presentation)).toContain(reason);
@@ -165,14 +165,14 @@ describe('a good stream', () => {
     server.files = publish(copyOf(media));
     const { master, renditions } = await loadPresentation(server.url);
     const parsed = parse(server.files.get('master.m3u8')?.toString() ?? '');
-    if (!(parsed instanceof types.MasterPlaylist)) throw new Error('It is no master playlist');
+    if (!(parsed instanceof types.MasterPlaylist)) throw new Error('It is not a master playlist');
     expect(master?.variants.map(({ uri }) => uri)).toEqual(
       parsed.variants.filter(({ isIFrameOnly }) => !isIFrameOnly).map(({ uri }) => uri),
     );
     for (const { url, segments } of renditions) {
       const path = new URL(url).pathname.replace('/video/', '');
       const playlist = parse(server.files.get(path)?.toString() ?? '');
-      if (!(playlist instanceof types.MediaPlaylist)) throw new Error(`${path} is no media playlist`);
+      if (!(playlist instanceof types.MediaPlaylist)) throw new Error(`${path} is not a media playlist`);
       expect(segments.map(({ uri, duration, sequence }) => ({ uri, duration, sequence }))).toEqual(
         playlist.segments.map(({ uri, duration, mediaSequenceNumber }) => ({
           uri,
@@ -183,7 +183,7 @@ describe('a good stream', () => {
     }
   });
 
-  test('under SAMPLE-AES is said not to be read', async () => {
+  test('with SAMPLE-AES is reported as not read', async () => {
     server.files = publish(copyOf(media));
     for (const [path, file] of server.files) {
       if (path.endsWith('/index.m3u8')) {
@@ -195,16 +195,16 @@ describe('a good stream', () => {
     expect(violations(judge(presentation, 'standard'))).toEqual([]);
   });
 
-  test('whose clock starts over after 33 bits keeps every rule', async () => {
+  test('whose clock wraps after 33 bits follows every rule', async () => {
     const copy = copyOf(media);
-    // So that the clock starts over in the second segment.
+    // The clock wraps in the second segment.
     for (const segment of copy.tracks.flatMap(({ segments }) => segments))
       shift(segment, 2 ** 33 - 1_700_000);
     server.files = publish(copy);
     expect(violations(judge(await loadPresentation(server.url), 'standard'), ['must', 'should'])).toEqual([]);
   });
 
-  test('whose bytes are altered anywhere is judged, never a crash', async () => {
+  test('with altered bytes is judged without a crash', async () => {
     const random = randomNumbers(7);
     const damage = (bytes: Buffer, times: number, from = 0) => {
       for (let count = random(times); count > 0; count -= 1) {
@@ -216,7 +216,7 @@ describe('a good stream', () => {
       for (const { segments } of copy.tracks)
         damage(segments[random(segments.length)] ?? Buffer.alloc(1), 20);
       server.files = publish(copy);
-      // Not the lines that make a playlist one.
+      // Without these lines it is not a playlist.
       for (const [path, file] of server.files) if (path.endsWith('.m3u8')) damage(file, 3, 30);
       const report = judge(await loadPresentation(server.url, { timeoutSeconds: 5 }), 'framelane');
       expect(report.results.length).toBe(RULES.length);
@@ -224,7 +224,7 @@ describe('a good stream', () => {
   });
 });
 
-/** The same numbers for the same seed (mulberry32): 0 to below a limit. */
+/** Pseudorandom integers from 0 to below a limit (mulberry32). */
 function randomNumbers(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { type Files, makeMedia, publish } from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 
-// Compiling and installing take their time on a busy machine.
+// Compiling and installing are slow on a busy machine.
 jest.setTimeout(180_000);
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -6,7 +6,7 @@ import { copyOf, type Media, makeMedia, publish } from './support/good-stream.ts
 import { MUTATIONS } from './support/mutations.ts';
 import { StreamServer } from './support/stream-server.ts';
 
-/** What is true of the good stream. */
+/** The facts of the good stream. */
 const FACTS: ServiceFacts = {
   variants: ['90p', '180p'],
   storedSegments: ['90p', '180p', 'audio'].flatMap((name) => [0, 1, 2].map((at) => `${name}/${at}.ts`)),
@@ -24,13 +24,13 @@ beforeEach(() => {
 });
 afterAll(() => server.stop());
 
-/** Holds what is served to every rule there is. */
+/** Checks the served stream against every rule. */
 async function verdicts(facts: ServiceFacts) {
-  const presentation = await loadPresentation(server.url, { askAboutDelivery: true });
+  const presentation = await loadPresentation(server.url, { playbackRequests: true });
   return RULES.map(({ id, check }) => ({ id, ...check(presentation, facts) }));
 }
 
-test('a good stream keeps every rule, and every rule has something to say of it', async () => {
+test('a good stream follows every rule, and every rule applies to it', async () => {
   server.files = publish(copyOf(media));
   const others = (await verdicts(FACTS)).filter(({ outcome }) => outcome !== 'passed');
   expect(others).toEqual([]);
@@ -55,6 +55,6 @@ test('there is a broken stream for every rule', () => {
   expect(RULES.map(({ id }) => id).filter((id) => !tried.has(id))).toEqual([]);
 });
 
-test('no two rules have one id', () => {
+test('ids of rules are unique', () => {
   expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length);
 });

@@ -48,7 +48,7 @@ function commandsFor(videoId: string, count: number): Promise<Message[]> {
   });
 }
 
-const tryClaim = (videoId: string) => plane.engine.ask(INTERNAL_PATHS.claimAttempt, { videoId });
+const tryClaim = (videoId: string) => plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId });
 
 const fail = (
   videoId: string,
@@ -59,7 +59,7 @@ const fail = (
   plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });
 
 const isWanted = async (videoId: string, attempt: number) =>
-  (await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt })).body.wanted;
+  (await plane.engine.request(INTERNAL_PATHS.attemptWanted, { videoId, attempt })).body.wanted;
 
 /** When the lease of the open attempt expires, in milliseconds. */
 async function leaseEnd(videoId: string): Promise<number> {

@@ -45,7 +45,7 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
   ],
   [
     'a status there is not',
-    (res) => res.socket?.end('HTTP/1.1 042 Answer\r\nContent-Length: 0\r\n\r\n'),
+    (res) => res.socket?.end('HTTP/1.1 042 Odd\r\nContent-Length: 0\r\n\r\n'),
     { failure: 'unexpected_status', responseStatus: 42 },
   ],
   ['a cut connection', (res) => res.destroy(), { failure: 'connection_failed', responseStatus: null }],
@@ -56,7 +56,7 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
     { failure: 'connection_failed', responseStatus: null },
   ],
   [
-    'an answer cut short',
+    'a truncated response',
     (res) => {
       res.writeHead(200, { 'Content-Length': 1000 });
       res.write('half', () => res.destroy());
@@ -115,16 +115,16 @@ test('an interrupted attempt has no result, and no other starts', async () => {
 
 test('the name is resolved for every connection, and those addresses are used', async () => {
   const { port, received } = await receiver();
-  const answers = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['169.254.169.254'], ['127.0.0.2', '127.0.0.1']];
+  const lookups = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['169.254.169.254'], ['127.0.0.2', '127.0.0.1']];
   const asked: string[] = [];
   const outcomes: unknown[] = [];
   const changing = sender({
     resolve: async (hostname) => {
       asked.push(hostname);
-      return answers[asked.length - 1] ?? [];
+      return lookups[asked.length - 1] ?? [];
     },
   });
-  for (const _ of answers) {
+  for (const _ of lookups) {
     outcomes.push((await changing.send(message(`http://hooks.example:${port}/`)))?.failure);
   }
   // Only the endpoint at 127.0.0.1 has this port; with two addresses it is tried second.

@@ -21,7 +21,7 @@ import { localWebhooks } from './support/webhooks.ts';
 
 type Credentials = Record<string, string>;
 type Call = { path: string; body?: object };
-type Provoke = (answer: DocumentedResponse) => Promise<Response>;
+type Provoke = (documented: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
 /** On the same database: one with a limit of one request a minute, and one that redirects segments. */
@@ -74,9 +74,9 @@ async function newKey(workspaceId = plane.workspaceId): Promise<Credentials> {
 }
 
 async function made(path: string, body: object): Promise<string> {
-  const answer = await request(plane.url).post(`/v1${path}`).set(plane.credentials).send(body);
-  if (answer.status >= 300) throw new Error(`Not made: ${answer.text}`);
-  return answer.body.id;
+  const response = await request(plane.url).post(`/v1${path}`).set(plane.credentials).send(body);
+  if (response.status >= 300) throw new Error(`Not made: ${response.text}`);
+  return response.body.id;
 }
 
 const newWebhook = () => made('/webhooks', { url: 'http://127.0.0.1:9/' });
@@ -168,11 +168,11 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
 
 async function success({ operationId }: DocumentedResponse): Promise<Call> {
   const call = await SUCCESSES[operationId]?.();
-  if (call === undefined) throw new Error(`No request is known that ${operationId} answers with its success`);
+  if (call === undefined) throw new Error(`No request is known for a success of ${operationId}`);
   return call;
 }
 
-const succeed: Provoke = async (answer) => send(answer, await success(answer));
+const succeed: Provoke = async (documented) => send(documented, await success(documented));
 const nowhere = ({ template, takesBody }: DocumentedResponse): Call => ({
   path: withUnknownIds(template),
   ...(takesBody && { body: { name: 'x', filename: 'a.mp4' } }),
@@ -182,10 +182,10 @@ const without = (header: string, { [header]: _, ...headers }: Credentials) => he
 /** A request for a part of a signed stream, with these credentials and this query. */
 const signed =
   (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): Provoke =>
-  async (answer) =>
+  async (documented) =>
     send(
-      answer,
-      { path: `${await stream('signed')}${PARTS[answer.operationId]}${query}` },
+      documented,
+      { path: `${await stream('signed')}${PARTS[documented.operationId]}${query}` },
       { headers: await headers(), url: from().url },
     );
 
@@ -195,46 +195,49 @@ const OF_KEYED: Record<number, Provoke> = {
   201: succeed,
   202: succeed,
   204: succeed,
-  400: (answer) => send(answer, nowhere(answer), { headers: without('x-svc-workspace', plane.credentials) }),
-  401: (answer) => send(answer, nowhere(answer), { headers: {} }),
-  403: (answer) =>
-    send(answer, nowhere(answer), { headers: { ...plane.credentials, 'x-svc-workspace': newId('ws') } }),
-  404: (answer) => send(answer, nowhere(answer)),
-  409: async (answer) => {
-    const call = await success(answer);
+  400: (documented) =>
+    send(documented, nowhere(documented), { headers: without('x-svc-workspace', plane.credentials) }),
+  401: (documented) => send(documented, nowhere(documented), { headers: {} }),
+  403: (documented) =>
+    send(documented, nowhere(documented), {
+      headers: { ...plane.credentials, 'x-svc-workspace': newId('ws') },
+    }),
+  404: (documented) => send(documented, nowhere(documented)),
+  409: async (documented) => {
+    const call = await success(documented);
     const headers = { ...(await newKey()), 'idempotency-key': newId('req') };
-    await send(answer, call, { headers });
+    await send(documented, call, { headers });
     const underWay = { status: null, body: null, leased_until: new Date(Date.now() + 60_000) };
     await plane.db.updateTable('idempotency_keys').set(underWay).execute();
-    return send(answer, call, { headers });
+    return send(documented, call, { headers });
   },
-  413: (answer) => send(answer, { ...nowhere(answer), body: { x: 'x'.repeat(300_000) } }),
-  415: (answer) =>
+  413: (documented) => send(documented, { ...nowhere(documented), body: { x: 'x'.repeat(300_000) } }),
+  415: (documented) =>
     request(plane.url)
-      [answer.method](`/v1${nowhere(answer).path}`)
+      [documented.method](`/v1${nowhere(documented).path}`)
       .set(plane.credentials)
       .responseType('blob')
       .type('form')
       .send('a=b'),
-  422: async (answer) => {
-    const call = await success(answer);
+  422: async (documented) => {
+    const call = await success(documented);
     const headers = { ...plane.credentials, 'idempotency-key': newId('req') };
-    await send(answer, call, { headers });
-    return send(answer, { ...call, body: { ...call.body, another: 'body' } }, { headers });
+    await send(documented, call, { headers });
+    return send(documented, { ...call, body: { ...call.body, another: 'body' } }, { headers });
   },
-  429: async (answer) => {
+  429: async (documented) => {
     const options = { headers: await newKey(), url: limited.url };
-    await send(answer, nowhere(answer), options);
-    return send(answer, nowhere(answer), options);
+    await send(documented, nowhere(documented), options);
+    return send(documented, nowhere(documented), options);
   },
-  500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
-  503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+  500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
+  503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
 };
 
-const ifUnchanged: Provoke = async (answer) => {
-  const call = await success(answer);
-  const { headers } = await send(answer, call);
-  return send(answer, call, { headers: { 'if-none-match': String(headers.etag) } });
+const ifUnchanged: Provoke = async (documented) => {
+  const call = await success(documented);
+  const { headers } = await send(documented, call);
+  return send(documented, call, { headers: { 'if-none-match': String(headers.etag) } });
 };
 
 const OF_STREAMS: Record<number, Provoke> = {
@@ -243,53 +246,55 @@ const OF_STREAMS: Record<number, Provoke> = {
   400: signed(async () => without('x-svc-workspace', plane.credentials)),
   401: signed(async () => ({})),
   403: signed(async () => ({}), '?token=wrong'),
-  404: (answer) => send(answer, nowhere(answer)),
-  429: async (answer) => {
+  404: (documented) => send(documented, nowhere(documented)),
+  429: async (documented) => {
     const headers = await newKey();
     await signed(
       async () => headers,
       '',
       () => limited,
-    )(answer);
+    )(documented);
     return signed(
       async () => headers,
       '',
       () => limited,
-    )(answer);
+    )(documented);
   },
-  500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
-  503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+  500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
+  503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
 };
 
 const OF_STATIC: Record<number, Provoke> = {
   200: succeed,
-  405: (answer) => send({ method: 'put' }, nowhere(answer)),
-  500: (answer) => {
+  405: (documented) => send({ method: 'put' }, nowhere(documented)),
+  500: (documented) => {
     jest.spyOn(express.response, 'send').mockImplementationOnce(() => {
       throw new Error('It cannot be written');
     });
-    return send(answer, nowhere(answer));
+    return send(documented, nowhere(documented));
   },
 };
 
 /** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, Provoke>> = {
   revokeApiKey: {
-    409: async (answer) => {
+    409: async (documented) => {
       const headers = await newWorkspace();
       const { body } = await request(plane.url).get('/v1/auth/whoami').set(headers);
-      return send(answer, { path: `/api-keys/${body.apiKey.id}` }, { headers });
+      return send(documented, { path: `/api-keys/${body.apiKey.id}` }, { headers });
     },
   },
   getSegment: {
     200: succeed,
-    206: async (answer) => send(answer, await success(answer), { headers: { range: 'bytes=0-9' } }),
-    302: async (answer) => send(answer, await success(answer), { url: redirecting.url }),
+    206: async (documented) =>
+      send(documented, await success(documented), { headers: { range: 'bytes=0-9' } }),
+    302: async (documented) => send(documented, await success(documented), { url: redirecting.url }),
     304: ifUnchanged,
-    404: (answer) => send(answer, nowhere(answer)),
-    416: async (answer) => send(answer, await success(answer), { headers: { range: 'bytes=480000-' } }),
-    500: (answer) => send(answer, nowhere(answer), { url: broken.url }),
-    503: (answer) => send(answer, nowhere(answer), { url: cutOff.url }),
+    404: (documented) => send(documented, nowhere(documented)),
+    416: async (documented) =>
+      send(documented, await success(documented), { headers: { range: 'bytes=480000-' } }),
+    500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
+    503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
   },
 };
 
@@ -299,12 +304,12 @@ const check = new ResponseCheck(readOpenApiDocument());
 
 describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operationId)])(
   '%s',
-  (_, answers) => {
-    test.each(answers)('$status', async (answer) => {
-      const { operationId, method, template, status, codes, apiKey } = answer;
+  (_, documentedResponses) => {
+    test.each(documentedResponses)('$status', async (documented) => {
+      const { operationId, method, template, status, codes, apiKey } = documented;
       const provoke = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
-      if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} answer ${status}`);
-      const given = await provoke(answer);
+      if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} return ${status}`);
+      const given = await provoke(documented);
       const body = Buffer.from(given.body);
       expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
       expect(check.violations(template, method, { status, headers: given.headers, body })).toEqual([]);

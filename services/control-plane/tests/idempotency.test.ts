@@ -516,7 +516,7 @@ describe('an error response', () => {
 describe('a replayed upload ticket', () => {
   const body = { filename: 'a.mp4' };
   const redeem = (token: string) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
+    plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
 
   test('has a new token for the same video, and the previous token is invalid', async () => {
     const workspace = await Workspace.create();

@@ -48,22 +48,22 @@ describe('the images of a public video', () => {
   });
 
   test.each(Object.entries(IMAGES))('can be cached by anybody for a minute: %s', async (name, image) => {
-    const answer = await get(videoId, name);
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'image/jpeg']);
-    expect(answer.headers).toMatchObject({
+    const response = await get(videoId, name);
+    expect([response.status, response.headers['content-type']]).toEqual([200, 'image/jpeg']);
+    expect(response.headers).toMatchObject({
       'cache-control': 'public, max-age=60',
       'access-control-allow-origin': '*',
     });
-    expect(answer.body).toEqual(image);
-    const again = await get(videoId, name).set('If-None-Match', String(answer.headers.etag));
+    expect(response.body).toEqual(image);
+    const again = await get(videoId, name).set('If-None-Match', String(response.headers.etag));
     expect(again.status).toBe(304);
   });
 
   test('are referenced by the storyboard, which is compressed', async () => {
-    const answer = await get(videoId, 'storyboard.vtt').set('Accept-Encoding', 'gzip');
-    expect(answer.headers['content-type']).toMatch(/^text\/vtt/);
-    expect(answer.headers['content-encoding']).toBe('gzip');
-    const cues = answer.body.toString().split('\n\n');
+    const response = await get(videoId, 'storyboard.vtt').set('Accept-Encoding', 'gzip');
+    expect(response.headers['content-type']).toMatch(/^text\/vtt/);
+    expect(response.headers['content-encoding']).toBe('gzip');
+    const cues = response.body.toString().split('\n\n');
     expect(cues[0]).toBe('WEBVTT');
     expect(cues).toHaveLength(21);
     expect(cues[12]).toBe('00:00:11.000 --> 00:00:12.000\nstoryboard.jpg#xywh=160,90,160,90');
@@ -88,11 +88,11 @@ describe('the images of a signed video', () => {
   test.each(PARTS)('need a token or a key, and are not cached: %s', async (part) => {
     expect((await get(videoId, part)).status).toBe(401);
     expect((await get(videoId, `${part}?token=nonsense`)).status).toBe(403);
-    for (const answer of [
+    for (const response of [
       await get(videoId, `${part}?token=${token}`),
       await get(videoId, part).set(plane.credentials),
     ]) {
-      expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store']);
+      expect([response.status, response.headers['cache-control']]).toEqual([200, 'private, no-store']);
     }
   });
 
@@ -121,8 +121,8 @@ test.each(['poster.jpg', '360p/0.ts'])(
       await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
       throw new ObjectNotFoundError(key);
     });
-    const answer = await get(videoId, part);
+    const response = await get(videoId, part);
     read.mockRestore();
-    expect(answer.status).toBe(404);
+    expect(response.status).toBe(404);
   },
 );

@@ -35,10 +35,10 @@ async function webhookTo(respond?: Respond): Promise<string> {
 }
 
 async function scrape(): Promise<PrometheusText> {
-  const answer = await fetch(`${plane.engine.internalUrl}/metrics`);
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-  return PrometheusText.parse(await answer.text());
+  const response = await fetch(`${plane.engine.internalUrl}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return PrometheusText.parse(await response.text());
 }
 
 /** Expects this growth of the metrics with this prefix. A response can arrive before it is counted. */
@@ -83,7 +83,7 @@ describe('requests', () => {
     await fetch(`${plane.url}/v1/videos?limit=1`, { method: 'HEAD', headers: plane.credentials });
     await fetch(`${plane.url}/v1/videos`, { method: 'PUT', headers: plane.credentials });
     await get('/healthz');
-    await plane.engine.ask('/internal/v1/upload-tickets/redeem', {
+    await plane.engine.request('/internal/v1/upload-tickets/redeem', {
       token: 'no',
       contentLength: null,
       clientAddress: null,

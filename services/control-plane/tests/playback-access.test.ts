@@ -77,12 +77,12 @@ async function keyWith(permissions: Permission[], workspaceId = plane.workspaceI
 
 describe('POST /videos/:id/playback-tokens', () => {
   test('issues a token for one video that is valid for an hour', async () => {
-    const answer = await request(plane.url)
+    const response = await request(plane.url)
       .post(`/v1/videos/${signed}/playback-tokens`)
       .set(plane.credentials);
-    expect(answer.status).toBe(201);
-    expect(answer.headers['cache-control']).toBe('no-store');
-    const { token, url, expiresAt } = answer.body;
+    expect(response.status).toBe(201);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const { token, url, expiresAt } = response.body;
     expect(url).toBe(`http://framelane.test${hls(signed)}/master.m3u8?token=${token}`);
     const claims = decodeJwt(token);
     expect(claims).toEqual({
@@ -106,8 +106,8 @@ describe('POST /videos/:id/playback-tokens', () => {
     const { videoId } = await plane.ticket();
     for (const id of [videoId, open]) {
       const { url } = (await askToken(id)).body;
-      const answer = await get(new URL(url).pathname + new URL(url).search);
-      expect(answer.status).toBe(id === open ? 200 : 404);
+      const response = await get(new URL(url).pathname + new URL(url).search);
+      expect(response.status).toBe(id === open ? 200 : 404);
     }
   });
 
@@ -124,9 +124,9 @@ describe('POST /videos/:id/playback-tokens', () => {
   });
 
   test.each([59, 604_801, 1.5, '3600', null])('400 for a lifetime of %p', async (expiresIn) => {
-    const answer = await askToken(signed, { expiresIn });
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe('body/expiresIn');
+    const response = await askToken(signed, { expiresIn });
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(response.body.errors[0].field).toBe('body/expiresIn');
   });
 
   test('413 and 415 for invalid bodies', async () => {
@@ -148,9 +148,9 @@ describe('POST /videos/:id/playback-tokens', () => {
 
 describe('a signed video', () => {
   test.each(PARTS)('401 without a token: %s', async (part) => {
-    const answer = await get(hls(signed) + part);
-    expect([answer.status, answer.body.code]).toEqual([401, 'playback_token_required']);
-    expect(answer.headers).toMatchObject({
+    const response = await get(hls(signed) + part);
+    expect([response.status, response.body.code]).toEqual([401, 'playback_token_required']);
+    expect(response.headers).toMatchObject({
       'www-authenticate': 'Bearer',
       'cache-control': 'no-store',
       'access-control-allow-origin': '*',
@@ -188,9 +188,9 @@ describe('a signed video', () => {
   test('its segments are ciphertext and need no token', async () => {
     const key = segmentKey({ workspaceId: plane.workspaceId, videoId: signed, attempt: 1 }, '360p', 3);
     await plane.objects.put(key, Buffer.alloc(160_000), 'video/mp2t');
-    const answer = await get(`${hls(signed)}/360p/3.ts`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    const response = await get(`${hls(signed)}/360p/3.ts`);
+    expect(response.status).toBe(200);
+    expect(response.headers['cache-control']).toBe('public, max-age=31536000, immutable');
   });
 
   test.each<[string, () => Promise<string>, string]>([
@@ -205,10 +205,10 @@ describe('a signed video', () => {
   ])('403 with a token %s', async (_, token, code) => {
     const shown = await token();
     for (const part of PARTS) {
-      const answer = await get(`${hls(signed)}${part}?token=${shown}`);
-      expect([answer.status, answer.body.code]).toEqual([403, code]);
-      expect(answer.body.instance).toBe(hls(signed) + part);
-      expect(answer.headers).toMatchObject({
+      const response = await get(`${hls(signed)}${part}?token=${shown}`);
+      expect([response.status, response.body.code]).toEqual([403, code]);
+      expect(response.body.instance).toBe(hls(signed) + part);
+      expect(response.headers).toMatchObject({
         'cache-control': 'no-store',
         'access-control-allow-origin': '*',
       });
@@ -217,8 +217,8 @@ describe('a signed video', () => {
 
   test('a token is valid under its own workspace only', async () => {
     const token = await tokenFor(signed);
-    const answer = await get(`/v1/hls/${newId('ws')}/${signed}/master.m3u8?token=${token}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
+    const response = await get(`/v1/hls/${newId('ws')}/${signed}/master.m3u8?token=${token}`);
+    expect([response.status, response.body.code]).toEqual([404, 'video_not_found']);
   });
 
   test('HEAD and 304 need the token as well', async () => {
@@ -241,10 +241,10 @@ describe('a signed video', () => {
 describe('a signed video with an API key', () => {
   test('plays, and no URL contains credentials', async () => {
     for (const part of PARTS) {
-      const answer = await read(hls(signed) + part, plane.credentials);
-      expect(answer.status).toBe(200);
-      expect(answer.body.length).toBeGreaterThan(0);
-      expect(answer.body.toString()).not.toContain('token');
+      const response = await read(hls(signed) + part, plane.credentials);
+      expect(response.status).toBe(200);
+      expect(response.body.length).toBeGreaterThan(0);
+      expect(response.body.toString()).not.toContain('token');
     }
   });
 
@@ -287,8 +287,8 @@ describe('a signed video with an API key', () => {
   ])('%s: refused', async (_, headers, status, code) => {
     const sent = await headers();
     for (const part of PARTS) {
-      const answer = await get(hls(signed) + part, sent);
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      const response = await get(hls(signed) + part, sent);
+      expect([response.status, response.body.code]).toEqual([status, code]);
     }
   });
 
@@ -303,10 +303,10 @@ describe('a signed video with an API key', () => {
 describe('a public video', () => {
   test('ignores tokens and keys', async () => {
     for (const part of PARTS) {
-      const answer = await read(`${hls(open)}${part}?token=nonsense`, { authorization: 'Bearer nonsense' });
-      expect(answer.status).toBe(200);
-      expect(answer.body.length).toBeGreaterThan(0);
-      expect(answer.body.toString()).not.toContain('token');
+      const response = await read(`${hls(open)}${part}?token=nonsense`, { authorization: 'Bearer nonsense' });
+      expect(response.status).toBe(200);
+      expect(response.body.length).toBeGreaterThan(0);
+      expect(response.body.toString()).not.toContain('token');
     }
     const { headers } = await get(`${hls(open)}/master.m3u8?token=nonsense`);
     expect(headers['cache-control']).toBe('public, max-age=60');
@@ -325,13 +325,13 @@ test('a change of the policy takes effect with its response', async () => {
 });
 
 test('a preflight for the headers of an API key succeeds', async () => {
-  const answer = await request(plane.url)
+  const response = await request(plane.url)
     .options(`${hls(signed)}/master.m3u8`)
     .set({
       origin: 'https://player.example',
       'access-control-request-method': 'GET',
       'access-control-request-headers': 'authorization,x-svc-workspace',
     });
-  expect(answer.status).toBe(204);
-  expect(answer.headers['access-control-allow-headers']).toBe('authorization,x-svc-workspace');
+  expect(response.status).toBe(204);
+  expect(response.headers['access-control-allow-headers']).toBe('authorization,x-svc-workspace');
 });

@@ -28,9 +28,9 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 
 describe('playlists', () => {
   test('need no authentication, allow any origin, and are compressed on request', async () => {
-    const answer = await request(plane.url).get(`${hls}/master.m3u8`).set({ 'accept-encoding': 'gzip' });
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
+    const response = await request(plane.url).get(`${hls}/master.m3u8`).set({ 'accept-encoding': 'gzip' });
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
       'content-type': expect.stringMatching(/^application\/vnd\.apple\.mpegurl/),
       'content-encoding': 'gzip',
       'cache-control': 'public, max-age=60',
@@ -63,9 +63,9 @@ describe('playlists', () => {
 
 describe('the key', () => {
   test('has 16 bytes and is never cached', async () => {
-    const answer = await get('/key');
-    expect(answer.body).toHaveLength(16);
-    expect(answer.headers).toMatchObject({
+    const response = await get('/key');
+    expect(response.body).toHaveLength(16);
+    expect(response.headers).toMatchObject({
       'content-type': 'application/octet-stream',
       'cache-control': 'no-store',
       'access-control-allow-origin': '*',
@@ -77,10 +77,10 @@ describe('segments', () => {
   const segment = `/360p/${SEQUENCE}.ts`;
 
   test('are complete, and can be cached for ever', async () => {
-    const answer = await get(segment);
-    expect(answer.status).toBe(200);
-    expect(SEGMENT.equals(answer.body)).toBe(true);
-    expect(answer.headers).toMatchObject({
+    const response = await get(segment);
+    expect(response.status).toBe(200);
+    expect(SEGMENT.equals(response.body)).toBe(true);
+    expect(response.headers).toMatchObject({
       'content-type': 'video/mp2t',
       'content-length': '160000',
       'cache-control': 'public, max-age=31536000, immutable',
@@ -95,10 +95,10 @@ describe('segments', () => {
     ['bytes=-10', 159_990, 160_000],
     ['bytes=159990-999999', 159_990, 160_000],
   ])('range %s', async (range, start, end) => {
-    const answer = await get(segment, { range });
-    expect(answer.status).toBe(206);
-    expect(answer.headers['content-range']).toBe(`bytes ${start}-${end - 1}/160000`);
-    expect(SEGMENT.subarray(start, end).equals(answer.body)).toBe(true);
+    const response = await get(segment, { range });
+    expect(response.status).toBe(206);
+    expect(response.headers['content-range']).toBe(`bytes ${start}-${end - 1}/160000`);
+    expect(SEGMENT.subarray(start, end).equals(response.body)).toBe(true);
   });
 
   test('416 beyond the end; the complete segment for a range of another version or unit', async () => {
@@ -115,8 +115,8 @@ describe('segments', () => {
   });
 
   test('are never compressed', async () => {
-    const answer = await get(segment, { 'accept-encoding': 'gzip' });
-    expect(answer.headers).not.toHaveProperty('content-encoding');
+    const response = await get(segment, { 'accept-encoding': 'gzip' });
+    expect(response.headers).not.toHaveProperty('content-encoding');
   });
 
   test('close the object when the player disconnects before the storage responds', async () => {
@@ -143,9 +143,9 @@ describe('segments', () => {
 
 describe('missing parts', () => {
   test.each(['/360p/4.ts', '/720p/index.m3u8', '/720p/0.ts'])('404 for %s', async (path) => {
-    const answer = await request(plane.url).get(`${hls}${path}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'video_not_found']);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    const response = await request(plane.url).get(`${hls}${path}`);
+    expect([response.status, response.body.code]).toEqual([404, 'video_not_found']);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
   });
 
   test.each([
@@ -156,9 +156,9 @@ describe('missing parts', () => {
     '/360p/0x1.ts',
     '/360p/00.ts',
   ])('an invalid path: %s', async (path) => {
-    const answer = await request(plane.url).get(`${hls}${path}`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    const response = await request(plane.url).get(`${hls}${path}`);
+    expect([response.status, response.body.code]).toEqual([404, 'route_not_found']);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
   });
 
   test('404 under another workspace, and before the video is ready', async () => {
@@ -173,30 +173,30 @@ describe('missing parts', () => {
   });
 
   test('a missing object of a segment is a 500 without its cause', async () => {
-    const answer = await request(plane.url).get(`${hls}/360p/0.ts`);
-    expect(answer.status).toBe(500);
-    expect(answer.body.code).toBe('internal_error');
-    expect(answer.body.detail).not.toContain('hls/');
-    expect(answer.headers['cache-control']).toBe('no-store');
+    const response = await request(plane.url).get(`${hls}/360p/0.ts`);
+    expect(response.status).toBe(500);
+    expect(response.body.code).toBe('internal_error');
+    expect(response.body.detail).not.toContain('hls/');
+    expect(response.headers['cache-control']).toBe('no-store');
   });
 });
 
 test('503 while the storage is unavailable, reported as the storage and not as the database', async () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:9000'), { code: 'ECONNREFUSED' });
   jest.spyOn(plane.objects, 'get').mockRejectedValueOnce(refused);
-  const answer = await request(plane.url).get(`${hls}/360p/${SEQUENCE}.ts`);
-  expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
-  expect(answer.body.detail).toBe('The storage cannot be reached at the moment.');
-  expect(answer.headers['retry-after']).toBe('5');
-  expect(answer.headers['cache-control']).toBe('no-store');
+  const response = await request(plane.url).get(`${hls}/360p/${SEQUENCE}.ts`);
+  expect([response.status, response.body.code]).toEqual([503, 'unavailable']);
+  expect(response.body.detail).toBe('The storage cannot be reached at the moment.');
+  expect(response.headers['retry-after']).toBe('5');
+  expect(response.headers['cache-control']).toBe('no-store');
 });
 
 test('a preflight succeeds', async () => {
-  const answer = await request(plane.url).options(`${hls}/360p/0.ts`).set({
+  const response = await request(plane.url).options(`${hls}/360p/0.ts`).set({
     origin: 'https://player.example',
     'access-control-request-method': 'GET',
     'access-control-request-headers': 'range',
   });
-  expect(answer.status).toBe(204);
-  expect(answer.headers['access-control-allow-origin']).toBe('*');
+  expect(response.status).toBe(204);
+  expect(response.headers['access-control-allow-origin']).toBe('*');
 });

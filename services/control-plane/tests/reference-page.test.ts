@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 test('is public, and may use no other origin', async () => {
-  const answer = await request(plane.url).get('/v1/docs');
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-  const policy = String(answer.headers['content-security-policy']);
+  const response = await request(plane.url).get('/v1/docs');
+  expect([response.status, response.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const policy = String(response.headers['content-security-policy']);
   expect(policy).toContain("default-src 'none'");
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
-  expect(answer.text).not.toMatch(/https?:/);
+  expect(response.text).not.toMatch(/https?:/);
 });
 
 test('is revalidated each time, and sent only after a change', async () => {
@@ -50,6 +50,6 @@ test.each([
   ['a way out', '..%2F..%2Fpackage.json'],
 ])('has no other files below it: %s', async (_what, name) => {
   const [first = ''] = files;
-  const answer = await request(plane.url).get(first.replace(/[^/]+$/, name));
-  expect([answer.status, answer.body.code]).toEqual([404, 'route_not_found']);
+  const response = await request(plane.url).get(first.replace(/[^/]+$/, name));
+  expect([response.status, response.body.code]).toEqual([404, 'route_not_found']);
 });

@@ -12,29 +12,29 @@ afterAll(() => plane.stop());
 const master = () => `/v1/hls/${newId('ws')}/${newId('vid')}/master.m3u8`;
 
 test.each([
-  ['an answer', () => request(plane.url).get('/v1/auth/whoami').set(plane.credentials), 200, 'same-origin'],
+  ['a response', () => request(plane.url).get('/v1/auth/whoami').set(plane.credentials), 200, 'same-origin'],
   ['a refusal', () => request(plane.url).get('/v1/auth/whoami'), 401, 'same-origin'],
   ['a path that does not exist', () => request(plane.url).get('/nowhere'), 404, 'same-origin'],
   ['a health check', () => request(plane.url).get('/healthz'), 200, 'same-origin'],
   ['a stream that does not exist', () => request(plane.url).get(master()), 404, 'cross-origin'],
 ])('%s has its security headers', async (_, call, status, resourcePolicy) => {
-  const answer = await call();
-  expect(answer.status).toBe(status);
-  expect(answer.headers).toMatchObject({
+  const response = await call();
+  expect(response.status).toBe(status);
+  expect(response.headers).toMatchObject({
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': resourcePolicy,
   });
-  expect(answer.headers).not.toHaveProperty('x-powered-by');
+  expect(response.headers).not.toHaveProperty('x-powered-by');
 });
 
 test('a stream can be played in any page, also a cross-origin isolated one', async () => {
   const { videoId } = await plane.readyVideo();
-  const answer = await request(plane.url)
+  const response = await request(plane.url)
     .get(`/v1/hls/${plane.workspaceId}/${videoId}/master.m3u8`)
     .set('Origin', 'https://player.example');
-  expect(answer.status).toBe(200);
-  expect(answer.headers['access-control-allow-origin']).toBe('*');
-  expect(answer.headers['cross-origin-resource-policy']).toBe('cross-origin');
+  expect(response.status).toBe(200);
+  expect(response.headers['access-control-allow-origin']).toBe('*');
+  expect(response.headers['cross-origin-resource-policy']).toBe('cross-origin');
 });

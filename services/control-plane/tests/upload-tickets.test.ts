@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import type { HandPlayedEngine } from './support/engine.ts';
+import type { SimulatedEngine } from './support/engine.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
 const SHARE = { count: 30, bytes: 1_000_000_000 };
@@ -110,7 +110,7 @@ describe('redeeming a token', () => {
   const progress = ({ videoId, transferId }: { videoId: string; transferId: string }) =>
     plane.engine.report('upload.progress', { videoId, transferId });
   const redeem = (token: string, contentLength: number | null = null) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+    plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
   test('one of ten concurrent transfers gets the lease', async () => {
     const { uploadToken } = await plane.ticket();
@@ -125,7 +125,7 @@ describe('redeeming a token', () => {
   test('a released token can be redeemed again, a used one cannot', async () => {
     const { videoId, uploadToken } = await plane.ticket();
     const first = await plane.engine.redeem(uploadToken);
-    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, {
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, {
       videoId,
       transferId: first.transferId,
       reason: 'test',
@@ -181,7 +181,7 @@ describe('redeeming a token', () => {
     const older = await plane.engine.redeem(uploadToken);
     await plane.engine.report('upload.aborted', { videoId, transferId: older.transferId, reason: 'test' });
     await plane.engine.redeem(uploadToken);
-    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, {
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, {
       videoId,
       transferId: older.transferId,
       reason: 'late',
@@ -232,12 +232,12 @@ describe('redeeming a token', () => {
     });
     const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     expect(video.body.status).toBe('uploading');
-    const wanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, {
+    const wanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, {
       videoId,
       transferId: present.transferId,
     });
     expect(wanted.body).toEqual({ wanted: true });
-    const unwanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, {
+    const unwanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, {
       videoId,
       transferId: silent.transferId,
     });
@@ -281,7 +281,7 @@ test('a ticket that expires unused fails its video', async () => {
     .set({ expires_at: new Date(Date.now() - 1000) })
     .where('video_id', '=', videoId)
     .execute();
-  const response = await plane.engine.ask(INTERNAL_PATHS.redeemTicket, {
+  const response = await plane.engine.request(INTERNAL_PATHS.redeemTicket, {
     token: uploadToken,
     contentLength: null,
     clientAddress: null,
@@ -297,15 +297,15 @@ test('a ticket that expires unused fails its video', async () => {
 
 describe('the uploads of a workspace', () => {
   /** A workspace without uploads, and a control plane with these limits. */
-  async function planeWith(workspaceUploads: typeof SHARE): Promise<HandPlayedEngine> {
+  async function planeWith(workspaceUploads: typeof SHARE): Promise<SimulatedEngine> {
     await plane.db.updateTable('upload_tickets').set({ transfer_id: null, lease_expires_at: null }).execute();
     const other = await plane.startAnother({ workspaceUploads });
     return plane.engineAt(other.internalUrl);
   }
   const tokens = (count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await plane.ticket()).uploadToken));
-  const redeemBy = (engine: HandPlayedEngine, token = '', contentLength: number | null = 1000) =>
-    engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+  const redeemBy = (engine: SimulatedEngine, token = '', contentLength: number | null = 1000) =>
+    engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
   const TOO_MANY = { status: 429, body: { code: 'too_many_uploads' } };
 
   test('never exceed the limit in number, and the end of one allows the next', async () => {
@@ -317,7 +317,7 @@ describe('the uploads of a workspace', () => {
 
     const [next] = await tokens(1);
     expect(await redeemBy(engine, next)).toMatchObject(TOO_MANY);
-    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body, reason: 'test' });
+    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...leased[0]?.body, reason: 'test' });
     expect((await redeemBy(engine, next)).status).toBe(200);
   });
 
@@ -327,7 +327,7 @@ describe('the uploads of a workspace', () => {
     const alone = await redeemBy(engine, chunked, null);
     expect(alone.status).toBe(200);
     expect(await redeemBy(engine, first, 1)).toMatchObject(TOO_MANY);
-    await engine.ask(INTERNAL_PATHS.releaseTransfer, { ...alone.body, reason: 'test' });
+    await engine.request(INTERNAL_PATHS.releaseTransfer, { ...alone.body, reason: 'test' });
     expect((await redeemBy(engine, first, 2_000_000)).status).toBe(200);
     expect(await redeemBy(engine, second, 500_001)).toMatchObject(TOO_MANY);
     expect((await redeemBy(engine, third, 500_000)).status).toBe(200);
@@ -336,7 +336,7 @@ describe('the uploads of a workspace', () => {
 
 test('too many unknown tokens get 429; valid tokens from the same address work', async () => {
   const guess = (token: string, clientAddress: string | null) =>
-    plane.engine.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress });
+    plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress });
   const codes: unknown[] = [];
   for (let count = 0; count <= MAX_GUESSES; count += 1) {
     codes.push((await guess(`ut_guess${count}`, '2001:db8::1')).body.code);
@@ -361,7 +361,7 @@ describe('completing a transfer', () => {
       videoId,
       uploadToken,
       upload,
-      complete: () => plane.engine.ask(INTERNAL_PATHS.completeTransfer, upload),
+      complete: () => plane.engine.request(INTERNAL_PATHS.completeTransfer, upload),
     };
   }
 
@@ -393,7 +393,7 @@ describe('completing a transfer', () => {
       .set({ status: 'failed', error_code: 'upload_expired', error_message: 'Expired.' })
       .where('id', '=', videoId)
       .execute();
-    const wanted = await plane.engine.ask(INTERNAL_PATHS.transferWanted, upload);
+    const wanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, upload);
     expect(wanted.body).toEqual({ wanted: false });
     expect(await complete()).toMatchObject({ status: 401, body: { code: 'upload_token_expired' } });
     expect(await statusOf(videoId)).toBe('failed');
@@ -407,7 +407,7 @@ describe('completing a transfer', () => {
 
   test('is refused once another transfer holds the ticket', async () => {
     const { videoId, uploadToken, upload, complete } = await begin();
-    await plane.engine.ask(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'test' });
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'test' });
     await plane.engine.redeem(uploadToken);
     expect(await complete()).toMatchObject({ status: 409, body: { code: 'upload_cancelled' } });
     expect(await statusOf(videoId)).toBe('uploading');
@@ -429,20 +429,20 @@ describe('a control plane whose clock is wrong', () => {
       expect(left).toBeGreaterThan(50_000);
       expect(left).toBeLessThanOrEqual(60_000);
       const engine = plane.engineAt(shifted.internalUrl);
-      const ask = (by: HandPlayedEngine, token: string) =>
-        by.ask(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
-      expect((await ask(plane.engine, issued.body.uploadToken)).status).toBe(200);
+      const redeem = (by: SimulatedEngine, token: string) =>
+        by.request(INTERNAL_PATHS.redeemTicket, { token, contentLength: null, clientAddress: null });
+      expect((await redeem(plane.engine, issued.body.uploadToken)).status).toBe(200);
       const { videoId, uploadToken } = await plane.ticket(body);
-      expect((await ask(engine, uploadToken)).status).toBe(200);
+      expect((await redeem(engine, uploadToken)).status).toBe(200);
       // The lease is valid for both control planes.
-      const again = await ask(engine, uploadToken);
+      const again = await redeem(engine, uploadToken);
       expect([again.status, again.body.code]).toEqual([409, 'upload_in_progress']);
       await plane.db
         .updateTable('upload_tickets')
         .set({ expires_at: sql`now()`, lease_expires_at: sql`now()` })
         .where('video_id', '=', videoId)
         .execute();
-      const expired = await ask(engine, uploadToken);
+      const expired = await redeem(engine, uploadToken);
       expect([expired.status, expired.body.code]).toEqual([401, 'upload_token_expired']);
     } finally {
       await shifted.kill();

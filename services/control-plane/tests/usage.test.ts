@@ -27,22 +27,22 @@ const start = async () => {
 };
 const stop = () => plane.stop();
 
-const ask = (query = '', headers = plane.credentials) =>
+const getUsage = (query = '', headers = plane.credentials) =>
   request(plane.url).get(`/v1/auth/usage${query}`).set(headers);
 
 async function usage(query = '', headers = plane.credentials): Promise<Usage> {
-  const answer = await ask(query, headers);
-  expect(answer.status).toBe(200);
-  return answer.body;
+  const response = await getUsage(query, headers);
+  expect(response.status).toBe(200);
+  return response.body;
 }
 
 /** Headers of a new key. */
 async function newKey(body: object): Promise<Record<string, string>> {
-  const answer = await request(plane.url)
+  const response = await request(plane.url)
     .post('/v1/api-keys')
     .set(plane.credentials)
     .send({ name: 'Another', ...body });
-  return { ...plane.credentials, authorization: `Bearer ${answer.body.secret}` };
+  return { ...plane.credentials, authorization: `Bearer ${response.body.secret}` };
 }
 
 /** A ready video with one stored segment. */
@@ -245,9 +245,9 @@ describe('the period', () => {
     ['groupBy=hour', 'query/groupBy'],
     ['from=2020-01-01&groupBy=day', 'query/groupBy'],
   ])('400 for %s', async (query, field) => {
-    const answer = await ask(`?${query}`);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
-    expect(answer.body.errors[0].field).toBe(field);
+    const response = await getUsage(`?${query}`);
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
+    expect(response.body.errors[0].field).toBe(field);
   });
 
   test('ends at the latest representable day', async () => {

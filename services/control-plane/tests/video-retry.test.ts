@@ -23,7 +23,7 @@ const retry = (videoId: string) =>
   request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
 const record = async (videoId: string) =>
   (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
-const tryClaim = (videoId: string) => plane.engine.ask(INTERNAL_PATHS.claimAttempt, { videoId });
+const tryClaim = (videoId: string) => plane.engine.request(INTERNAL_PATHS.claimAttempt, { videoId });
 
 /** Reports that an attempt failed; permanently, unless `retryable`. */
 const fail = (videoId: string, attempt: number, retryable = false) =>
@@ -97,7 +97,7 @@ describe('POST /videos/:id/retry', () => {
     await fail(videoId, 1);
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
     expect(await record(videoId)).toEqual(retried);
-    const wanted = await plane.engine.ask(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
+    const wanted = await plane.engine.request(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
     expect(wanted.body).toEqual({ wanted: false });
   });
 

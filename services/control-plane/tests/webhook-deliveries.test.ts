@@ -291,27 +291,27 @@ describe('disabling', () => {
   });
 
   test('during an attempt: its outcome is recorded, without a retry', async () => {
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register((res) => {
-      void answer.promise.then(() => res.writeHead(500).end());
+      void response.promise.then(() => res.writeHead(500).end());
     });
     await deleteSomeVideo();
     await until(async () => receiver.received.length === 1);
     await webhooks.call('patch', `/${id}`).send({ enabled: false });
-    answer.resolve();
+    response.resolve();
     const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
     expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
   });
 
   test('deleting during an attempt removes all deliveries', async () => {
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register((res) => {
-      void answer.promise.then(() => res.writeHead(200).end());
+      void response.promise.then(() => res.writeHead(200).end());
     });
     await deleteSomeVideo();
     await until(async () => receiver.received.length === 1);
     expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
-    answer.resolve();
+    response.resolve();
     const other = await register();
     await webhooks.test(other.id);
     await webhooks.settled(other.id);
@@ -348,10 +348,10 @@ describe('redelivery', () => {
     ['succeeds', 200],
     ['fails for the last time', 500],
   ])('during an attempt that %s starts after it, with a new round of attempts', async (_, status) => {
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register((res, nth) => {
       if (nth < 3) res.writeHead(500).end();
-      else if (nth === 3) void answer.promise.then(() => res.writeHead(status).end());
+      else if (nth === 3) void response.promise.then(() => res.writeHead(status).end());
       else res.writeHead(nth < 6 ? 500 : 200).end();
     });
     await deleteSomeVideo();
@@ -359,7 +359,7 @@ describe('redelivery', () => {
     const [{ id: deliveryId = '' } = {}] = await webhooks.deliveries(id);
     const again = await webhooks.call('post', `/${id}/deliveries/${deliveryId}/redeliver`);
     expect([again.status, again.body.status]).toEqual([202, 'retrying']);
-    answer.resolve();
+    response.resolve();
     const settled = await webhooks.settled(id);
     expect(settled.attemptLog.map(({ responseStatus }) => responseStatus)).toEqual([
       500,
@@ -468,8 +468,8 @@ describe.each([-3600, 3600])('a control plane whose clock is wrong by %d seconds
 
 describe('isolation', () => {
   test('slow endpoints do not delay others', async () => {
-    const answer = Promise.withResolvers<void>();
-    const wait: Respond = (res) => void answer.promise.then(() => res.writeHead(200).end());
+    const response = Promise.withResolvers<void>();
+    const wait: Respond = (res) => void response.promise.then(() => res.writeHead(200).end());
     const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(wait)));
     for (let n = 0; n < 3; n++) await deleteSomeVideo();
     await until(async () => slow.every(({ receiver }) => receiver.received.length > 0));
@@ -477,7 +477,7 @@ describe('isolation', () => {
     await webhooks.test(quick.id);
     expect((await webhooks.settled(quick.id)).status).toBe('succeeded');
     expect(await plane.db.selectFrom('webhook_attempts').select('number').execute()).toHaveLength(1);
-    answer.resolve();
+    response.resolve();
     for (const { id } of slow) {
       await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
     }
@@ -485,9 +485,9 @@ describe('isolation', () => {
 
   test('one endpoint gets at most ten concurrent requests from all control planes together, and each event once', async () => {
     const another = await plane.startAnother();
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register(
-      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+      (res) => void response.promise.then(() => res.writeHead(200).end()),
       { events: ['video.deleted'] },
     );
     const quick = await register(undefined, { events: ['video.ready'] });
@@ -501,7 +501,7 @@ describe('isolation', () => {
       await until(async () => (await delivery(quick.id, deliveryId))?.status === 'succeeded');
     }
     expect(receiver.received).toHaveLength(10);
-    answer.resolve();
+    response.resolve();
     await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
     expect(receiver.received).toHaveLength(35);
@@ -611,25 +611,25 @@ describe('crashes', () => {
   });
 
   test('an attempt that was made twice counts once', async () => {
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register(
-      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+      (res) => void response.promise.then(() => res.writeHead(200).end()),
     );
     await webhooks.test(id);
     await until(async () => receiver.received.length === 1);
     // The claim of the running attempt expires.
     await expireClaims();
     await until(async () => receiver.received.length === 2);
-    answer.resolve();
+    response.resolve();
     expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
     await until(noClaims);
     expect((await webhooks.deliveries(id))[0]?.attemptLog).toHaveLength(1);
   });
 
   test('an outcome that cannot be recorded affects no other delivery, and its attempt is repeated after the claim expires', async () => {
-    const answer = Promise.withResolvers<void>();
+    const response = Promise.withResolvers<void>();
     const { receiver, id } = await register(
-      (res) => void answer.promise.then(() => res.writeHead(200).end()),
+      (res) => void response.promise.then(() => res.writeHead(200).end()),
     );
     await sql`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
@@ -645,7 +645,7 @@ describe('crashes', () => {
     await sql`
       create trigger refuse before insert on webhook_attempts for each row
       when (new.delivery_id = ${sql.lit(refused)}) execute function refuse()`.execute(plane.db);
-    answer.resolve();
+    response.resolve();
     for (const other of all.filter((each) => each.id !== refused)) {
       await until(async () => (await delivery(id, other.id))?.status === 'succeeded');
     }

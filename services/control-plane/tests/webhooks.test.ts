@@ -41,12 +41,12 @@ const URL = 'https://hooks.example/framelane';
 
 describe('POST /webhooks', () => {
   test('responds with the record, the secret and its location', async () => {
-    const answer = await webhooks.call('post', '').send({ url: URL });
-    expect(answer.status).toBe(201);
-    const { id, secret, ...record } = answer.body;
+    const response = await webhooks.call('post', '').send({ url: URL });
+    expect(response.status).toBe(201);
+    const { id, secret, ...record } = response.body;
     expect(id).toMatch(/^whk_[0-9a-z]{26}$/);
     expect(secret).toMatch(/^whsec_[0-9A-Za-z+/]{43}=$/);
-    expect(answer.headers.location).toBe(`http://framelane.test/v1/webhooks/${id}`);
+    expect(response.headers.location).toBe(`http://framelane.test/v1/webhooks/${id}`);
     expect(record).toEqual({
       url: URL,
       description: null,
@@ -90,10 +90,10 @@ describe('POST /webhooks', () => {
   ])('400 for %j', async (body, field) => {
     names.set('hooks.example', [PUBLIC_ADDRESS]);
     names.set('inside.example', [PUBLIC_ADDRESS, '10.0.0.1']);
-    const answer = await webhooks.call('post', '').send(body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
-    expect(answer.text).not.toContain('10.0.0.1');
+    const response = await webhooks.call('post', '').send(body);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
+    expect(response.text).not.toContain('10.0.0.1');
   });
 
   test('415 for a form, 413 for a huge body', async () => {
@@ -104,14 +104,14 @@ describe('POST /webhooks', () => {
   });
 
   test('409 beyond twenty, also for concurrent requests', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 23 }, () => webhooks.call('post', '').send({ url: URL })),
     );
-    const refused = answers.filter(({ status }) => status !== 201);
+    const refused = responses.filter(({ status }) => status !== 201);
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual(
       Array(3).fill([409, 'webhook_limit_reached']),
     );
-    await webhooks.call('delete', `/${answers.find(({ status }) => status === 201)?.body.id}`);
+    await webhooks.call('delete', `/${responses.find(({ status }) => status === 201)?.body.id}`);
     await webhooks.create({ url: URL });
   });
 });
@@ -179,8 +179,8 @@ describe('PATCH /webhooks/:id', () => {
 
   test.each([[{ url: 'hooks' }], [{ events: [] }], [{ enabled: null }], [[]]])('400 for %j', async (body) => {
     const { id } = await webhooks.create({ url: URL });
-    const answer = await webhooks.call('patch', `/${id}`).send(body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_failed']);
+    const response = await webhooks.call('patch', `/${id}`).send(body);
+    expect([response.status, response.body.code]).toEqual([400, 'validation_failed']);
   });
 });
 
@@ -233,7 +233,7 @@ test.each(['patch', 'delete'] as const)(
       const status = webhooks
         .call(method, `/${id}`)
         .send(method === 'patch' ? { enabled: false } : undefined)
-        .then((answer) => answer.status);
+        .then((response) => response.status);
       await until(async () => !(await webhooks.get(id)).enabled);
       expect(await findSubscribers(plane.db, plane.workspaceId, 'video.ready')).toEqual([]);
       return { status };
@@ -254,7 +254,7 @@ describe('another workspace', () => {
       .where('id', '=', foreign)
       .execute();
     for (const id of [foreign, newId('whk'), 'nonsense', randomBytes(2000).toString('hex')]) {
-      const answers = [
+      const responses = [
         await webhooks.call('get', `/${id}`),
         await webhooks.call('patch', `/${id}`).send({ enabled: false }),
         await webhooks.call('delete', `/${id}`),
@@ -263,8 +263,8 @@ describe('another workspace', () => {
         await webhooks.call('get', `/${id}/deliveries`),
         await webhooks.call('post', `/${id}/deliveries/${newId('dlv')}/redeliver`),
       ];
-      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(
-        Array(answers.length).fill([404, 'webhook_not_found']),
+      expect(responses.map(({ status, body }) => [status, body.code])).toEqual(
+        Array(responses.length).fill([404, 'webhook_not_found']),
       );
     }
     const list = (await webhooks.call('get', '')).body.data;
@@ -280,8 +280,8 @@ describe('another workspace', () => {
   test('a delivery is found only under its own webhook', async () => {
     const [one, other] = [await webhooks.create({ url: URL }), await webhooks.create({ url: URL })];
     const deliveryId = await webhooks.test(one.id);
-    const answer = await webhooks.call('post', `/${other.id}/deliveries/${deliveryId}/redeliver`);
-    expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
+    const response = await webhooks.call('post', `/${other.id}/deliveries/${deliveryId}/redeliver`);
+    expect([response.status, response.body.code]).toEqual([404, 'delivery_not_found']);
   });
 });
 
@@ -306,10 +306,10 @@ describe('permissions', () => {
       .updateTable('api_keys')
       .set({ permissions: [...keep] })
       .execute();
-    const answer = await webhooks.call(method, path);
+    const response = await webhooks.call(method, path);
     await plane.db.updateTable('api_keys').set(all).execute();
-    expect([answer.status, answer.body.code]).toEqual([403, 'insufficient_permissions']);
-    expect(answer.body.detail).toContain(permission);
+    expect([response.status, response.body.code]).toEqual([403, 'insufficient_permissions']);
+    expect(response.body.detail).toContain(permission);
     const anonymous = await new WebhookClient(plane, {}).call(method, path);
     expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
   });
@@ -321,8 +321,8 @@ describe('a disabled webhook', () => {
     const deliveryId = await webhooks.test(id);
     await webhooks.call('patch', `/${id}`).send({ enabled: false });
     for (const path of ['test', `deliveries/${deliveryId}/redeliver`]) {
-      const answer = await webhooks.call('post', `/${id}/${path}`);
-      expect([answer.status, answer.body.code]).toEqual([409, 'webhook_disabled']);
+      const response = await webhooks.call('post', `/${id}/${path}`);
+      expect([response.status, response.body.code]).toEqual([409, 'webhook_disabled']);
     }
     expect((await webhooks.call('post', `/${id}/rotate-secret`)).status).toBe(200);
   });

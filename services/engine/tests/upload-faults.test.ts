@@ -356,8 +356,8 @@ describe('an object store that', () => {
     };
     const client = await beginUpload(FORM);
     // Longer than the idle timeout of one second in this test.
-    const noAnswer = once(client.socket, 'data', { signal: AbortSignal.timeout(1_600) });
-    await expect(noAnswer).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    const noResponse = once(client.socket, 'data', { signal: AbortSignal.timeout(1_600) });
+    await expect(noResponse).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
     resolve();
     expect((await client.response()).status).toBe(202);
   });

@@ -126,10 +126,10 @@ function perMinute(attempts: readonly Attempt[]): number {
 
 /** How many times per minute ffmpeg alone encodes the clip. */
 async function bareRate(processor: number): Promise<number> {
-  const begin = performance.now();
+  const startedAt = performance.now();
   const encode = ['-v', 'error', '-i', clip, '-c:v', 'libx264', '-preset', 'medium', '-f', 'null', '-'];
   await run('taskset', ['--cpu-list', String(processor), 'ffmpeg', ...encode]);
-  return 60_000 / (performance.now() - begin);
+  return 60_000 / (performance.now() - startedAt);
 }
 
 /** Whether all videos are ready, by the received webhooks: polling would load the control plane. */

@@ -1,28 +1,32 @@
-import type { Answer, ResourceKind } from '../presentation.ts';
-import { decodedBody, type HttpClient, type OpenAnswer } from './http-client.ts';
+import type { LoadedResponse, ResourceKind } from '../presentation.ts';
+import { decodedBody, type HttpClient, type OpenResponse } from './http-client.ts';
 
 /** A small resource in memory, and the response. The body is null if it could not be fetched. */
-export type Fetched = { answer: Answer; body: Buffer | null };
+export type Fetched = { response: LoadedResponse; body: Buffer | null };
 
-/** The answer to the question for a whole resource, before its body is read. */
-export function answerOf(kind: ResourceKind, url: string, opened: Omit<OpenAnswer, 'body'>): Answer {
+/** A response to a request for a whole resource, before its body is read. */
+export function responseOf(
+  kind: ResourceKind,
+  url: string,
+  opened: Omit<OpenResponse, 'body'>,
+): LoadedResponse {
   const { status, headers, redirects } = opened;
   return {
-    ...{ kind, question: 'whole', url, status, headers, redirects },
+    ...{ kind, request: 'whole', url, status, headers, redirects },
     ...{ error: null, bytes: 0, matches: null },
   };
 }
 
-/** There was no answer, or it broke off. */
-export function noAnswer(kind: ResourceKind, url: string, error: unknown): Answer {
+/** For a request without a complete response. */
+export function failedResponse(kind: ResourceKind, url: string, error: unknown): LoadedResponse {
   return {
-    ...answerOf(kind, url, { status: 0, headers: {}, redirects: [] }),
+    ...responseOf(kind, url, { status: 0, headers: {}, redirects: [] }),
     status: null,
     error: messageOf(error),
   };
 }
 
-/** Fetches a playlist or a key. Anything longer than `limit` bytes, decoded, is none. */
+/** Fetches a playlist or a key. It fails if it has more than `limit` bytes, sent or decoded. */
 export async function fetchSmall(
   client: HttpClient,
   kind: ResourceKind,
@@ -30,20 +34,23 @@ export async function fetchSmall(
   limit: number,
 ): Promise<Fetched> {
   try {
-    const opened = await client.ask(url);
+    const opened = await client.request(url);
     let bytes = 0;
     opened.body.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > limit) opened.body.destroy(new Error(`it has more than ${limit} bytes`));
     });
     const body = await readAtMost(decodedBody(opened), limit);
-    return { answer: { ...answerOf(kind, url, opened), bytes }, body: opened.status === 200 ? body : null };
+    return {
+      response: { ...responseOf(kind, url, opened), bytes },
+      body: opened.status === 200 ? body : null,
+    };
   } catch (error) {
-    return { answer: noAnswer(kind, url, error), body: null };
+    return { response: failedResponse(kind, url, error), body: null };
   }
 }
 
-/** Throws when there is more than `limit`: a few bytes can be the compressed form of very many. */
+/** Throws above `limit` bytes: a small compressed body can become a very large one. */
 async function readAtMost(stream: NodeJS.ReadableStream, limit: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -57,7 +64,7 @@ async function readAtMost(stream: NodeJS.ReadableStream, limit: number): Promise
 }
 
 export function messageOf(error: unknown): string {
-  // Node gives some errors of connections no message but only a code.
+  // Some connection errors of Node have a code and no message.
   if (error instanceof Error)
     return error.message || String((error as NodeJS.ErrnoException).code ?? error.name);
   return String(error);

@@ -4,7 +4,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** A response whose body is not yet read. */
-export type OpenAnswer = {
+export type OpenResponse = {
   status: number;
   headers: Readonly<Record<string, string>>;
   redirects: string[];
@@ -20,9 +20,9 @@ export type HttpClientOptions = {
   timeoutMs: number;
 };
 
-/** Browsers follow as many. */
+/** As in browsers. */
 const MAX_REDIRECTS = 20;
-/** A page of another origin, as players in browsers are. */
+/** The origin of a web page with a player. */
 export const PLAYER_ORIGIN = 'https://player.example';
 
 /**
@@ -40,20 +40,20 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** Rejects without a response. */
-  async ask(
+  /** Follows redirects. Rejects if there is no response. */
+  async request(
     url: string,
     method = 'GET',
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<OpenAnswer> {
+  ): Promise<OpenResponse> {
     const redirects: string[] = [];
     for (let address = url; ; ) {
-      const answer = await this.#sendAgain(address, method, headers);
-      const location = answer.headers.location;
-      const status = answer.statusCode ?? 0;
+      const response = await this.#sendWithRetry(address, method, headers);
+      const location = response.headers.location;
+      const status = response.statusCode ?? 0;
       const next = status >= 300 && status < 400 && location !== undefined && URL.canParse(location, address);
-      if (!next) return { status, headers: flat(answer.headers), redirects, body: answer };
-      answer.resume();
+      if (!next) return { status, headers: flat(response.headers), redirects, body: response };
+      response.resume();
       address = new URL(location, address).href;
       redirects.push(address);
       if (redirects.length > MAX_REDIRECTS) throw new Error('too many redirects');
@@ -64,8 +64,8 @@ export class HttpClient {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  /** A connection that was kept may be closed by the server just when it is used again; that is nobody's fault. */
-  async #sendAgain(...request: Parameters<HttpClient['ask']>): Promise<IncomingMessage> {
+  /** Retries once if the server closes an idle connection at the moment of its reuse. */
+  async #sendWithRetry(...request: Parameters<HttpClient['request']>): Promise<IncomingMessage> {
     try {
       return await this.#send(...request);
     } catch (error) {
@@ -108,9 +108,9 @@ export class HttpClient {
 
 class StaleConnection extends Error {}
 
-/** The body of an answer without its content coding; unknown codings are left as they are. */
-export function decodedBody({ headers, body }: Pick<OpenAnswer, 'headers' | 'body'>): Readable {
-  // An error of the body becomes one of the result, which is what is read.
+/** The body of a response, decoded if it is gzip. */
+export function decodedBody({ headers, body }: Pick<OpenResponse, 'headers' | 'body'>): Readable {
+  // `pipeline` passes errors of the body on to the stream that is read.
   return headers['content-encoding'] === 'gzip' ? pipeline(body, createGunzip(), () => {}) : body;
 }
 

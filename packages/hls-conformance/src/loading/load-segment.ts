@@ -1,30 +1,30 @@
 import { createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
 import { type SegmentContent, SegmentReader } from '../media/segment-reader.ts';
 import type { ListedSegment } from '../playlists/media-playlist.ts';
-import type { Answer, Decryption, LoadedSegment } from '../presentation.ts';
-import { answerOf, noAnswer } from './fetching.ts';
+import type { Decryption, LoadedResponse, LoadedSegment } from '../presentation.ts';
+import { failedResponse, responseOf } from './fetching.ts';
 import { decodedBody, type HttpClient } from './http-client.ts';
 
-/** The key a segment is encrypted with, or why there is none that can be used; null for a segment in clear. */
+/** The key of a segment, or why it cannot be used; null if the segment is not encrypted. */
 export type SegmentKey = { bytes: Buffer } | { violation: string } | null;
 
 const SYNC_BYTE = 0x47;
 
 /**
- * Fetches a segment, decrypts it and takes it to pieces while it comes in, so that one of any size takes little memory.
- * Every failure is part of the result.
+ * Fetches, decrypts and parses a segment as a stream, so that large segments need little memory. Failures are part of
+ * the result.
  */
 export async function loadSegment(
   client: HttpClient,
   listed: ListedSegment,
   key: SegmentKey,
-): Promise<{ segment: LoadedSegment; answer: Answer }> {
+): Promise<{ segment: LoadedSegment; response: LoadedResponse }> {
   try {
-    const opened = await client.ask(listed.url);
-    const answer = answerOf('segment', listed.url, opened);
+    const opened = await client.request(listed.url);
+    const response = responseOf('segment', listed.url, opened);
     if (opened.status !== 200) {
       opened.body.resume();
-      return { segment: notLoaded(listed), answer };
+      return { segment: notLoaded(listed), response };
     }
     const hash = createHash('sha256');
     let bytes = 0;
@@ -32,22 +32,22 @@ export async function loadSegment(
       bytes += chunk.length;
       hash.update(chunk);
     });
-    const taking = new SegmentTaking(listed, key);
+    const taking = new SegmentIntake(listed, key);
     for await (const chunk of decodedBody(opened)) taking.push(chunk as Buffer);
     const segment = { ...listed, bytes, sha256: hash.digest('hex'), ...taking.end() };
-    return { segment, answer: { ...answer, bytes } };
+    return { segment, response: { ...response, bytes } };
   } catch (error) {
-    return { segment: notLoaded(listed), answer: noAnswer('segment', listed.url, error) };
+    return { segment: notLoaded(listed), response: failedResponse('segment', listed.url, error) };
   }
 }
 
-/** A segment that is listed, and no more is known of. */
+/** A segment that was not fetched. */
 export function notLoaded(listed: ListedSegment): LoadedSegment {
   return { ...listed, bytes: null, sha256: null, decryption: { state: 'not encrypted' }, content: null };
 }
 
-/** Decrypts (AES-128-CBC, PKCS#7: RFC 8216 §4.3.2.4) and reads what comes in. */
-class SegmentTaking {
+/** Decrypts (AES-128-CBC, PKCS#7: RFC 8216 §4.3.2.4) and parses the chunks of a segment. */
+class SegmentIntake {
   readonly #reader = new SegmentReader();
   readonly #decipher: Decipheriv | null = null;
   #violation: string | null = null;
@@ -82,10 +82,10 @@ class SegmentTaking {
     try {
       this.#read(decipher.final());
     } catch {
-      // Node tells a length that is no multiple of 16 and wrong padding apart only in words of OpenSSL.
+      // Only the text of OpenSSL's error distinguishes wrong padding from a length that is no multiple of 16.
       this.#violation ??= this.#isClear()
         ? 'is not encrypted'
-        : 'does not end in PKCS#7 padding: it is cut off, or key or vector are wrong';
+        : 'does not end in PKCS#7 padding: it is truncated, or the key or the vector is wrong';
     }
   }
 
@@ -94,19 +94,19 @@ class SegmentTaking {
     if (this.#decipher && !this.#anyClear && clear[0] !== SYNC_BYTE) {
       this.#violation = this.#isClear()
         ? 'is not encrypted'
-        : 'decrypts to no transport stream: key or vector are wrong';
+        : 'does not decrypt to a transport stream: the key or the vector is wrong';
     }
     this.#anyClear = true;
     this.#reader.push(clear);
   }
 
-  /** Whether what was delivered is a transport stream already. */
+  /** Whether the bytes are a transport stream before decryption. */
   #isClear(): boolean {
     return this.#delivered[0] === SYNC_BYTE && this.#delivered[188] === SYNC_BYTE;
   }
 }
 
-/** The vector of a segment whose key tag has none: its media sequence number (RFC 8216 §5.2). */
+/** The vector if the key tag has no IV: the media sequence number (RFC 8216 §5.2). */
 function sequenceVector(sequence: number): Buffer {
   const vector = Buffer.alloc(16);
   vector.writeBigUInt64BE(BigInt(sequence), 8);

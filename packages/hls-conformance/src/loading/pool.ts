@@ -1,4 +1,4 @@
-/** Does something for each item, at most `limit` at a time. Results are in the order of the items. */
+/** Runs `work` for each item, at most `limit` at a time. Results are in the order of the items. */
 export async function eachOf<Item, Result>(
   items: readonly Item[],
   limit: number,

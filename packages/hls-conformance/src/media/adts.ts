@@ -1,7 +1,7 @@
-/** What ADTS headers say of a stream of AAC (ISO/IEC 14496-3 §1.A.2.2). */
+/** The configuration in ADTS headers (ISO/IEC 14496-3 §1.A.2.2). */
 export type AacConfig = { objectType: number; sampleRate: number; channels: number };
 
-/** Frames of AAC that begin in some bytes. */
+/** The AAC frames in some bytes. */
 export type AdtsFrames = { count: number; samples: number; config: AacConfig | null; changes: boolean };
 
 const SAMPLE_RATES = [
@@ -10,7 +10,7 @@ const SAMPLE_RATES = [
 const HEADER_BYTES = 7;
 export const SAMPLES_PER_FRAME = 1024;
 
-/** Counts the frames of an ADTS stream that comes in parts; a frame may begin in one and end in the next. */
+/** Counts the frames of an ADTS stream. A frame may begin in one chunk and end in the next. */
 export class AdtsReader {
   #rest: Buffer = Buffer.alloc(0);
   #config: AacConfig | null = null;
@@ -19,7 +19,7 @@ export class AdtsReader {
     return this.#rest.length > 0;
   }
 
-  /** The frames that are complete now. Throws when there is no header where one should be. */
+  /** The frames that are complete now. Throws if a frame does not begin with a header. */
   push(data: Buffer): AdtsFrames {
     const bytes = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data]);
     const found: AdtsFrames = { count: 0, samples: 0, config: null, changes: false };
@@ -37,9 +37,9 @@ export class AdtsReader {
     return { ...found, config: this.#config };
   }
 
-  /** Throws when the last frame is cut off. */
+  /** Throws if the last frame is truncated. */
   end(): void {
-    if (this.#rest.length > 0) throw new Error('the last AAC frame is cut off');
+    if (this.#rest.length > 0) throw new Error('the last AAC frame is truncated');
   }
 }
 
@@ -50,11 +50,11 @@ export function aacCodec({ objectType }: AacConfig): string {
 
 function readHeader(bytes: Buffer, at: number): { config: AacConfig; length: number; samples: number } {
   if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0)
-    throw new Error('no ADTS header stands where a frame should begin');
+    throw new Error('a frame does not begin with an ADTS header');
   const kind = bytes.readUInt16BE(at + 2);
   const length = (bytes.readUIntBE(at + 3, 3) >> 5) & 0x1fff;
   const sampleRate = SAMPLE_RATES[(kind >> 10) & 0x0f];
-  if (length < HEADER_BYTES || sampleRate === undefined) throw new Error('an ADTS header makes no sense');
+  if (length < HEADER_BYTES || sampleRate === undefined) throw new Error('an ADTS header is invalid');
   return {
     config: { objectType: (kind >> 14) + 1, sampleRate, channels: (kind >> 6) & 0x07 },
     length,

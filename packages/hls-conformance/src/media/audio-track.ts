@@ -7,18 +7,18 @@ export type AudioContent = {
   pid: number;
   frames: number;
   config: AacConfig;
-  /** Whether the configuration changes on the way. */
+  /** Whether the configuration changes within the segment. */
   changes: boolean;
   start: number;
   end: number;
-  /** How often a time is not where the frames before it end. */
+  /** How often a timestamp differs from the end of the previous frame. */
   jumps: number;
 };
 
-/** Times are rounded, in containers the sound came from too; half a frame is more than rounding. */
+/** Containers round timestamps. A difference of half a frame is more than rounding. */
 const JUMP_FRAMES = 0.5;
 
-/** Collects what the rules ask of a segment's sound. */
+/** Measures the audio of a segment. */
 export class AudioTrack {
   readonly #pid: number;
   readonly #reader = new AdtsReader();
@@ -27,7 +27,7 @@ export class AudioTrack {
   #frames = 0;
   #jumps = 0;
   #start: number | null = null;
-  /** A time that is known, and the samples that begin after it. */
+  /** The last known timestamp, and the samples after it. */
   #anchor = 0;
   #samples = 0;
 
@@ -35,10 +35,10 @@ export class AudioTrack {
     this.#pid = pid;
   }
 
-  /** Throws when the bytes are no ADTS. */
+  /** Throws if the bytes are not ADTS. */
   add({ pts, data }: PesPacket): void {
     const unfinished = this.#reader.hasUnfinishedFrame;
-    if (pts !== null) this.#meet(pts, unfinished);
+    if (pts !== null) this.#addTimestamp(pts, unfinished);
     const { count, samples, config, changes } = this.#reader.push(data);
     this.#frames += count;
     this.#samples += samples;
@@ -46,7 +46,7 @@ export class AudioTrack {
     this.#changes ||= changes;
   }
 
-  /** Null when there was no sound with a time. Throws when the last frame is cut off. */
+  /** Null without any audio that has a timestamp. Throws if the last frame is truncated. */
   content(): AudioContent | null {
     this.#reader.end();
     if (this.#start === null || this.#config === null) return null;
@@ -61,8 +61,8 @@ export class AudioTrack {
     };
   }
 
-  /** A time is that of the first frame that begins in its PES packet (ISO/IEC 13818-1 §2.4.3.7). */
-  #meet(pts: number, unfinished: boolean): void {
+  /** A timestamp belongs to the first frame that begins in its PES packet (ISO/IEC 13818-1 §2.4.3.7). */
+  #addTimestamp(pts: number, unfinished: boolean): void {
     if (this.#start === null) {
       this.#start = pts;
       this.#anchor = pts;

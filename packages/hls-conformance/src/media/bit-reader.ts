@@ -1,4 +1,4 @@
-/** Reads bits from the highest of each byte on. Reading beyond the end throws a RangeError. */
+/** Reads bits, the most significant of each byte first. Reading beyond the end throws a RangeError. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   #at = 0;

@@ -3,18 +3,18 @@ import { BitReader } from './bit-reader.ts';
 /** Types of NAL units (ISO/IEC 14496-10 table 7-1). */
 export const NAL = { slice: 1, partition: 2, idrSlice: 5, sps: 7, pps: 8, delimiter: 9 } as const;
 
-/** What a sequence parameter set says of the pictures. */
+/** The values of a sequence parameter set that the rules use. */
 export type SequenceParameters = {
   /** RFC 6381. */
   codec: string;
-  /** Pixels shown: without what is cropped. */
+  /** Displayed pixels, after cropping. */
   width: number;
   height: number;
 };
 
 const START_CODE = Buffer.from([0, 0, 1]);
 
-/** Profiles whose parameter sets tell of colour formats (§7.3.2.1.1). */
+/** Profiles whose parameter sets have a chroma format (§7.3.2.1.1). */
 const PROFILES_WITH_CHROMA = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
 /** The NAL units of an H.264 byte stream (annex B), without their start codes. */
@@ -32,19 +32,19 @@ export function nalType(unit: Buffer): number {
   return unit.readUInt8(0) & 0x1f;
 }
 
-/** Whether a NAL unit is part of a picture. */
+/** Whether a NAL unit is a slice. */
 export function isSlice(type: number): boolean {
   return type >= NAL.slice && type <= NAL.idrSlice;
 }
 
-/** Reads a sequence parameter set (§7.3.2.1.1). Throws a RangeError when it is cut off. */
+/** Reads a sequence parameter set (§7.3.2.1.1). Throws a RangeError if it is truncated. */
 export function readSequenceParameters(unit: Buffer): SequenceParameters {
   const reader = new BitReader(withoutEmulationPrevention(unit.subarray(1)));
   const [profile, constraints, level] = [reader.bits(8), reader.bits(8), reader.bits(8)];
   reader.unsigned(); // seq_parameter_set_id
   const chroma = PROFILES_WITH_CHROMA.has(profile) ? readChroma(reader) : 1;
   reader.unsigned(); // log2_max_frame_num_minus4
-  skipPictureOrder(reader);
+  skipPictureOrderCount(reader);
   reader.unsigned(); // max_num_ref_frames
   reader.flag(); // gaps_in_frame_num_value_allowed_flag
   const columns = reader.unsigned() + 1;
@@ -55,7 +55,7 @@ export function readSequenceParameters(unit: Buffer): SequenceParameters {
   const [left, right, top, bottom] = reader.flag()
     ? [reader.unsigned(), reader.unsigned(), reader.unsigned(), reader.unsigned()]
     : [0, 0, 0, 0];
-  // Cropping counts samples of colour (equations 7-19 to 7-22).
+  // Cropping is in chroma samples (equations 7-19 to 7-22).
   const cropX = chroma === 1 || chroma === 2 ? 2 : 1;
   const cropY = (chroma === 1 ? 2 : 1) * fields;
   return {
@@ -65,7 +65,7 @@ export function readSequenceParameters(unit: Buffer): SequenceParameters {
   };
 }
 
-/** Reads over what stands between the identifier and the frame numbers; returns chroma_format_idc, 0 for separate planes. */
+/** Reads the fields from chroma_format_idc to the scaling lists. Returns chroma_format_idc, or 0 for separate planes. */
 function readChroma(reader: BitReader): number {
   const format = reader.unsigned();
   const separatePlanes = format === 3 && reader.flag();
@@ -88,7 +88,7 @@ function skipScalingList(reader: BitReader, size: number): void {
   }
 }
 
-function skipPictureOrder(reader: BitReader): void {
+function skipPictureOrderCount(reader: BitReader): void {
   const type = reader.unsigned();
   if (type === 0) reader.unsigned(); // log2_max_pic_order_cnt_lsb_minus4
   if (type !== 1) return;
@@ -98,9 +98,9 @@ function skipPictureOrder(reader: BitReader): void {
   for (let left = reader.unsigned(); left > 0; left -= 1) reader.signed();
 }
 
-/** Takes out the 3 of each 0 0 3 (§7.3.1). */
+/** Removes the 3 of each 0 0 3 (§7.3.1). */
 function withoutEmulationPrevention(bytes: Buffer): Buffer {
-  const kept: number[] = [];
+  const payload: number[] = [];
   let zeros = 0;
   for (const byte of bytes) {
     if (zeros >= 2 && byte === 3) {
@@ -108,7 +108,7 @@ function withoutEmulationPrevention(bytes: Buffer): Buffer {
       continue;
     }
     zeros = byte === 0 ? zeros + 1 : 0;
-    kept.push(byte);
+    payload.push(byte);
   }
-  return Buffer.from(kept);
+  return Buffer.from(payload);
 }

@@ -1,11 +1,11 @@
 import type { TransportPacket } from './transport-packets.ts';
 
-/** Identifier of the packets that carry the program association table. */
+/** Packet identifier of the program association table. */
 export const PAT_PID = 0;
-/** ... and the service description table, with which many segments begin (ETSI EN 300 468 §5.1.3). */
+/** Packet identifier of the service description table, which begins many segments (ETSI EN 300 468 §5.1.3). */
 export const SDT_PID = 17;
 
-/** Stream types of a program map table (ISO/IEC 13818-1 table 2-34) that are read here. */
+/** Stream types of a program map table (ISO/IEC 13818-1 table 2-34) that this package reads. */
 export const STREAM_TYPE = { aac: 0x0f, h264: 0x1b } as const;
 
 /** A table of a transport stream: its bytes from table_id to the checksum. */
@@ -28,9 +28,9 @@ export class TableReader {
   }
 }
 
-/** The packet identifier of the first program's map. */
+/** Packet identifier of the first program's map. */
 export function programMapPid({ bytes }: Table): number | null {
-  // The network's table, program 0, may stand before the programs.
+  // Program 0, the network information table, may precede the programs.
   for (let at = 8; at + 4 <= bytes.length - 4; at += 4) {
     if (bytes.readUInt16BE(at) !== 0) return bytes.readUInt16BE(at + 2) & 0x1fff;
   }
@@ -48,7 +48,7 @@ export function programStreams({ bytes }: Table): Map<number, number> {
   return streams;
 }
 
-/** The checksum of ISO/IEC 13818-1 annex A; 0 over bytes that end in their own. */
+/** CRC-32 of ISO/IEC 13818-1 annex A. It is 0 for bytes that end with their own checksum. */
 function crc32(bytes: Buffer): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

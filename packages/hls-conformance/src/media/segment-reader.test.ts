@@ -3,7 +3,7 @@ import { SegmentReader } from './segment-reader.ts';
 
 const [PAT, PMT, VIDEO, AUDIO] = [0, 0x1000, 0x100, 0x101];
 
-/** A packet; stuffing stands in front of what it carries. */
+/** A packet, with stuffing before its payload. */
 function packet(pid: number, counter: number, payload: Buffer, begins = true): Buffer {
   const stuffing = Buffer.alloc(184 - payload.length, 0xff);
   if (stuffing.length > 0) stuffing[0] = stuffing.length - 1;
@@ -58,15 +58,15 @@ function adts(bytes: number): Buffer {
 
 function read(...packets: Buffer[]) {
   const reader = new SegmentReader();
-  // In parts that are no whole packets.
+  // In chunks that do not end with packets.
   const bytes = Buffer.concat(packets);
   for (let at = 0; at < bytes.length; at += 100) reader.push(bytes.subarray(at, at + 100));
   return reader.end();
 }
 
-const PICTURE = Buffer.from([0, 0, 0, 1, 9, 0x10, 0, 0, 0, 1, 0x65, 0x88]);
+const IDR_FRAME = Buffer.from([0, 0, 0, 1, 9, 0x10, 0, 0, 0, 1, 0x65, 0x88]);
 
-test('a frame of sound may begin in one PES packet and end in the next', () => {
+test('an audio frame may begin in one PES packet and end in the next', () => {
   const [first, second, third] = [adts(100), adts(100), adts(60)];
   // The second packet's time is that of the third frame, which is the first to begin in it.
   const { audio, damage } = read(
@@ -79,7 +79,7 @@ test('a frame of sound may begin in one PES packet and end in the next', () => {
   expect(audio?.config).toEqual({ objectType: 2, sampleRate: 48_000, channels: 2 });
 });
 
-test('sound that jumps is noticed, and ends where it then is', () => {
+test('a jump in the audio is counted, and moves its end', () => {
   const { audio } = read(
     ...TABLES,
     packet(AUDIO, 0, pes(0, adts(100))),
@@ -89,15 +89,15 @@ test('sound that jumps is noticed, and ends where it then is', () => {
 });
 
 test.each([
-  ['one after the other', [0, 1, 2], 0],
+  ['consecutive packets', [0, 1, 2], 0],
   ['a packet sent twice', [0, 1, 1, 2], 0],
   ['a packet sent three times', [0, 1, 1, 1], 1],
-  ['one left out', [0, 1, 3], 1],
-  ['starting over after 15', [14, 15, 0], 0],
+  ['a packet missing', [0, 1, 3], 1],
+  ['wrapping after 15', [14, 15, 0], 0],
 ])('counters: %s', (_what, counters, breaks) => {
   const { counters: found } = read(
     ...TABLES,
-    ...counters.map((counter, at) => packet(VIDEO, counter, pes(3600 * at, PICTURE))),
+    ...counters.map((counter, at) => packet(VIDEO, counter, pes(3600 * at, IDR_FRAME))),
   );
   expect(found.find(({ pid }) => pid === VIDEO)).toEqual({
     pid: VIDEO,
@@ -107,37 +107,37 @@ test.each([
   });
 });
 
-test('what comes before its table is not whole', () => {
+test('a segment with video before its table is not whole', () => {
   const { hasPat, hasPmt } = read(
-    packet(VIDEO, 0, pes(0, PICTURE)),
+    packet(VIDEO, 0, pes(0, IDR_FRAME)),
     ...TABLES,
-    packet(VIDEO, 1, pes(3600, PICTURE)),
+    packet(VIDEO, 1, pes(3600, IDR_FRAME)),
   );
   expect([hasPat, hasPmt]).toEqual([true, false]);
 });
 
-test('a clock that starts over in the middle goes on', () => {
+test('a clock that wraps within a segment continues', () => {
   const { video } = read(
     ...TABLES,
-    packet(VIDEO, 0, pes(2 ** 33 - 3600, PICTURE)),
-    packet(VIDEO, 1, pes(0, PICTURE)),
+    packet(VIDEO, 0, pes(2 ** 33 - 3600, IDR_FRAME)),
+    packet(VIDEO, 1, pes(0, IDR_FRAME)),
   );
   expect(video).toMatchObject({ earliest: 2 ** 33 - 3600, latest: 2 ** 33, shortestStep: 3600, dtsFalls: 0 });
 });
 
 test.each([
   ['nothing', Buffer.alloc(0), 'no packets'],
-  ['no transport stream', Buffer.alloc(400, 1), 'no packet begins at byte 0'],
+  ['other bytes', Buffer.alloc(400, 1), 'no packet begins at byte 0'],
   [
     'half a packet at the end',
     Buffer.concat([...TABLES, TABLES[0]?.subarray(0, 90) ?? Buffer.alloc(0)]),
-    'no whole packet',
+    'not a whole packet',
   ],
   [
-    'sound that is none',
+    'invalid audio',
     Buffer.concat([...TABLES, packet(AUDIO, 0, pes(0, Buffer.alloc(50, 1)))]),
-    'no ADTS header',
+    'does not begin with an ADTS header',
   ],
-])('%s is said to be damaged', (_what, bytes, message) => {
+])('%s is reported as damaged', (_what, bytes, message) => {
   expect(read(bytes).damage).toContain(message);
 });

@@ -15,35 +15,35 @@ import { type VideoContent, VideoTrack } from './video-track.ts';
 /** Continuity counters of one packet identifier in a segment. */
 export type Counters = { pid: number; first: number; last: number; breaks: number };
 
-/** What a segment holds, as far as it could be read. */
+/** The measurements of a segment, up to the first error. */
 export type SegmentContent = {
-  /** Why it could not be read to its end; null when it was. */
+  /** Why it could not be read to its end; null if it was. */
   damage: string | null;
-  /** Tables that stand before the first picture or sound. */
+  /** Whether these tables precede all video and audio. */
   hasPat: boolean;
   hasPmt: boolean;
   /** Packet identifiers of tables whose checksum is wrong. */
   damagedTables: number[];
-  /** Whether one of them is in the very first packet, which is where a wrong vector shows. */
+  /** Whether one of them is in the first packet: a wrong vector damages only that one. */
   beginsDamaged: boolean;
   counters: Counters[];
   video: VideoContent | null;
   audio: AudioContent | null;
-  /** Stream types of what is not read here. */
+  /** Types of the streams that are not read. */
   otherStreamTypes: number[];
 };
 
-/** Packets without a meaning, whose counters have none (ISO/IEC 13818-1 §2.4.3.3). */
+/** Null packets. Their counters have no meaning (ISO/IEC 13818-1 §2.4.3.3). */
 const NULL_PID = 0x1fff;
 
-/** Whether all of a segment could be read, its first picture and sound included. */
+/** Whether all of a segment could be read, from its first frame on. */
 export function isWhole({ damage, hasPat, hasPmt }: SegmentContent): boolean {
   return damage === null && hasPat && hasPmt;
 }
 
 type Track = { pes: PesReader; add(packet: PesPacket): void };
 
-/** Takes a transport stream segment to pieces while its bytes come in, keeping no more than one picture of it. */
+/** Parses a transport stream segment in chunks. Keeps at most one frame of each stream in memory. */
 export class SegmentReader {
   readonly #packets = new PacketReader();
   readonly #counters = new Map<number, Counters & { repeated: boolean }>();
@@ -68,7 +68,7 @@ export class SegmentReader {
     });
   }
 
-  /** What the segment held. */
+  /** The measurements of the whole segment. */
   end(): SegmentContent {
     this.#unlessDamaged(() => {
       this.#packets.end();
@@ -95,7 +95,7 @@ export class SegmentReader {
     try {
       return read();
     } catch (error) {
-      // Lengths that point out of a packet end as RangeErrors.
+      // Lengths that exceed a packet cause RangeErrors.
       this.#damage = error instanceof Error ? error.message : String(error);
       return undefined;
     }
@@ -122,7 +122,7 @@ export class SegmentReader {
       if (mapPid !== null && !this.#tables.has(mapPid)) this.#tables.set(mapPid, new TableReader());
     } else if (pid !== SDT_PID) {
       const streams = programStreams(table);
-      // What came before its table says so cannot be decoded.
+      // Streams that begin before their table cannot be decoded.
       if (!this.#pmtSeen) this.#pmtSeen = ![...streams.keys()].some((stream) => this.#counters.has(stream));
       for (const [streamPid, type] of streams) this.#open(streamPid, type);
     }
@@ -139,7 +139,7 @@ export class SegmentReader {
     } else this.#otherStreamTypes.add(type);
   }
 
-  /** Counters go up with each payload; a packet may come twice (ISO/IEC 13818-1 §2.4.3.3). */
+  /** Counters increase with each payload. A packet may be sent twice (ISO/IEC 13818-1 §2.4.3.3). */
   #count({ pid, counter, counterMayJump, payload }: TransportPacket): void {
     const known = this.#counters.get(pid);
     if (known === undefined) {

@@ -1,7 +1,7 @@
-/** Timestamps of transport streams start over after 33 bits, which is every 26.5 hours. */
+/** Timestamps of transport streams have 33 bits and wrap every 26.5 hours. */
 const WRAP = 2 ** 33;
 
-/** The time nearest to `reference` that a timestamp can mean. */
+/** Unwraps a timestamp to the time nearest to `reference`. */
 export function nearest(time: number, reference: number): number {
   return time + WRAP * Math.round((reference - time) / WRAP);
 }

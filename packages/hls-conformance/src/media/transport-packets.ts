@@ -4,21 +4,21 @@ const SYNC_BYTE = 0x47;
 /** A packet of an MPEG-2 transport stream (ISO/IEC 13818-1 §2.4.3). */
 export type TransportPacket = {
   pid: number;
-  /** Whether a table or a PES packet begins in it. */
+  /** Whether a table or a PES packet begins in this packet. */
   begins: boolean;
   counter: number;
   /** Whether the counter may jump here. */
   counterMayJump: boolean;
-  /** Empty when the packet carries none. */
+  /** Empty if the packet has none. */
   payload: Buffer;
 };
 
-/** Cuts a transport stream into packets as its bytes come in. */
+/** Splits a transport stream into packets. */
 export class PacketReader {
   #rest: Buffer = Buffer.alloc(0);
   #offset = 0;
 
-  /** The packets that are complete now. Throws, with the place, when a packet does not begin where it should. */
+  /** The packets that are complete now. Throws if a packet does not begin with the sync byte. */
   push(chunk: Buffer): TransportPacket[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const packets: TransportPacket[] = [];
@@ -32,9 +32,9 @@ export class PacketReader {
     return packets;
   }
 
-  /** Throws when the last packet is cut off, or there was none. */
+  /** Throws if the last packet is truncated, or if there was none. */
   end(): void {
-    if (this.#rest.length > 0) throw new Error(`the last ${this.#rest.length} bytes are no whole packet`);
+    if (this.#rest.length > 0) throw new Error(`the last ${this.#rest.length} bytes are not a whole packet`);
     if (this.#offset === 0) throw new Error('there are no packets');
   }
 }

@@ -2,32 +2,32 @@ import { isSlice, NAL, nalType, nalUnits, readSequenceParameters, type SequenceP
 import type { PesPacket } from './pes-packets.ts';
 import { nearest } from './timestamps.ts';
 
-/** The H.264 pictures of a segment. Times in ticks. */
+/** The H.264 video of a segment. Times in ticks. */
 export type VideoContent = {
   pid: number;
   frames: number;
-  /** Pictures whose time is not given, and PES packets with more than one picture: then times tell too little. */
+  /** PES packets without a timestamp, or with more than one frame: their frames have no known times. */
   untimed: number;
-  /** Time of the picture that is stored first, and when the first and the last are shown. */
+  /** Presentation times of the first stored frame, the first displayed one and the last displayed one. */
   first: number;
   earliest: number;
   latest: number;
   firstDts: number;
   lastDts: number;
-  /** How often a picture is to be decoded no later than the one before it. */
+  /** How often a decoding time is not later than the previous one. */
   dtsFalls: number;
-  /** Times between pictures shown one after the other; null for a single one. */
+  /** Times between consecutively displayed frames; null for a single frame. */
   shortestStep: number | null;
   longestStep: number | null;
-  /** Types of the NAL units up to the first picture, its first slice included. */
+  /** Types of the NAL units up to and including the first slice. */
   openingUnits: number[];
   /** The first parameter set, or why it cannot be read; null without one. */
   parameters: SequenceParameters | string | null;
-  /** When IDR pictures are shown. */
+  /** Presentation times of IDR frames. */
   idrTimes: number[];
 };
 
-/** Collects what the rules ask of a segment's pictures. */
+/** Measures the video of a segment. */
 export class VideoTrack {
   readonly #pid: number;
   readonly #times: number[] = [];
@@ -62,7 +62,7 @@ export class VideoTrack {
     this.#addDts(nearest(dts, time));
   }
 
-  /** Null when there was no picture with a time. */
+  /** Null without any frame that has a timestamp. */
   content(): VideoContent | null {
     const [first] = this.#times;
     if (first === undefined) return null;

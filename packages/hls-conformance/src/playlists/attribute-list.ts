@@ -1,4 +1,4 @@
-/** How a value of an attribute is written (RFC 8216 §4.2). */
+/** The form of an attribute's value (RFC 8216 §4.2). */
 export type ValueKind = 'quoted' | 'hexadecimal' | 'integer' | 'decimal' | 'resolution' | 'word';
 
 export type AttributeValue = {
@@ -9,7 +9,7 @@ export type AttributeValue = {
 
 export type AttributeList = {
   attributes: ReadonlyMap<string, AttributeValue>;
-  /** Where the list does not keep to the grammar; empty when it does. */
+  /** Where the list breaks the grammar; empty if it does not. */
   violations: string[];
 };
 
@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<ValueKind, RegExp>> = {
   word: /^[^",\s]+$/,
 };
 
-/** Attributes whose values RFC 8216 §4.3 gives one form. Any other may be written as it likes. */
+/** Attributes whose form RFC 8216 §4.3 fixes. Others may have any form. */
 const KIND_OF: Readonly<Record<string, ValueKind>> = {
   ...kinds('integer', 'BANDWIDTH', 'AVERAGE-BANDWIDTH', 'PROGRAM-ID'),
   ...kinds('decimal', 'FRAME-RATE', 'SCORE', 'DURATION', 'PLANNED-DURATION'),
@@ -57,7 +57,7 @@ const KIND_OF: Readonly<Record<string, ValueKind>> = {
   ...kinds('quoted', 'STABLE-VARIANT-ID', 'STABLE-RENDITION-ID', 'PATHWAY-ID'),
 };
 
-/** Reads what can be read of an attribute list, and says where it breaks the grammar of RFC 8216 §4.2. */
+/** Reads the valid part of an attribute list, and reports where it breaks the grammar of RFC 8216 §4.2. */
 export function readAttributeList(list: string): AttributeList {
   const attributes = new Map<string, AttributeValue>();
   const violations: string[] = [];
@@ -91,13 +91,13 @@ function unreadable(rest: string): string {
 }
 
 function violationsOf(name: string, { text, quoted }: AttributeValue): string[] {
-  // NONE stands for itself, the name of a group in quotation marks.
+  // NONE has no quotation marks, the name of a group has.
   if (name === 'CLOSED-CAPTIONS' && !quoted && text !== 'NONE')
     return ['has CLOSED-CAPTIONS without quotation marks'];
   const kind = KIND_OF[name];
   if (kind === undefined) return [];
   if ((kind === 'quoted') !== quoted) return [`has ${name} ${quoted ? 'in' : 'without'} quotation marks`];
-  return KINDS[kind].test(text) ? [] : [`has ${name}=${text}, which is no ${kind} value`];
+  return KINDS[kind].test(text) ? [] : [`has ${name}=${text}, which is not a valid ${kind} value`];
 }
 
 function kinds(kind: ValueKind, ...names: string[]): Record<string, ValueKind> {

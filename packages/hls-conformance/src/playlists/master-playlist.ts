@@ -6,13 +6,13 @@ export type Attributes = ReadonlyMap<string, AttributeValue>;
 /** A combination of renditions that can be played (RFC 8216 §4.3.4.2). */
 export type Variant = { line: number; attributes: Attributes; uri: string; url: string };
 
-/** An alternative of some variants' sound, picture or text (RFC 8216 §4.3.4.1). */
+/** Alternative audio, video or text of some variants (RFC 8216 §4.3.4.1). */
 export type Alternative = {
   line: number;
   attributes: Attributes;
   type: string;
   groupId: string;
-  /** Null when it is part of the variants' own segments. */
+  /** Null if it is part of the variants' own segments. */
   url: string | null;
 };
 
@@ -29,7 +29,7 @@ export function isMasterTag({ name }: Tag): boolean {
   return MASTER_TAGS.test(name);
 }
 
-/** Reads what a master playlist offers. What cannot be read is left out; the rules look at the lines. */
+/** Reads a master playlist. Skips invalid lines: the rules check them. */
 export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string): MasterPlaylist {
   const tags = lines.filter(isTag);
   const named = (name: string) => tags.filter((tag) => tag.name === name);
@@ -41,13 +41,13 @@ export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string):
   };
 }
 
-/** The alternatives of sound a variant can be played with; none when it names no group. */
+/** The audio alternatives of a variant; empty if it names no group. */
 export function audioOf(variant: Variant, { alternatives }: MasterPlaylist): Alternative[] {
   const group = variant.attributes.get('AUDIO')?.text;
   return alternatives.filter(({ type, groupId }) => type === 'AUDIO' && groupId === group);
 }
 
-/** An address of a playlist made absolute; null when it is none. */
+/** A URI in a playlist as an absolute URL; null if it is invalid. */
 export function resolve(uri: string, base: string): string | null {
   return URL.canParse(uri, base) ? new URL(uri, base).href : null;
 }

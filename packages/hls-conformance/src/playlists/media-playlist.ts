@@ -8,9 +8,9 @@ export type KeyTag = {
   method: string;
   /** Null for METHOD=NONE. */
   url: string | null;
-  /** 16 bytes, or null where the media sequence number stands for it. */
+  /** 16 bytes; null if the media sequence number is the vector. */
   vector: Buffer | null;
-  /** What other than `identity` names the key. */
+  /** Null if it is `identity`. */
   keyFormat: string | null;
 };
 
@@ -19,25 +19,25 @@ export type ListedSegment = {
   line: number;
   uri: string;
   url: string;
-  /** EXTINF, in seconds; NaN when it cannot be read. */
+  /** EXTINF, in seconds; NaN if it is invalid. */
   duration: number;
   /** Media sequence number. */
   sequence: number;
   key: KeyTag | null;
   discontinuity: boolean;
-  /** Whether it is a part of the resource at its address. */
+  /** Whether it is only a part of the resource at its URL. */
   byteRange: boolean;
 };
 
 export type MediaPlaylist = {
-  /** Seconds; null when it is not stated. */
+  /** Seconds; null if missing. */
   targetDuration: number | null;
   type: string | null;
   firstSequence: number;
   ended: boolean;
   independentSegments: boolean;
   iFramesOnly: boolean;
-  /** Whether the segments are initialised by another resource, as fragmented MP4 is. */
+  /** Whether the segments have an initialization section (EXT-X-MAP), as fragmented MP4 has. */
   initialised: boolean;
   segments: ListedSegment[];
 };
@@ -66,7 +66,7 @@ export function isMediaTag({ name }: Tag): boolean {
   return MEDIA_TAGS.has(name);
 }
 
-/** Reads what a media playlist lists. What cannot be read is left out; the rules look at the lines. */
+/** Reads a media playlist. Skips invalid lines: the rules check them. */
 export function readMediaPlaylist(lines: readonly PlaylistLine[], url: string): MediaPlaylist {
   const value = (name: string) => lines.filter(isTag).find((tag) => tag.name === name)?.value ?? null;
   const has = (name: string) => lines.some((line) => isTag(line) && line.name === name);
@@ -87,13 +87,13 @@ export function readMediaPlaylist(lines: readonly PlaylistLine[], url: string): 
 function readSegments(lines: readonly PlaylistLine[], base: string, firstSequence: number): ListedSegment[] {
   const segments: ListedSegment[] = [];
   let key: KeyTag | null = null;
-  let next = nothingSaid();
+  let next = noTags();
   for (const line of lines) {
     if (!isTag(line)) {
       const url = resolve(line.uri, base);
       const sequence = firstSequence + segments.length;
       if (url !== null) segments.push({ line: line.line, uri: line.uri, url, sequence, key, ...next });
-      next = nothingSaid();
+      next = noTags();
     } else if (line.name === 'EXTINF') next.duration = Number.parseFloat(line.value ?? '');
     else if (line.name === 'EXT-X-DISCONTINUITY') next.discontinuity = true;
     else if (line.name === 'EXT-X-BYTERANGE') next.byteRange = true;
@@ -102,7 +102,7 @@ function readSegments(lines: readonly PlaylistLine[], base: string, firstSequenc
   return segments;
 }
 
-function nothingSaid() {
+function noTags() {
   return { duration: Number.NaN, discontinuity: false, byteRange: false };
 }
 
@@ -120,7 +120,7 @@ function readKey({ line, value }: Tag, base: string): KeyTag {
   };
 }
 
-/** A hexadecimal number of at most 128 bits; one that is longer counts as zero. */
+/** A hexadecimal number of at most 128 bits. A longer one counts as zero. */
 function readVector(text: string): Buffer {
   const digits = text.replace(/^0[xX]/, '');
   return digits.length <= 32 ? Buffer.from(digits.padStart(32, '0'), 'hex') : Buffer.alloc(16);

@@ -1,10 +1,10 @@
-/** A line of a playlist that means something: a tag or an address. Comments and blank lines mean nothing. */
+/** A tag or a URI of a playlist. Comments and blank lines are skipped. */
 export type PlaylistLine = Tag | Address;
 
 export type Tag = { line: number; name: string; value: string | null };
 export type Address = { line: number; uri: string };
 
-/** The text of a playlist, and what is wrong with its bytes. */
+/** The text of a playlist, and the errors in its encoding. */
 export type PlaylistText = { text: string; violations: string[] };
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -23,7 +23,7 @@ export function decodePlaylist(bytes: Uint8Array): PlaylistText {
     violations.push('begins with a byte order mark');
     text = text.slice(1);
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this searches for them
   const control = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]/.exec(text);
   if (control)
     violations.push(

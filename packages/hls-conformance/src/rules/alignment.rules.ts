@@ -1,21 +1,21 @@
 import { isAudioOnly, isVideo, type Rendition } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule, segmentPlace, type Verdict } from '../rule.ts';
-import { soundOf, type Timeline, timelineOf } from '../timeline.ts';
+import { muxedAudioOf, type Timeline, timelineOf } from '../timeline.ts';
 
 /** A rendition whose times are known. */
 type Timed = { rendition: Rendition; timeline: Timeline };
 
-/** All there is of times: pictures, and sound of its own or as part of the pictures' segments. */
+/** The times of all video, and of audio in its own renditions or in the video segments. */
 type Times = { video: Timed[]; audio: Timed[] };
 
 const MILLISECOND = 0.001;
-/** Half a tick, which is what rounding can make of a millisecond. */
+/** Half a tick. */
 const ROUNDING = 1 / 180_000;
-/** What encoders of AAC put before the sound, as Apple's do; decoders take it away again. */
+/** The delay that AAC encoders such as Apple's add. Decoders remove it. */
 const PRIMING_SAMPLES = 2112;
 const SAMPLES_PER_FRAME = 1024;
 
-/** Rules for how renditions fit together in time. */
+/** Rules for the times of renditions relative to each other. */
 export const ALIGNMENT_RULES: readonly Rule[] = [
   {
     id: 'alignment.video-start',
@@ -62,7 +62,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
       const apart = audio.filter(({ rendition }) => rendition !== first?.rendition);
       if (!first || apart.length === 0)
         return notApplicable('there are no separate video and audio renditions');
-      return judged(apart.flatMap((sound) => cutFindings(sound, first, 2 * sound.timeline.frame)));
+      return judged(apart.flatMap((each) => cutFindings(each, first, 2 * each.timeline.frame)));
     }),
   },
   {
@@ -73,13 +73,13 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
     check: withTimes(({ video: [first], audio }) => {
       if (!first || audio.length === 0) return notApplicable('the stream does not have both video and audio');
       return judged(
-        audio.flatMap((sound) => {
-          const difference = startOf(sound) - startOf(first);
-          const delay = (PRIMING_SAMPLES / SAMPLES_PER_FRAME) * sound.timeline.frame;
-          const longest = Math.max(first.timeline.frame, sound.timeline.frame);
+        audio.flatMap((each) => {
+          const difference = startOf(each) - startOf(first);
+          const delay = (PRIMING_SAMPLES / SAMPLES_PER_FRAME) * each.timeline.frame;
+          const longest = Math.max(first.timeline.frame, each.timeline.frame);
           if (difference >= -delay - MILLISECOND && difference <= longest + ROUNDING) return [];
           return [
-            { place: sound.rendition.name, message: `audio begins ${inMs(difference)} after the video` },
+            { place: each.rendition.name, message: `audio begins ${inMs(difference)} after the video` },
           ];
         }),
       );
@@ -102,7 +102,7 @@ export const ALIGNMENT_RULES: readonly Rule[] = [
   },
 ];
 
-/** Not applicable when the times of a rendition are not known. */
+/** Not applicable if the times of a rendition are unknown. */
 function withTimes(judge: (times: Times) => Verdict): Rule['check'] {
   return (presentation) => {
     const times: Times = { video: [], audio: [] };
@@ -110,14 +110,14 @@ function withTimes(judge: (times: Times) => Verdict): Rule['check'] {
       const timeline = timelineOf(rendition, presentation);
       if ('reason' in timeline) return notApplicable(timeline.reason);
       if (isVideo(rendition)) times.video.push({ rendition, timeline });
-      const sound = isAudioOnly(rendition) ? timeline : soundOf(rendition, presentation);
-      if (sound) times.audio.push({ rendition, timeline: sound });
+      const audio = isAudioOnly(rendition) ? timeline : muxedAudioOf(rendition, presentation);
+      if (audio) times.audio.push({ rendition, timeline: audio });
     }
     return judge(times);
   };
 }
 
-/** Where cuts are not those of another rendition, counted from where each begins. */
+/** Segments that begin at other times than those of another rendition, relative to the start of each. */
 function cutFindings(timed: Timed, reference: Timed, tolerance: number): Finding[] {
   const { rendition, timeline } = timed;
   const [own, other] = [timeline.starts, reference.timeline.starts];

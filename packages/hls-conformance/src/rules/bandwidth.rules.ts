@@ -3,16 +3,16 @@ import { audioOf, type Variant } from '../playlists/master-playlist.ts';
 import { type Presentation, type Rendition, renditionOf, shortAddress } from '../presentation.ts';
 import { type Finding, judged, linePlace, notApplicable, type Rule, type Verdict } from '../rule.ts';
 
-/** Measured bit rates of a variant with its sound, in bits a second. */
+/** Measured bit rates of a variant with its audio, in bits a second. */
 type Rates = { peakAtLeast: number; peakAtMost: number; average: number };
 
 /** How far a stated bit rate may be from the measured one. */
 const TOLERANCE = 0.1;
-/** Durations in playlists are rounded, and with them what is computed from them. */
+/** Bit rates are computed from rounded durations. */
 const ROUNDING = 1e-5;
 const DEFAULT_VARIANT_RATE = 2_000_000;
 
-/** Rules for the bit rates a master playlist states, which are measured from what is delivered. */
+/** Rules for the bit rates in a master playlist, compared with the measured ones. */
 export const BANDWIDTH_RULES: readonly Rule[] = [
   {
     id: 'master.bandwidth',
@@ -89,7 +89,7 @@ function everyMeasuredVariant(
   };
 }
 
-/** Sound is added at its highest, as any combination can be played. */
+/** Adds the audio with the highest rate, because any combination can be played. */
 function ratesOf(variant: Variant, presentation: Presentation): Rates | { reason: string } {
   const { master } = presentation;
   const own = renditionOf(variant, presentation);
@@ -101,9 +101,9 @@ function ratesOf(variant: Variant, presentation: Presentation): Rates | { reason
   const parts = [own, ...audio].map((rendition) => rendition && renditionRates(rendition));
   const unknown = parts.find((part) => part === undefined || 'reason' in part);
   if (unknown) return unknown as { reason: string };
-  const [base, ...sounds] = parts as Rates[];
+  const [base, ...audioRates] = parts as Rates[];
   if (base === undefined) return { reason: 'a variant could not be measured' };
-  const highest = (figure: keyof Rates) => Math.max(0, ...sounds.map((sound) => sound[figure]));
+  const highest = (figure: keyof Rates) => Math.max(0, ...audioRates.map((rates) => rates[figure]));
   return {
     peakAtLeast: base.peakAtLeast + highest('peakAtLeast'),
     peakAtMost: base.peakAtMost + highest('peakAtMost'),
@@ -127,7 +127,7 @@ function renditionRates({ name, playlist, segments, unread }: Rendition): Rates 
 function firstVariant({ master, url }: Presentation): Verdict {
   const [first, ...others] = master?.variants ?? [];
   if (!master || !first || others.length === 0) return notApplicable('there are not several variants');
-  // Variants of other sound or codecs are a group of their own.
+  // Variants with other audio or codecs are a group of their own.
   const group = (variant: Variant) => `${variant.attributes.get('AUDIO')?.text} ${codecFamilies(variant)}`;
   const compatible = [first, ...others.filter((variant) => group(variant) === group(first))];
   const distance = (variant: Variant) =>

@@ -44,7 +44,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
       'A segment is encrypted as a whole: AES-128-CBC with PKCS#7 padding. The vector is IV or the media sequence number.',
     check: ({ renditions, keys }) => {
       const encrypted = encryptedSegments(renditions);
-      // Without a key that can be used there is nothing to tell of the segments.
+      // Segments cannot be checked without a usable key.
       const usable = encrypted.filter(({ key }) =>
         keys.some(({ url, bytes }) => url === key.url && bytes === KEY_BYTES),
       );
@@ -79,7 +79,7 @@ export const ENCRYPTION_RULES: readonly Rule[] = [
     check: ({ keys, url }) => {
       if (keys.length === 0) return notApplicable(NOT_ENCRYPTED);
       const places = keys.slice(1).map((key) => shortAddress(key.url, url));
-      return judged(places.map((place) => ({ place, message: 'is a key besides the first one' })));
+      return judged(places.map((place) => ({ place, message: 'is another key than the first one' })));
     },
   },
 ];

@@ -25,7 +25,7 @@ import {
 } from '../rule.ts';
 import { videoFrame, wholeVideos } from '../timeline.ts';
 
-/** A variant, and the rendition it offers as far as it was read. */
+/** A variant and its rendition. */
 type Offer = {
   variant: Variant;
   rendition: Rendition;
@@ -38,7 +38,7 @@ const NO_MASTER = 'there is no master playlist';
 const CELLULAR_PEAK = 192_000;
 const MILLISECOND_TICKS = TICKS / 1000;
 
-/** Rules for what a master playlist says of its variants and their alternatives. Bit rates have rules of their own. */
+/** Rules for the variants and alternatives of a master playlist, except for their bit rates. */
 export const MASTER_RULES: readonly Rule[] = [
   {
     id: 'master.codecs',
@@ -208,11 +208,11 @@ function everyAlternative(
 function codecFindings({ variant, rendition, master, place, presentation }: Offer): Finding[] {
   const stated = variant.attributes.get('CODECS')?.text;
   if (stated === undefined) return [{ place, message: 'has no CODECS' }];
-  const sounds = audioOf(variant, master).flatMap(
+  const alternatives = audioOf(variant, master).flatMap(
     ({ url }) => (url && renditionOf({ url }, presentation)) || [],
   );
-  const contents = [rendition, ...sounds].map(({ segments }) => segments[0]?.content);
-  // What is not read here cannot be named.
+  const contents = [rendition, ...alternatives].map(({ segments }) => segments[0]?.content);
+  // CODECS of streams that are not read cannot be checked.
   if (contents.some((content) => !content || content.damage || content.otherStreamTypes.length > 0))
     return [];
   const parameters = contents.flatMap((content) => content?.video?.parameters ?? []);
@@ -237,13 +237,13 @@ function codecFindings({ variant, rendition, master, place, presentation }: Offe
   ];
 }
 
-/** Hexadecimal digits may be written in capitals. */
+/** Hexadecimal digits may be upper case. */
 function canonicalCodec(codec: string): string {
   const name = codec.trim();
   return /^avc1\./i.test(name) ? name.toLowerCase() : name;
 }
 
-/** HE-AAC may hide in AAC-LC at half its sampling rate; its own names are right, then. */
+/** HE-AAC may be signalled as AAC-LC at half its sampling rate. The names of HE-AAC are right then, too. */
 function acceptableAac(config: Parameters<typeof aacCodec>[0]): string[] {
   const hidden = config.objectType === 2 && config.sampleRate <= 24_000;
   return [aacCodec(config), ...(hidden ? ['mp4a.40.5', 'mp4a.40.29'] : [])];
@@ -263,15 +263,15 @@ function frameRateFindings({ variant, rendition, place }: Offer): Finding[] {
     : [{ place, message: `FRAME-RATE is ${stated}, without three decimals` }];
 }
 
-/** Frames a second that can be meant: the average, and where times between pictures differ, up to the highest. */
+/** The acceptable frames a second: from the average to the highest, if times between frames differ. */
 function frameRates(segments: readonly LoadedSegment[], frame: number) {
   const videos = wholeVideos(segments);
   const shortest = Math.min(...videos.map(({ shortestStep }) => shortestStep ?? frame));
   const steps = videos.reduce((sum, { frames }) => sum + frames - 1, 0);
   const average = TICKS / frame;
-  // Containers that count milliseconds round to 90 ticks; that is no higher rate.
+  // Containers with times in milliseconds round to 90 ticks. That does not make the rate higher.
   const highest = frame - shortest <= MILLISECOND_TICKS ? average : TICKS / shortest;
-  // Three decimals are stated, and the first and last time of each segment are whole ticks.
+  // FRAME-RATE has three decimals, and times are whole ticks.
   const uncertainty = 0.0005 + average * ((2 * videos.length) / (frame * steps));
   return {
     lowest: average - uncertainty,
@@ -322,7 +322,7 @@ function groupFindings({ master, url }: Presentation): Verdict {
   if (captions.includes('NONE') && captions.some((value) => value !== 'NONE')) {
     findings.push({
       place: shortAddress(url, url),
-      message: 'some variants say CLOSED-CAPTIONS=NONE, and not all',
+      message: 'some variants have CLOSED-CAPTIONS=NONE, but not all',
     });
   }
   return judged(findings);
@@ -355,7 +355,7 @@ function channelFindings(
   const stated = attributes.get('CHANNELS')?.text.split('/')[0];
   const rendition = url === null ? undefined : renditionOf({ url }, presentation);
   const config = rendition?.segments[0]?.content?.audio?.config;
-  // 0 leaves the number to the stream itself; 7 stands for eight.
+  // 0 means that the stream itself defines the number; 7 means eight channels.
   if (stated === undefined || config === undefined || config.channels === 0) return [];
   const channels = String(config.channels === 7 ? 8 : config.channels);
   return stated === channels

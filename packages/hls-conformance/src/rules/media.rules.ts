@@ -80,7 +80,12 @@ export const MEDIA_RULES: readonly Rule[] = [
         ({ name, playlist: { type } }) =>
           type === 'VOD'
             ? []
-            : [{ place: name, message: type === null ? 'has no EXT-X-PLAYLIST-TYPE' : `says ${type}` }],
+            : [
+                {
+                  place: name,
+                  message: type === null ? 'has no EXT-X-PLAYLIST-TYPE' : `has the type ${type}`,
+                },
+              ],
       ),
   },
   {
@@ -92,7 +97,7 @@ export const MEDIA_RULES: readonly Rule[] = [
       const last = file?.lines.at(-1);
       const endsWithIt = last && isTag(last) && last.name === 'EXT-X-ENDLIST';
       const violations = [
-        ...(type !== null && type !== 'VOD' ? [`says ${type}`] : []),
+        ...(type !== null && type !== 'VOD' ? [`has the type ${type}`] : []),
         ...(firstSequence === 0 ? [] : [`begins with number ${firstSequence}`]),
         ...(ended && endsWithIt ? [] : ['does not end with EXT-X-ENDLIST']),
       ];
@@ -108,7 +113,7 @@ export const MEDIA_RULES: readonly Rule[] = [
       (file?.lines ?? [])
         .filter(isTag)
         .filter((tag) => tag.name === 'EXT-X-DISCONTINUITY')
-        .map((tag) => ({ place: linePlace(name, tag), message: 'EXT-X-DISCONTINUITY stands here' })),
+        .map((tag) => ({ place: linePlace(name, tag), message: 'has EXT-X-DISCONTINUITY' })),
     ),
   },
   {
@@ -157,7 +162,7 @@ function durations(presentation: Presentation): Verdict {
   return judged(findings, `off by at most ${figures.join(', ')}`);
 }
 
-/** The run of segments whose EXTINF are furthest from the timestamps. Seconds, and media sequence numbers. */
+/** The run of segments whose EXTINF differ most from the timestamps. In seconds and media sequence numbers. */
 function worstRun({ segments }: Rendition, { starts, end }: Timeline) {
   const [begin = 0] = starts;
   let listed = 0;

@@ -25,7 +25,7 @@ const ONCE_ONLY = new Set([
 const WITH_ATTRIBUTES =
   /^EXT-X-(KEY|MAP|DATERANGE|MEDIA|STREAM-INF|I-FRAME-STREAM-INF|SESSION-DATA|SESSION-KEY|START)$/;
 
-/** Attributes a tag cannot do without (RFC 8216 §4.3). */
+/** Required attributes of tags (RFC 8216 §4.3). */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'EXT-X-KEY': ['METHOD'],
   'EXT-X-MAP': ['URI'],
@@ -34,7 +34,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'EXT-X-I-FRAME-STREAM-INF': ['BANDWIDTH', 'URI'],
 };
 
-/** Tags whose value has one form (RFC 8216 §4.3). */
+/** Tags whose value has a fixed form (RFC 8216 §4.3). */
 const VALUES: Readonly<Record<string, RegExp>> = {
   EXTINF: /^\d+(\.\d+)?(,.*)?$/,
   'EXT-X-VERSION': /^\d+$/,
@@ -123,7 +123,7 @@ function attributeFindings(tag: Tag, playlist: string): Finding[] {
 function repeatedTags(tags: readonly Tag[], playlist: string): Finding[] {
   return tags
     .filter(({ name }, at) => ONCE_ONLY.has(name) && tags.findIndex((tag) => tag.name === name) < at)
-    .map((tag) => ({ place: linePlace(playlist, tag), message: `${tag.name} stands here again` }));
+    .map((tag) => ({ place: linePlace(playlist, tag), message: `has ${tag.name} again` }));
 }
 
 function structureFindings(file: PlaylistFile, name: string): Finding[] {
@@ -146,11 +146,11 @@ function tagFindings(tag: Tag, isMaster: boolean, playlist: string): Finding[] {
   return messages.map((message) => ({ place: linePlace(playlist, tag), message }));
 }
 
-/** Each address has its own EXTINF above it, or its EXT-X-STREAM-INF right above it, and leads somewhere. */
+/** Each URI is valid, and follows its own EXTINF, or directly its own EXT-X-STREAM-INF. */
 function addressFindings({ lines, url }: PlaylistFile, isMaster: boolean, playlist: string): Finding[] {
   const introduction = isMaster ? 'EXT-X-STREAM-INF' : 'EXTINF';
   const introduces = (line: PlaylistLine) => isTag(line) && line.name === introduction;
-  // In a master playlist nothing stands between the two; in a media playlist other tags may.
+  // In a media playlist other tags may be between the two, in a master playlist they may not.
   const partners = isMaster ? lines : lines.filter((line) => !isTag(line) || introduces(line));
   return partners.flatMap((line, at) => {
     const before = partners[at - 1];
@@ -158,12 +158,12 @@ function addressFindings({ lines, url }: PlaylistFile, isMaster: boolean, playli
     const place = linePlace(playlist, line);
     if (isTag(line)) {
       const alone = introduces(line) && (after === undefined || isTag(after));
-      return alone ? [{ place, message: `${introduction} is not followed by an address` }] : [];
+      return alone ? [{ place, message: `${introduction} is not followed by a URI` }] : [];
     }
     return [
-      ...(before && introduces(before) ? [] : [{ place, message: `an address without ${introduction}` }]),
+      ...(before && introduces(before) ? [] : [{ place, message: `a URI without ${introduction}` }]),
       ...(/\s/.test(line.uri) || !URL.canParse(line.uri, url)
-        ? [{ place, message: `"${line.uri}" is no address` }]
+        ? [{ place, message: `"${line.uri}" is not a valid URI` }]
         : []),
     ];
   });
@@ -176,18 +176,18 @@ function versionFindings({ lines }: PlaylistFile, name: string): Finding[] {
   let highest = stated;
   for (const tag of tags) {
     const { version, feature } = requirement(tag, tags);
-    // One finding for each version that is lacking is enough.
+    // One finding for each required version is enough.
     if (version <= highest) continue;
     highest = version;
     findings.push({
       place: linePlace(name, tag),
-      message: `${feature} needs version ${version}, stated is ${stated}`,
+      message: `${feature} needs version ${version}, the playlist has ${stated}`,
     });
   }
   return findings;
 }
 
-/** The version of the protocol a tag needs (RFC 8216 §7). */
+/** The protocol version that a tag needs (RFC 8216 §7). */
 function requirement(tag: Tag, all: readonly Tag[]): { version: number; feature: string } {
   const has = (attribute: string) => readAttributeList(tag.value ?? '').attributes.has(attribute);
   const none = { version: 1, feature: '' };

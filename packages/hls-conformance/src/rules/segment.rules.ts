@@ -10,16 +10,16 @@ import { audioFrame, spanOf, videoFrame } from '../timeline.ts';
 /** A segment that was read to its end. */
 type ReadSegment = LoadedSegment & { content: SegmentContent };
 
-/** Two neighbours of a rendition, the second going on where the first ends. */
+/** Two adjacent segments of a rendition. */
 type Neighbours = { rendition: Rendition; before: ReadSegment; segment: ReadSegment };
 
 const KEY_FRAME_SECONDS = 2;
-/** Pictures may be a millisecond off, which is how exactly many containers count. */
+/** Frames may be a millisecond off, because many containers have times in milliseconds. */
 const STEP_TICKS = TICKS / 1000;
 const NOTHING_READ = 'no transport stream could be read';
 const NO_VIDEO = 'there is no H.264 video';
 
-/** Rules for each segment and its neighbours. */
+/** Rules for each segment and the adjacent ones. */
 export const SEGMENT_RULES: readonly Rule[] = [
   {
     id: 'segments.readable',
@@ -116,7 +116,7 @@ function everyContent(violations: (content: SegmentContent) => string[]): Rule['
   };
 }
 
-/** Judges the pictures of all segments of renditions that have any. */
+/** Judges the video of all segments of video renditions. */
 function everyVideo(violations: (video: VideoContent, rendition: Rendition) => string[]): Rule['check'] {
   return ({ renditions }: Presentation) =>
     judgeEach(renditions.filter(isVideo), NO_VIDEO, (rendition) =>
@@ -143,7 +143,7 @@ function readSegments({ segments }: Rendition): ReadSegment[] {
   return segments.filter(isRead);
 }
 
-/** Neighbours that were both read and have no discontinuity between them. */
+/** Adjacent segments that were both read and have no discontinuity between them. */
 function neighboursOf(rendition: Rendition): Neighbours[] {
   return rendition.segments.flatMap((segment, at) => {
     const before = rendition.segments[at - 1];
@@ -166,7 +166,7 @@ function outerBreaks({ rendition, before, segment }: Neighbours): Finding[] {
   return segment.content.counters.flatMap(({ pid, first }) => {
     const last = before.content.counters.find((counters) => counters.pid === pid)?.last;
     if (last === undefined || first === (last + 1) % 16) return [];
-    const message = `the counter of packets ${pid} begins at ${first}, the segment before ended at ${last}`;
+    const message = `the counter of packets ${pid} begins at ${first}, the previous segment ended at ${last}`;
     return [{ place: segmentPlace(rendition.name, segment), message }];
   });
 }
@@ -180,7 +180,7 @@ function innerJumps({ name }: Rendition, segment: ReadSegment): Finding[] {
   return violations.map((message) => ({ place: segmentPlace(name, segment), message }));
 }
 
-/** The time between two segments is that between pictures: no overlap, and no picture missing. */
+/** The time between two segments must be that between frames: no overlap, and no frame missing. */
 function videoGap({ rendition, before, segment }: Neighbours): Finding[] {
   const [first, second] = [before.content.video, segment.content.video];
   const frame = videoFrame(rendition.segments);
@@ -190,11 +190,12 @@ function videoGap({ rendition, before, segment }: Neighbours): Finding[] {
   const falls = nearest(second.firstDts, first.lastDts) <= first.lastDts;
   const place = segmentPlace(rendition.name, segment);
   if (step > 0.5 * frame && step < 1.5 * longest && !falls) return [];
-  if (falls && step > 0) return [{ place, message: 'is to be decoded before the segment before it ends' }];
+  if (falls && step > 0)
+    return [{ place, message: 'has a decoding time before the end of the previous segment' }];
   return [
     {
       place,
-      message: `begins ${inMs(step)} after the last frame before it; a frame lasts ${inMs(frame)}`,
+      message: `begins ${inMs(step)} after the previous segment's last frame; a frame lasts ${inMs(frame)}`,
     },
   ];
 }

@@ -2,7 +2,7 @@ import type { Variant } from '../playlists/master-playlist.ts';
 import type { Presentation } from '../presentation.ts';
 import { type Finding, judged, notApplicable, type Rule } from '../rule.ts';
 
-/** Rules that hold a presentation against what the service says of it elsewhere. */
+/** Rules that compare a presentation with facts from the service. */
 export const SERVICE_RULES: readonly Rule[] = [
   {
     id: 'service.variants',
@@ -35,7 +35,7 @@ function folderOf({ url }: Pick<Variant, 'url'>): string {
   return new URL(url).pathname.split('/').at(-2) ?? '';
 }
 
-/** The last two parts of each address, e.g. `720p/0.ts`: they may come from elsewhere. */
+/** The last two parts of each path, e.g. `720p/0.ts`. Other hosts may serve them. */
 function listedSegments({ renditions }: Presentation): Set<string> {
   const urls = renditions.flatMap(({ segments }) => segments.map(({ url }) => url));
   return new Set(urls.map((url) => new URL(url).pathname.split('/').slice(-2).join('/')));

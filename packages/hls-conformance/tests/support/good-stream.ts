@@ -7,15 +7,15 @@ import { runProgram } from '@framelane/test-kit/run-program';
 /** A rendition before it is encrypted. */
 export type Track = {
   name: string;
-  /** Seconds, as the playlist is to say. */
+  /** Seconds, for the playlist. */
   durations: number[];
-  /** In clear. */
+  /** Unencrypted. */
   segments: Buffer[];
 };
 
 export type Media = { tracks: Track[]; key: Buffer };
 
-/** What is served, by path below the video. */
+/** Served files, by path below the video. */
 export type Files = Map<string, Buffer>;
 
 export const RUNGS = [
@@ -26,7 +26,7 @@ export const RUNGS = [
 const SECONDS = 14;
 const TARGET = 6;
 
-/** Makes two rungs and sound with ffmpeg, as Framelane does: one run, the same cuts, a late clock. */
+/** Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times and a late clock. */
 export async function makeMedia(): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {
@@ -66,7 +66,7 @@ function ffmpegArguments(): string[] {
     ],
     ...['-var_stream_map', 'v:0,agroup:a,name:90p v:1,agroup:a,name:180p a:0,agroup:a,name:audio'],
     ...['-hls_segment_filename', '%v-%d.ts', '%v.m3u8'],
-    // The same sound, cut elsewhere.
+    // The same audio, cut at other times.
     ...['-map', '[b]', '-c:a', 'aac', '-b:a', '64k', '-hls_time', '4', ...common],
     ...['-hls_segment_filename', 'audio-4s-%d.ts', 'audio-4s.m3u8'],
   ];
@@ -79,7 +79,7 @@ async function readTrack(directory: string, name: string): Promise<Track> {
   return { name, durations, segments };
 }
 
-/** A copy that can be altered, every byte of it. The sound that is cut elsewhere is left out. */
+/** A deep copy, without the audio that is cut at other times. */
 export function copyOf({ tracks, key }: Media): Media {
   const copies = tracks
     .filter(({ name }) => name !== 'audio-4s')
@@ -123,15 +123,15 @@ function mediaPlaylist(durations: readonly number[]): string {
 
 function masterPlaylist(tracks: readonly Track[], files: Files): string {
   const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, files)]));
-  const sound = rates.get('audio') ?? { peak: 0, average: 0 };
+  const audio = rates.get('audio') ?? { peak: 0, average: 0 };
   const rungs = RUNGS.map((rung) => {
     const { peak, average } = rates.get(rung.name) ?? { peak: 0, average: 0 };
-    return { ...rung, peak: peak + sound.peak, average: average + sound.average };
+    return { ...rung, peak: peak + audio.peak, average: average + audio.average };
   }).sort((a, b) => b.average - a.average);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
-    // Nobody fetches it; that there is one is what a rule asks for.
+    // A rule requires it. It is not fetched.
     '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,CODECS="avc1.64000b",RESOLUTION=160x90,URI="90p/i-frames.m3u8"',
     ...rungs.flatMap(({ name, size, codec, peak, average }) => [
       `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE`,
@@ -141,7 +141,7 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
   ].join('\n');
 }
 
-/** By the definition of RFC 8216 §4.1, run by run. */
+/** The definition of RFC 8216 §4.1, for every run of segments. */
 function ratesOf({ name, durations }: Track, files: Files): { peak: number; average: number } {
   const weights = durations.map((seconds, at) => ({
     seconds,

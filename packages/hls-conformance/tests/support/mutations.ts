@@ -4,8 +4,8 @@ import { encrypt, type Files, type Media, type Track, vectorOf } from './good-st
 import type { Tamper } from './stream-server.ts';
 import {
   begins,
-  delayPicture,
-  movePicture,
+  delayFrame,
+  moveFrame,
   PID,
   packetsOf,
   padded,
@@ -15,10 +15,10 @@ import {
   shift,
 } from './transport-edit.ts';
 
-/** One thing that is wrong with a stream: with its media, its files, or how it is served. */
+/** One error in a stream: in its media, its files or its responses. */
 export type Mutation = {
   what: string;
-  /** The rule it breaks, and rules that cannot hold then either. */
+  /** The rule it breaks, and the rules that depend on it. */
   breaks: string;
   also?: readonly string[];
   media?: (media: Media, original: Media) => void;
@@ -32,11 +32,11 @@ const SLICE = { plain: 1, idr: 5 } as const;
 const SPS = 7;
 const FILLER = 12;
 
-/** One mutation at least for each rule. */
+/** At least one mutation for each rule. */
 export const MUTATIONS: readonly Mutation[] = [
   { what: 'a byte order mark', breaks: 'playlist.text', files: edit('180p/index.m3u8', /^/, '\uFEFF') },
   {
-    what: 'a tabulator in a title',
+    what: 'a tab in a title',
     breaks: 'playlist.text',
     files: edit('180p/index.m3u8', /,\n/, ',\tone\n'),
   },
@@ -55,7 +55,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', ',CODECS', ', CODECS'),
   },
   {
-    what: 'an attribute twice',
+    what: 'a duplicate attribute',
     breaks: 'playlist.attributes',
     files: edit('master.m3u8', ',NAME', ',TYPE=AUDIO,NAME'),
   },
@@ -71,7 +71,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { what: 'a missing name', breaks: 'playlist.attributes', files: edit('master.m3u8', 'NAME="Audio",', '') },
   {
-    what: 'a tag twice',
+    what: 'a duplicate tag',
     breaks: 'playlist.tags-once',
     files: edit(
       '180p/index.m3u8',
@@ -85,7 +85,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', '#EXT-X-INDEP', '#EXT-X-TARGETDURATION:6\n#EXT-X-INDEP'),
   },
   {
-    what: 'EXTINF without an address',
+    what: 'EXTINF without a URI',
     breaks: 'playlist.structure',
     files: edit('180p/index.m3u8', '#EXT-X-ENDLIST', '#EXTINF:6,\n#EXT-X-ENDLIST'),
   },
@@ -106,12 +106,12 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', '64000c', '640029'),
   },
   {
-    what: 'CODECS without the sound',
+    what: 'CODECS without the audio',
     breaks: 'master.codecs',
     files: edit('master.m3u8', ',mp4a.40.2"', '"'),
   },
   {
-    what: 'CODECS with another profile of sound',
+    what: 'CODECS with another audio profile',
     breaks: 'master.codecs',
     files: edit('master.m3u8', 'mp4a.40.2', 'mp4a.40.5'),
   },
@@ -123,28 +123,28 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { what: 'another frame rate', breaks: 'master.frame-rate', files: edit('master.m3u8', '25.000', '25.003') },
   {
-    what: 'nothing said of captions',
+    what: 'no CLOSED-CAPTIONS',
     breaks: 'master.closed-captions',
     files: edit('master.m3u8', /,CLOSED-CAPTIONS=NONE/g, ''),
   },
   {
-    what: 'nothing said of captions by one variant',
+    what: 'one variant without CLOSED-CAPTIONS',
     breaks: 'master.groups',
     also: ['master.closed-captions'],
     files: edit('master.m3u8', /,CLOSED-CAPTIONS=NONE/, ''),
   },
   {
-    what: 'segments not said to be independent',
+    what: 'no EXT-X-INDEPENDENT-SEGMENTS',
     breaks: 'master.independent-segments',
     files: edit('master.m3u8', '#EXT-X-INDEPENDENT-SEGMENTS\n', ''),
   },
   {
-    what: 'a group twice under one name',
+    what: 'a group with a duplicate name',
     breaks: 'master.groups',
     files: edit('master.m3u8', /(#EXT-X-MEDIA:.*\n)/, '$1$1'),
   },
   {
-    what: 'a default that may not be chosen',
+    what: 'a default with AUTOSELECT=NO',
     breaks: 'master.groups',
     also: ['master.audio-attributes'],
     files: edit('master.m3u8', 'AUTOSELECT=YES', 'AUTOSELECT=NO'),
@@ -156,7 +156,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', /AUDIO="audio"/g, 'AUDIO="other"'),
   },
   {
-    what: 'sound without a language',
+    what: 'audio without a language',
     breaks: 'master.language',
     files: edit('master.m3u8', ',LANGUAGE="und"', ''),
   },
@@ -166,7 +166,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('master.m3u8', 'CHANNELS="2"', 'CHANNELS="6"'),
   },
   {
-    what: 'sound without channels',
+    what: 'audio without CHANNELS',
     breaks: 'master.audio-attributes',
     files: edit('master.m3u8', ',CHANNELS="2"', ''),
   },
@@ -228,7 +228,7 @@ export const MUTATIONS: readonly Mutation[] = [
     files: everyPlaylist('DURATION:6', 'DURATION:5'),
   },
   {
-    what: 'another target duration for the sound',
+    what: 'another target duration for the audio',
     breaks: 'media.same-target-duration',
     also: ['media.six-seconds'],
     files: edit('audio/index.m3u8', 'DURATION:6', 'DURATION:7'),
@@ -255,25 +255,25 @@ export const MUTATIONS: readonly Mutation[] = [
     files: edit('90p/index.m3u8', /(#EXTINF.*\n1.ts)/, '#EXT-X-DISCONTINUITY\n$1'),
   },
   {
-    what: 'a duration that is off',
+    what: 'a wrong duration',
     breaks: 'media.durations',
     files: edit('180p/index.m3u8', '6.000000', '6.050000'),
   },
   {
-    what: 'durations that are a little off, again and again',
+    what: 'many slightly wrong durations',
     breaks: 'media.durations',
     files: edit('180p/index.m3u8', /6\.000000/g, '6.025000'),
   },
 
   {
-    what: 'a segment that is cut off',
+    what: 'a truncated segment',
     breaks: 'segments.readable',
     media: onTrack('180p', ({ segments }) => {
       segments[1] = segments[1]?.subarray(0, -100) ?? Buffer.alloc(0);
     }),
   },
   {
-    what: 'a packet out of step',
+    what: 'a misaligned packet',
     breaks: 'segments.readable',
     media: onTrack('audio', ({ segments: [, second] }) => second?.writeUInt8(0x46, 188 * 5)),
   },
@@ -289,8 +289,8 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a segment without PMT',
     breaks: 'segments.tables',
     media: onTrack('180p', ({ segments }) => {
-      const kept = packets(segments[1]).filter((packet) => pidOf(packet) !== PID.pmt);
-      segments[1] = Buffer.concat(kept);
+      const others = packets(segments[1]).filter((packet) => pidOf(packet) !== PID.pmt);
+      segments[1] = Buffer.concat(others);
     }),
   },
   {
@@ -303,7 +303,7 @@ export const MUTATIONS: readonly Mutation[] = [
     }),
   },
   {
-    what: 'counters that begin anew with each segment',
+    what: 'counters that restart with each segment',
     breaks: 'segments.continuity',
     media: onTrack('180p', ({ segments: [, second] }) => {
       for (const packet of packets(second)) {
@@ -313,7 +313,7 @@ export const MUTATIONS: readonly Mutation[] = [
     }),
   },
   {
-    what: 'rungs whose later segments overlap the first',
+    what: 'renditions whose later segments overlap the first',
     breaks: 'segments.timestamps',
     media: ({ tracks }) => {
       for (const { segments } of tracks.slice(0, 2))
@@ -321,14 +321,14 @@ export const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    what: 'sound with a gap between segments',
+    what: 'audio with a gap between segments',
     breaks: 'segments.timestamps',
     media: onTrack('audio', ({ segments }) => {
       for (const segment of segments.slice(1)) shift(segment, 1400);
     }),
   },
   {
-    what: 'sound with a gap in a segment',
+    what: 'audio with a gap in a segment',
     breaks: 'segments.timestamps',
     media: onTrack('audio', ({ segments: [, second] }) => second && shift(second, 1400, 4, 8)),
   },
@@ -338,47 +338,47 @@ export const MUTATIONS: readonly Mutation[] = [
     media: onTrack('180p', ({ segments: [, second] }) => second && retype(second, SPS, FILLER)),
   },
   {
-    what: 'a segment that begins with another picture than IDR',
+    what: 'a segment that does not begin with an IDR frame',
     breaks: 'segments.idr',
     media: onTrack('180p', ({ segments: [, second] }) => {
-      if (second) retype(second.subarray(0, endOfFirstPicture(second)), SLICE.idr, SLICE.plain);
+      if (second) retype(second.subarray(0, endOfFirstFrame(second)), SLICE.idr, SLICE.plain);
     }),
   },
   {
-    what: 'a segment that shows a picture before its first',
+    what: 'a segment that displays a frame before its first',
     breaks: 'segments.idr',
     also: ['segments.constant-frame-rate'],
-    media: onTrack('180p', ({ segments: [, second] }) => second && movePicture(second, 20, -90)),
+    media: onTrack('180p', ({ segments: [, second] }) => second && moveFrame(second, 20, -90)),
   },
   {
-    what: 'an IDR picture less',
+    what: 'a missing IDR frame',
     breaks: 'segments.key-frames',
     media: onTrack('180p', ({ segments: [, second] }) => {
-      if (second) retype(second, SLICE.idr, SLICE.plain, endOfFirstPicture(second));
+      if (second) retype(second, SLICE.idr, SLICE.plain, endOfFirstFrame(second));
     }),
   },
   {
-    what: 'a picture that comes late',
+    what: 'a late frame',
     breaks: 'segments.constant-frame-rate',
-    media: onTrack('180p', ({ segments: [, second] }) => second && delayPicture(second, 20, FRAME / 2)),
+    media: onTrack('180p', ({ segments: [, second] }) => second && delayFrame(second, 20, FRAME / 2)),
   },
 
   {
-    what: 'a rung that begins later',
+    what: 'a rendition that begins later',
     breaks: 'alignment.video-start',
     media: onTrack('90p', ({ segments }) => {
       for (const segment of segments) shift(segment, FRAME / 2);
     }),
   },
   {
-    what: 'a rung that is cut two milliseconds off',
+    what: 'a rendition cut two milliseconds off',
     breaks: 'alignment.video-segments',
     media: onTrack('90p', ({ segments }) => {
       for (const segment of segments.slice(1)) shift(segment, 180);
     }),
   },
   {
-    what: 'sound that is cut elsewhere',
+    what: 'audio cut at other times',
     breaks: 'alignment.audio-segments',
     also: ['service.stored-segments'],
     media: ({ tracks }, original) => {
@@ -387,7 +387,7 @@ export const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    what: 'sound that begins too early',
+    what: 'audio that begins too early',
     breaks: 'alignment.audio-start',
     also: ['alignment.end'],
     media: onTrack('audio', ({ segments }) => {
@@ -395,7 +395,7 @@ export const MUTATIONS: readonly Mutation[] = [
     }),
   },
   {
-    what: 'sound that ends early',
+    what: 'audio that ends early',
     breaks: 'alignment.end',
     also: ['alignment.audio-segments', 'service.stored-segments'],
     media: onTrack('audio', ({ segments, durations }) => {
@@ -405,7 +405,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
 
   {
-    what: 'a segment in clear',
+    what: 'an unencrypted segment',
     breaks: 'encryption.everything',
     files: (files, media) => {
       edit('180p/index.m3u8', /(#EXTINF.*\n2.ts)/, '#EXT-X-KEY:METHOD=NONE\n$1')(files);
@@ -418,23 +418,23 @@ export const MUTATIONS: readonly Mutation[] = [
     files: (files) => files.set('key', Buffer.alloc(17)),
   },
   {
-    what: 'a segment under another vector',
+    what: 'a segment encrypted with another vector',
     breaks: 'encryption.whole-segments',
     files: (files, media) => reencrypt(files, media, '180p', 1, vectorOf(7)),
   },
   {
-    what: 'a segment under another key',
+    what: 'a segment encrypted with another key',
     breaks: 'encryption.whole-segments',
     files: (files, media) =>
       reencrypt(files, { ...media, key: Buffer.alloc(16, 1) }, 'audio', 2, vectorOf(2)),
   },
   {
-    what: 'a segment that is not padded',
+    what: 'a segment without padding',
     breaks: 'encryption.whole-segments',
     files: (files) => files.set('180p/0.ts', (files.get('180p/0.ts') ?? Buffer.alloc(0)).subarray(0, -16)),
   },
   {
-    what: 'a segment that is said to be encrypted and is not',
+    what: 'an unencrypted segment with EXT-X-KEY',
     breaks: 'encryption.whole-segments',
     files: (files, media) => files.set('180p/2.ts', trackOf(media, '180p').segments[2] ?? Buffer.alloc(0)),
   },
@@ -447,7 +447,7 @@ export const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    what: 'a key of its own for the sound',
+    what: 'another key for the audio',
     breaks: 'encryption.one-key',
     files: (files, media) => {
       const key = Buffer.alloc(16, 2);
@@ -458,120 +458,123 @@ export const MUTATIONS: readonly Mutation[] = [
   },
 
   {
-    what: 'a segment that is missing',
-    breaks: 'delivery.reachable',
+    what: 'a missing segment',
+    breaks: 'playback.reachable',
     files: (files) => files.delete('180p/2.ts'),
   },
   {
-    what: 'a segment that breaks off',
-    breaks: 'delivery.reachable',
-    tamper: (reply, { path }) => {
+    what: 'an incomplete response',
+    breaks: 'playback.reachable',
+    tamper: (response, { path }) => {
       if (path !== '180p/2.ts') return;
-      reply.headers['Content-Length'] = String(reply.body.length + 1);
-      reply.headers.Connection = 'close';
+      response.headers['Content-Length'] = String(response.body.length + 1);
+      response.headers.Connection = 'close';
     },
   },
   {
-    what: 'a segment that is elsewhere',
-    breaks: 'delivery.no-redirects',
+    what: 'a redirected segment',
+    breaks: 'playback.no-redirects',
     files: (files) => files.set('elsewhere.ts', files.get('180p/2.ts') ?? Buffer.alloc(0)),
-    tamper: (reply, { path }) => {
+    tamper: (response, { path }) => {
       if (path === '180p/2.ts')
-        Object.assign(reply, { status: 302, headers: { ...reply.headers, Location: '../elsewhere.ts' } });
+        Object.assign(response, {
+          status: 302,
+          headers: { ...response.headers, Location: '../elsewhere.ts' },
+        });
     },
   },
   {
-    what: 'segments called something else',
-    breaks: 'delivery.types',
+    what: 'segments with another Content-Type',
+    breaks: 'playback.types',
     tamper: header(/180p.*\.ts$/, 'Content-Type', 'text/plain'),
   },
   {
-    what: 'playlists that are not compressed',
-    breaks: 'delivery.compressed-playlists',
-    tamper: (reply, asked) => {
-      if (!asked.path.endsWith('.m3u8') || asked.method !== 'GET') return;
-      delete reply.headers['Content-Encoding'];
-      if (reply.status === 200) reply.body = plainPlaylist(reply.body);
-      reply.headers['Content-Length'] = String(reply.body.length);
+    what: 'uncompressed playlists',
+    breaks: 'playback.compressed-playlists',
+    tamper: (response, request) => {
+      if (!request.path.endsWith('.m3u8') || request.method !== 'GET') return;
+      delete response.headers['Content-Encoding'];
+      if (response.status === 200) response.body = plainPlaylist(response.body);
+      response.headers['Content-Length'] = String(response.body.length);
     },
   },
   {
-    what: 'a key that is compressed',
-    breaks: 'delivery.plain-segments',
-    tamper: (reply, { path, method }) => {
+    what: 'a compressed key',
+    breaks: 'playback.plain-segments',
+    tamper: (response, { path, method }) => {
       if (path !== 'key' || method !== 'GET') return;
-      reply.body = gzipSync(reply.body);
-      reply.headers['Content-Encoding'] = 'gzip';
-      reply.headers['Content-Length'] = String(reply.body.length);
+      response.body = gzipSync(response.body);
+      response.headers['Content-Encoding'] = 'gzip';
+      response.headers['Content-Length'] = String(response.body.length);
     },
   },
   {
-    what: 'a key that may be kept',
-    breaks: 'delivery.caching',
+    what: 'a key that caches can store',
+    breaks: 'playback.caching',
     tamper: header(/key$/, 'Cache-Control', 'public, max-age=60'),
   },
   {
-    what: 'segments kept for a day',
-    breaks: 'delivery.caching',
+    what: 'segments that caches can store for a day only',
+    breaks: 'playback.caching',
     tamper: header(/\.ts$/, 'Cache-Control', 'public, max-age=86400'),
   },
   {
-    what: 'errors no page may read',
-    breaks: 'delivery.cross-origin',
-    tamper: (reply) => {
-      if (reply.status === 404) delete reply.headers['Access-Control-Allow-Origin'];
+    what: 'errors without Access-Control-Allow-Origin',
+    breaks: 'playback.cross-origin',
+    tamper: (response) => {
+      if (response.status === 404) delete response.headers['Access-Control-Allow-Origin'];
     },
   },
   {
-    what: 'a preflight that is refused',
-    breaks: 'delivery.cross-origin',
-    tamper: (reply, { method }) => {
-      if (method === 'OPTIONS') reply.status = 405;
+    what: 'a preflight that returns 405',
+    breaks: 'playback.cross-origin',
+    tamper: (response, { method }) => {
+      if (method === 'OPTIONS') response.status = 405;
     },
   },
   {
-    what: 'ranges that are not heard',
-    breaks: 'delivery.ranges',
-    tamper: (reply, { headers }) => {
-      if (headers.range && reply.status === 206) reply.status = 200;
+    what: 'ignored ranges',
+    breaks: 'playback.ranges',
+    tamper: (response, { headers }) => {
+      if (headers.range && response.status === 206) response.status = 200;
     },
   },
   {
-    what: 'other bytes than asked for',
-    breaks: 'delivery.ranges',
-    tamper: (reply) => {
-      if (reply.status === 206) reply.body = Buffer.from(reply.body).fill(0, 0, 1);
+    what: 'other bytes than requested',
+    breaks: 'playback.ranges',
+    tamper: (response) => {
+      if (response.status === 206) response.body = Buffer.from(response.body).fill(0, 0, 1);
     },
   },
   {
-    what: 'HEAD that is not known',
-    breaks: 'delivery.head',
-    tamper: (reply, { method }) => {
-      if (method === 'HEAD') reply.status = 405;
+    what: 'HEAD that returns 405',
+    breaks: 'playback.head',
+    tamper: (response, { method }) => {
+      if (method === 'HEAD') response.status = 405;
     },
   },
   {
-    what: 'conditions that are not heard',
-    breaks: 'delivery.not-modified',
-    tamper: (reply) => {
-      if (reply.status === 304) reply.status = 200;
+    what: 'ignored conditions',
+    breaks: 'playback.not-modified',
+    tamper: (response) => {
+      if (response.status === 304) response.status = 200;
     },
   },
   {
     what: 'playlists without a validator',
-    breaks: 'delivery.not-modified',
-    tamper: (reply, { path }) => {
-      if (path.endsWith('.m3u8')) delete reply.headers.ETag;
+    breaks: 'playback.not-modified',
+    tamper: (response, { path }) => {
+      if (path.endsWith('.m3u8')) delete response.headers.ETag;
     },
   },
 
   {
-    what: 'a variant only the API has',
+    what: 'a variant that only the API lists',
     breaks: 'service.variants',
     facts: { variants: ['90p', '180p', '360p'] },
   },
   {
-    what: 'a segment nobody lists',
+    what: 'a stored segment that no playlist lists',
     breaks: 'service.stored-segments',
     facts: { storedSegments: ['90p/0.ts'] },
   },
@@ -615,8 +618,8 @@ function packets(segment: Buffer | undefined): Buffer[] {
   return packetsOf(segment ?? Buffer.alloc(0));
 }
 
-/** Where the second picture of a segment begins. */
-function endOfFirstPicture(segment: Buffer): number {
+/** The offset of the second frame of a segment. */
+function endOfFirstFrame(segment: Buffer): number {
   const [, second] = packetsOf(segment).filter((packet) => pidOf(packet) === PID.stream && begins(packet));
   return second === undefined ? segment.length : second.byteOffset - segment.byteOffset;
 }
@@ -629,8 +632,8 @@ function reencrypt(files: Files, media: Media, name: string, at: number, vector:
 }
 
 function header(path: RegExp, name: string, value: string): Tamper {
-  return (reply, asked) => {
-    if (path.test(asked.path) && name in reply.headers) reply.headers[name] = value;
+  return (response, request) => {
+    if (path.test(request.path) && name in response.headers) response.headers[name] = value;
   };
 }
 

@@ -5,27 +5,27 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Files } from './good-stream.ts';
 
-export type Asked = { method: string; path: string; headers: IncomingHttpHeaders };
-export type Reply = { status: number; headers: Record<string, string>; body: Buffer };
+export type SeenRequest = { method: string; path: string; headers: IncomingHttpHeaders };
+export type SentResponse = { status: number; headers: Record<string, string>; body: Buffer };
 
-/** Alters a reply before it is sent. */
-export type Tamper = (reply: Reply, asked: Asked) => void;
+/** Alters a response before it is sent. */
+export type Tamper = (response: SentResponse, request: SeenRequest) => void;
 
-/** Serves a video from memory on the loopback as Framelane does. */
+/** Serves a video from memory on loopback as Framelane does. */
 export class StreamServer {
   readonly #server: Server;
-  /** What is asked for below `/video/`. */
+  /** By path below `/video/`. */
   files: Files = new Map();
   tamper: Tamper = () => {};
-  readonly asked: Asked[] = [];
+  readonly requests: SeenRequest[] = [];
 
   private constructor() {
     this.#server = createServer((request, response) => {
       const path = new URL(request.url ?? '', 'http://localhost').pathname.replace(/^\/video\//, '');
-      const asked = { method: request.method ?? '', path, headers: request.headers };
-      this.asked.push(asked);
-      const reply = this.#reply(asked);
-      this.tamper(reply, asked);
+      const seen = { method: request.method ?? '', path, headers: request.headers };
+      this.requests.push(seen);
+      const reply = this.#respond(seen);
+      this.tamper(reply, seen);
       response.writeHead(reply.status, reply.headers).end(reply.body);
     });
   }
@@ -51,8 +51,8 @@ export class StreamServer {
     await once(this.#server, 'close');
   }
 
-  #reply({ method, path, headers }: Asked): Reply {
-    const reply: Reply = {
+  #respond({ method, path, headers }: SeenRequest): SentResponse {
+    const reply: SentResponse = {
       status: 200,
       headers: { 'Access-Control-Allow-Origin': '*' },
       body: Buffer.alloc(0),
@@ -91,8 +91,8 @@ function kindOf(path: string): keyof typeof HEADERS {
   return path.endsWith('.ts') ? 'segment' : 'key';
 }
 
-/** Leaves of a reply the range that was asked for. */
-function cut(reply: Reply, range: string): void {
+/** Reduces a response to the requested range. */
+function cut(reply: SentResponse, range: string): void {
   const { length } = reply.body;
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const first = from === '' ? length - Number(to) : Number(from);

@@ -1,4 +1,4 @@
-/** Alters transport streams of ffmpeg for the tests: no more of the format than that takes. */
+/** Alters transport streams of ffmpeg for the tests. Knows only the part of the format that they need. */
 
 const PACKET_BYTES = 188;
 const NULL_PACKET = Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), Buffer.alloc(184, 0xff)]);
@@ -20,17 +20,17 @@ export function begins(packet: Buffer): boolean {
   return (packet.readUInt8(1) & 0x40) !== 0;
 }
 
-/** A segment with so many packets more that mean nothing. */
+/** A segment with this many null packets added. */
 export function padded(segment: Buffer, packets: number): Buffer {
   return Buffer.concat([segment, ...Array.from({ length: packets }, () => NULL_PACKET)]);
 }
 
-/** Where the payload of a packet begins. */
+/** The offset of a packet's payload. */
 export function payloadAt(packet: Buffer): number {
   return (packet.readUInt8(3) & 0x20) === 0 ? 4 : 5 + packet.readUInt8(4);
 }
 
-/** Moves all times of a segment, or those of its PES packets from one to before another. Counted in ticks. */
+/** Moves the times of a segment's PES packets from `from` up to, but without, `to`. */
 export function shift(segment: Buffer, ticks: number, from = 0, to = Number.POSITIVE_INFINITY): void {
   let count = -1;
   for (const packet of packetsOf(segment)) {
@@ -44,26 +44,26 @@ export function shift(segment: Buffer, ticks: number, from = 0, to = Number.POSI
   }
 }
 
-/** Moves the presentation time of one PES packet alone. */
-export function delayPicture(segment: Buffer, number: number, ticks: number): void {
-  const packet = pictureOf(segment, number);
+/** Moves the presentation time of one frame. */
+export function delayFrame(segment: Buffer, number: number, ticks: number): void {
+  const packet = frameOf(segment, number);
   const time = payloadAt(packet) + 9;
   writeTime(packet, time, readTime(packet, time) + ticks);
 }
 
-/** Shows a picture so long after the first one that is stored. */
-export function movePicture(segment: Buffer, number: number, ticks: number): void {
-  const [first, packet] = [pictureOf(segment, 0), pictureOf(segment, number)];
+/** Displays a frame this long after the first stored one. */
+export function moveFrame(segment: Buffer, number: number, ticks: number): void {
+  const [first, packet] = [frameOf(segment, 0), frameOf(segment, number)];
   writeTime(packet, payloadAt(packet) + 9, readTime(first, payloadAt(first) + 9) + ticks);
 }
 
-function pictureOf(segment: Buffer, number: number): Buffer {
+function frameOf(segment: Buffer, number: number): Buffer {
   const packet = packetsOf(segment).filter((each) => pidOf(each) === PID.stream && begins(each))[number];
-  if (packet === undefined) throw new Error(`There is no picture ${number}`);
+  if (packet === undefined) throw new Error(`There is no frame ${number}`);
   return packet;
 }
 
-/** Gives the NAL units of one type another one, from the given offset on. Returns how many. */
+/** Changes the type of all NAL units of one type, from an offset on. Returns how many. */
 export function retype(segment: Buffer, from: number, to: number, offset = 0): number {
   let count = 0;
   for (

@@ -88,7 +88,7 @@ create table renditions (
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
   constraint renditions_name_check CHECK ((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'audio'::text]))),
-  constraint segments_are_whole CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
+  constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 
 create table upload_tickets (
@@ -213,11 +213,11 @@ create table webhook_deliveries (
   created_at timestamp(3) with time zone not null default now(),
   claimed_until timestamp(3) with time zone,
   round integer not null default 1,
-  constraint an_event_is_delivered_once UNIQUE (event_id, endpoint_id),
+  constraint one_delivery_per_event_and_endpoint UNIQUE (event_id, endpoint_id),
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE,
   constraint webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_events(id) ON DELETE CASCADE,
-  constraint attempted_at_some_time CHECK (((attempts > 0) = (last_attempt_at IS NOT NULL))),
+  constraint attempted_has_a_last_attempt CHECK (((attempts > 0) = (last_attempt_at IS NOT NULL))),
   constraint open_has_a_next_attempt CHECK (((status = ANY (ARRAY['pending'::text, 'retrying'::text])) = (next_attempt_at IS NOT NULL))),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'succeeded'::text, 'failed'::text])))
 );
@@ -247,7 +247,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint disabled_for_a_reason CHECK ((enabled = (disabled_reason IS NULL))),
   constraint events_are_known CHECK (((events <@ ARRAY['video.ready'::text, 'video.failed'::text, 'video.deleted'::text]) AND (events <> '{}'::text[]))),
-  constraint failures_began_at_some_time CHECK (((consecutive_failures > 0) = (failing_since IS NOT NULL))),
+  constraint failing_has_failures CHECK (((consecutive_failures > 0) = (failing_since IS NOT NULL))),
   constraint previous_secret_expires CHECK (((previous_secret IS NULL) = (previous_secret_expires_at IS NULL))),
   constraint webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['manual'::text, 'gone'::text, 'failing'::text])))
 );

@@ -60,14 +60,14 @@ async function fill(db: Database, workspace: typeof SMALL): Promise<void> {
 async function listOnce(db: Database, { id, videos }: typeof SMALL, page: Page): Promise<number> {
   const middle = { createdAt: new Date(Date.UTC(2026, 0, 1) + videos * 500), id: 'vid_' };
   const { filter, order = 'desc', after = false } = page;
-  const begin = performance.now();
+  const startedAt = performance.now();
   await listVideos(
     db,
     id,
     { ...everything, ...filter },
     { order, limit: 26, after: after ? middle : undefined },
   );
-  return performance.now() - begin;
+  return performance.now() - startedAt;
 }
 
 const database = await createTestDatabase();

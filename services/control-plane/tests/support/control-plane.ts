@@ -12,7 +12,7 @@ import { ControlPlane } from '../../src/control-plane.ts';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
 import type { MaintenanceStep } from '../../src/metrics/metrics.ts';
 import { createTestDatabase } from './database.ts';
-import { HandPlayedEngine } from './engine.ts';
+import { SimulatedEngine } from './engine.ts';
 
 const SERVICE_SECRET = 'tests-only-service-secret-of-32-chars';
 
@@ -27,9 +27,9 @@ export type TestControlPlane = {
   db: Database;
   bus: InProcessBus;
   objects: FileObjectStore;
-  engine: HandPlayedEngine;
+  engine: SimulatedEngine;
   /** An engine that uses another control plane of this database. */
-  engineAt(internalUrl: string): HandPlayedEngine;
+  engineAt(internalUrl: string): SimulatedEngine;
   /** Starts another one with `alone`. */
   startAnotherAlone(): Promise<void>;
   /** Starts another one on the same database. */
@@ -88,8 +88,7 @@ export async function startControlPlane(
   if (apiKey === null) throw new Error('A new database already has a key');
   const url = `http://127.0.0.1:${port}`;
   const credentials = { authorization: `Bearer ${apiKey}`, 'x-svc-workspace': workspaceId };
-  const engineAt = (internalUrl: string) =>
-    new HandPlayedEngine({ internalUrl, secret: SERVICE_SECRET, bus });
+  const engineAt = (internalUrl: string) => new SimulatedEngine({ internalUrl, secret: SERVICE_SECRET, bus });
   const engine = engineAt(`http://127.0.0.1:${internalPort}`);
   const db = openDatabase(openPool(database.url, logger));
 

@@ -8,7 +8,7 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { sampleManifest } from './manifest.ts';
 
 /** An engine under the control of a test: calls the internal API and reports events. */
-export class HandPlayedEngine {
+export class SimulatedEngine {
   readonly internalUrl: string;
   readonly #secret: string;
   readonly #bus: MessageBus;
@@ -20,7 +20,7 @@ export class HandPlayedEngine {
   }
 
   /** Sends a request to the internal API; resolves with status and body. */
-  async ask(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+  async request(path: string, body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await fetch(`${this.internalUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#secret}`, 'content-type': 'application/json' },
@@ -60,7 +60,7 @@ export class HandPlayedEngine {
   }
 
   async #expect<T>(path: string, request: unknown): Promise<T> {
-    const { status, body } = await this.ask(path, request);
+    const { status, body } = await this.request(path, request);
     if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
     return body as T;
   }

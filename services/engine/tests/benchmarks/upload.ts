@@ -72,9 +72,9 @@ async function runOnce(kind: ContenderKind, bytes: number): Promise<Result> {
     // Warm-up: connections, and loading and compiling of code.
     await upload(kind, contender, port, 128 * MIB);
     const before = await ask(contender);
-    const begin = performance.now();
+    const startedAt = performance.now();
     await upload(kind, contender, port, bytes);
-    const seconds = (performance.now() - begin) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
     const { cpuSeconds, peakBytes } = await ask(contender);
     return { bytesPerSecond: bytes / seconds, cpuSeconds: cpuSeconds - before.cpuSeconds, peakBytes };
   } finally {

@@ -29,7 +29,7 @@ export async function hlsComplaints(
       storedSegments: await storedSegments(bench, videoId),
     });
     // The control plane serves the responses and orders the variants. With passthrough, the source determines the key frames.
-    const others = ['delivery.', 'master.default-variant', 'master.peak-to-average'];
+    const others = ['playback.', 'master.default-variant', 'master.peak-to-average'];
     if (bench.videoPassthrough.has(videoId)) others.push('segments.key-frames', 'media.six-seconds');
     return [
       ...violations(report, ['must', 'should', 'own']).filter(

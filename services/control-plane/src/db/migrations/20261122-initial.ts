@@ -142,7 +142,7 @@ const TABLES = [
     segment_durations float8[] not null,
     segment_bytes int[] not null,
     primary key (video_id, name),
-    constraint segments_are_whole check (
+    constraint segments_have_durations_and_bytes check (
       cardinality(segment_durations) = cardinality(segment_bytes) and cardinality(segment_bytes) > 0
     )
   )`,
@@ -192,7 +192,7 @@ const TABLES = [
     constraint previous_secret_expires check (
       (previous_secret is null) = (previous_secret_expires_at is null)
     ),
-    constraint failures_began_at_some_time check ((consecutive_failures > 0) = (failing_since is not null))
+    constraint failing_has_failures check ((consecutive_failures > 0) = (failing_since is not null))
   )`,
   `create index webhook_endpoints_by_workspace on webhook_endpoints
     (workspace_id, created_at desc, id desc)`,
@@ -220,11 +220,11 @@ const TABLES = [
     created_at timestamptz(3) not null default now(),
     claimed_until timestamptz(3),
     round int not null default 1,
-    constraint an_event_is_delivered_once unique (event_id, endpoint_id),
+    constraint one_delivery_per_event_and_endpoint unique (event_id, endpoint_id),
     constraint open_has_a_next_attempt check (
       (status in ('pending', 'retrying')) = (next_attempt_at is not null)
     ),
-    constraint attempted_at_some_time check ((attempts > 0) = (last_attempt_at is not null))
+    constraint attempted_has_a_last_attempt check ((attempts > 0) = (last_attempt_at is not null))
   )`,
   `create index webhook_deliveries_by_endpoint on webhook_deliveries
     (endpoint_id, created_at desc, id desc)`,

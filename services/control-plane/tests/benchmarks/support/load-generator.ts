@@ -19,8 +19,8 @@ process.once('disconnect', () => process.exit());
 
 async function shoot(task: Task): Promise<Load> {
   const times: number[] = [];
-  const begun = performance.now();
-  let ended = begun;
+  const startedAt = performance.now();
+  let ended = startedAt;
   const { non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
     const shooting = autocannon({ ...task, timeout: 30 }, (error, result) =>
       error ? reject(error) : resolve(result),
@@ -31,7 +31,7 @@ async function shoot(task: Task): Promise<Load> {
       ended = performance.now();
     });
   });
-  const taken = (ended - begun) / 1000;
+  const taken = (ended - startedAt) / 1000;
   if (non2xx > 0 || errors > 0) throw new Error(`${task.url}: ${non2xx} error responses, ${errors} errors`);
   const sorted = times.toSorted((a, b) => a - b);
   const at = (part: number) => sorted[Math.floor(part * sorted.length)] ?? Number.NaN;

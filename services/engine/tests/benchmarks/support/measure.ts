@@ -16,10 +16,10 @@ export async function measure(work: () => Promise<unknown>): Promise<Cost> {
   const done = new AbortController();
   const peak = peakMemory(done.signal);
   const cpuBefore = await cpuSeconds();
-  const begin = performance.now();
+  const startedAt = performance.now();
   try {
     await work();
-    const wallSeconds = (performance.now() - begin) / 1000;
+    const wallSeconds = (performance.now() - startedAt) / 1000;
     const spent = (await cpuSeconds()) - cpuBefore;
     done.abort();
     return { cpuSeconds: spent, wallSeconds, peakRssBytes: await peak };

@@ -1,48 +1,48 @@
 import { PLAYER_ORIGIN } from '../loading/http-client.ts';
-import { type Answer, type Presentation, type Question, shortAddress } from '../presentation.ts';
+import { type LoadedResponse, type Presentation, type RequestKind, shortAddress } from '../presentation.ts';
 import { type Finding, judgeEach, type Rule } from '../rule.ts';
 
-/** Shorter playlists grow when they are compressed, or nearly so. */
+/** Compression makes shorter playlists hardly smaller, or larger. */
 const WORTH_COMPRESSING = 256;
 const YEAR_SECONDS = 31_536_000;
-const NOT_ASKED = 'it was not asked for';
+const NOT_REQUESTED = 'it was not requested';
 
-const TYPES: Readonly<Record<Answer['kind'], readonly string[]>> = {
+const TYPES: Readonly<Record<LoadedResponse['kind'], readonly string[]>> = {
   'master playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   'media playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   segment: ['video/mp2t', 'audio/mp2t', 'audio/aac', 'video/mp4', 'audio/mp4', 'video/iso.segment'],
   key: ['application/octet-stream', 'binary/octet-stream'],
 };
 
-/** Rules for how servers answer. */
-export const DELIVERY_RULES: readonly Rule[] = [
+/** Rules for the responses of servers. */
+export const PLAYBACK_RULES: readonly Rule[] = [
   {
-    id: 'delivery.reachable',
+    id: 'playback.reachable',
     level: 'must',
     source: 'RFC 8216 §6.2.1',
     sentence: 'Every URL in a playlist returns 200 and a complete body.',
-    check: everyAnswer(['whole'], ({ status, error }) => {
+    check: everyResponse(['whole'], ({ status, error }) => {
       if (status === 200) return [];
       return [error === null ? `responded with ${status}` : `no complete response: ${error}`];
     }),
   },
   {
-    id: 'delivery.no-redirects',
+    id: 'playback.no-redirects',
     level: 'must',
     source: 'Apple 8.18',
     sentence: 'No URL redirects.',
-    check: everyAnswer(['whole'], ({ redirects }, presentation) =>
+    check: everyResponse(['whole'], ({ redirects }, presentation) =>
       redirects.length === 0
         ? []
         : [`is redirected to ${redirects.map((to) => shortAddress(to, presentation.url)).join(', ')}`],
     ),
   },
   {
-    id: 'delivery.types',
+    id: 'playback.types',
     level: 'should',
     source: 'Apple 10.4; RFC 8216 §4',
     sentence: 'The Content-Type is the one for playlists, segments and keys.',
-    check: everyAnswer(['whole'], ({ kind, status, headers }) => {
+    check: everyResponse(['whole'], ({ kind, status, headers }) => {
       const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
       return status !== 200 || (type && TYPES[kind].includes(type))
         ? []
@@ -50,7 +50,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
     }),
   },
   {
-    id: 'delivery.compressed-playlists',
+    id: 'playback.compressed-playlists',
     level: 'must',
     source: 'Apple 10.1',
     sentence: `Playlists of at least ${WORTH_COMPRESSING} bytes are sent with gzip to clients that accept it.`,
@@ -59,8 +59,8 @@ export const DELIVERY_RULES: readonly Rule[] = [
       const files = [...(master ? [master.file] : []), ...renditions.flatMap(({ file }) => file ?? [])];
       const long = files.filter(({ bytes }) => bytes >= WORTH_COMPRESSING);
       return judgeEach(long, 'playlists are too short to be compressed', ({ url, bytes }) => {
-        const answer = presentation.answers.find((each) => each.url === url && each.question === 'whole');
-        if (answer?.headers['content-encoding'] === 'gzip') return [];
+        const response = presentation.responses.find((each) => each.url === url && each.request === 'whole');
+        if (response?.headers['content-encoding'] === 'gzip') return [];
         return [
           { place: shortAddress(url, presentation.url), message: `its ${bytes} bytes are not compressed` },
         ];
@@ -68,11 +68,11 @@ export const DELIVERY_RULES: readonly Rule[] = [
     },
   },
   {
-    id: 'delivery.plain-segments',
+    id: 'playback.plain-segments',
     level: 'own',
     source: 'RFC 9110 §8.4',
     sentence: 'Segments and keys are sent without compression, because encrypted data does not compress.',
-    check: everyAnswer(['whole'], ({ kind, headers }) => {
+    check: everyResponse(['whole'], ({ kind, headers }) => {
       const encoding = headers['content-encoding'];
       return (kind === 'segment' || kind === 'key') && encoding !== undefined
         ? [`is sent with ${encoding}`]
@@ -80,12 +80,12 @@ export const DELIVERY_RULES: readonly Rule[] = [
     }),
   },
   {
-    id: 'delivery.caching',
+    id: 'playback.caching',
     level: 'own',
     source: 'RFC 9111 §5.2',
     sentence:
       'Caches can store segments for a year and playlists for at most a minute. They must not store keys.',
-    check: everyAnswer(['whole'], ({ kind, status, headers }) => {
+    check: everyResponse(['whole'], ({ kind, status, headers }) => {
       const caching = headers['cache-control'] ?? 'missing';
       return status !== 200 || isRightCaching(kind, caching)
         ? []
@@ -93,48 +93,48 @@ export const DELIVERY_RULES: readonly Rule[] = [
     }),
   },
   {
-    id: 'delivery.cross-origin',
+    id: 'playback.cross-origin',
     level: 'own',
     source: 'Fetch standard §3.3',
     sentence:
       'Pages of any origin can read every response, whatever its status. Preflight responses allow it.',
-    check: everyAnswer(
+    check: everyResponse(
       [
-        ...(['whole', 'head', 'unchanged', 'first bytes', 'last bytes'] as const),
-        ...(['bytes beyond the end', 'preflight', 'what does not exist'] as const),
+        ...(['whole', 'head', 'conditional', 'first bytes', 'last bytes'] as const),
+        ...(['bytes beyond the end', 'preflight', 'missing resource'] as const),
       ],
-      ({ question, status, headers }) => {
+      ({ request, status, headers }) => {
         if (status === null) return [];
         const origin = headers['access-control-allow-origin'];
         if (origin !== '*' && origin !== PLAYER_ORIGIN) {
-          return [`${question}: ${status} without Access-Control-Allow-Origin`];
+          return [`${request}: ${status} without Access-Control-Allow-Origin`];
         }
-        return question === 'preflight' && status >= 300 ? [`preflight: responded with ${status}`] : [];
+        return request === 'preflight' && status >= 300 ? [`preflight: responded with ${status}`] : [];
       },
     ),
   },
   {
-    id: 'delivery.ranges',
+    id: 'playback.ranges',
     level: 'own',
     source: 'RFC 9110 §14',
     sentence: 'Range requests for segments return the requested bytes, or 416 beyond the end.',
-    check: everyAnswer(
+    check: everyResponse(
       ['first bytes', 'last bytes', 'bytes beyond the end'],
-      ({ question, status, matches }) => {
-        if (question === 'bytes beyond the end')
-          return status === 416 ? [] : [`${question}: responded with ${status}`];
-        if (status !== 206) return [`${question}: responded with ${status}`];
-        return matches ? [] : [`${question}: the part or its Content-Range is wrong`];
+      ({ request, status, matches }) => {
+        if (request === 'bytes beyond the end')
+          return status === 416 ? [] : [`${request}: responded with ${status}`];
+        if (status !== 206) return [`${request}: responded with ${status}`];
+        return matches ? [] : [`${request}: the part or its Content-Range is wrong`];
       },
     ),
   },
   {
-    id: 'delivery.head',
+    id: 'playback.head',
     level: 'own',
     source: 'RFC 9110 §9.3.2',
     sentence: 'HEAD returns what GET returns, without the body.',
-    check: everyAnswer(['head'], ({ status, bytes, headers, url, kind }, { answers }) => {
-      const whole = answers.find((answer) => answer.url === url && answer.question === 'whole');
+    check: everyResponse(['head'], ({ status, bytes, headers, url, kind }, { responses }) => {
+      const whole = responses.find((response) => response.url === url && response.request === 'whole');
       if (status !== 200) return [`responded with ${status}`];
       if (bytes > 0) return [`has a body of ${bytes} bytes`];
       const names = ['content-type', ...(kind === 'segment' ? ['content-length'] : [])];
@@ -146,40 +146,42 @@ export const DELIVERY_RULES: readonly Rule[] = [
     }),
   },
   {
-    id: 'delivery.not-modified',
+    id: 'playback.not-modified',
     level: 'own',
     source: 'RFC 9110 §13.1, §15.4.5',
     sentence: 'Playlists and segments have a validator. Conditional requests return 304.',
     check: (presentation) => {
-      const asked = presentation.answers.filter(({ question }) => question === 'head');
-      const subjects = asked.filter(({ kind }) => kind !== 'key');
-      return judgeEach(subjects, NOT_ASKED, ({ url }) => {
-        const answer = presentation.answers.find((each) => each.url === url && each.question === 'unchanged');
+      const heads = presentation.responses.filter(({ request }) => request === 'head');
+      const subjects = heads.filter(({ kind }) => kind !== 'key');
+      return judgeEach(subjects, NOT_REQUESTED, ({ url }) => {
+        const response = presentation.responses.find(
+          (each) => each.url === url && each.request === 'conditional',
+        );
         const place = shortAddress(url, presentation.url);
-        if (answer === undefined) return [{ place, message: 'has neither ETag nor Last-Modified' }];
-        if (answer.status === 304 && answer.bytes === 0) return [];
-        return [{ place, message: `responded with ${answer.status} and ${answer.bytes} bytes` }];
+        if (response === undefined) return [{ place, message: 'has neither ETag nor Last-Modified' }];
+        if (response.status === 304 && response.bytes === 0) return [];
+        return [{ place, message: `responded with ${response.status} and ${response.bytes} bytes` }];
       });
     },
   },
 ];
 
-function everyAnswer(
-  questions: readonly Question[],
-  violations: (answer: Answer, presentation: Presentation) => string[],
+function everyResponse(
+  requests: readonly RequestKind[],
+  violations: (response: LoadedResponse, presentation: Presentation) => string[],
 ): Rule['check'] {
   return (presentation) => {
-    const asked = presentation.answers.filter(({ question }) => questions.includes(question));
-    return judgeEach(asked, NOT_ASKED, (answer): Finding[] =>
-      violations(answer, presentation).map((message) => ({
-        place: shortAddress(answer.url, presentation.url),
+    const responses = presentation.responses.filter(({ request }) => requests.includes(request));
+    return judgeEach(responses, NOT_REQUESTED, (response): Finding[] =>
+      violations(response, presentation).map((message) => ({
+        place: shortAddress(response.url, presentation.url),
         message,
       })),
     );
   };
 }
 
-function isRightCaching(kind: Answer['kind'], caching: string): boolean {
+function isRightCaching(kind: LoadedResponse['kind'], caching: string): boolean {
   if (kind === 'key') return /\bno-store\b/.test(caching);
   const age = Number(/\bmax-age=(\d+)/.exec(caching)?.[1] ?? Number.NaN);
   if (kind === 'segment') return age >= YEAR_SECONDS && /\bpublic\b/.test(caching);
