@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { licenceTable, productionPackages } from './production-packages.js';
+
+/** Licences that allow distribution with software under Apache-2.0, without conditions on that software. */
+const ALLOWED = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'Python-2.0',
+  'Unlicense',
+];
+
+test('every package in the images has a licence that is allowed', () => {
+  const packages = productionPackages();
+  expect(packages.length).toBeGreaterThan(100);
+  expect(packages.filter(({ licence }) => !ALLOWED.includes(licence))).toEqual([]);
+});
+
+test('docs/licences.md lists the packages in the images', async () => {
+  const page = await readFile(new URL('../../docs/licences.md', import.meta.url), 'utf8');
+  expect(page).toContain(licenceTable(productionPackages()));
+});

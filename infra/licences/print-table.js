@@ -1,0 +1,3 @@
+import { licenceTable, productionPackages } from './production-packages.js';
+
+console.log(licenceTable(productionPackages()));

@@ -1,0 +1,55 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The services whose production dependencies the images contain. */
+const SERVICES = ['control-plane', 'engine'];
+
+/**
+ * The npm packages that the images contain, sorted by name: the production dependencies of both services, with those of
+ * the workspace packages they use, without the workspace packages themselves. `licence` is an SPDX expression, or undefined.
+ */
+export function productionPackages() {
+  const found = new Map();
+  const visit = (path) => {
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    const { name, version } = manifest;
+    const id = `${name}@${version}`;
+    if (found.has(id)) return;
+    found.set(id, { name, version, licence: licenceOf(manifest) });
+    const { dependencies, optionalDependencies, peerDependencies } = manifest;
+    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      const next = installed(dependency, path);
+      if (next !== undefined) visit(next);
+    }
+  };
+  for (const service of SERVICES) visit(join(ROOT, 'services', service, 'package.json'));
+  return [...found.values()]
+    .filter(({ name }) => !name.startsWith('@framelane/'))
+    .sort((a, b) => a.name.localeCompare(b.name, 'en') || a.version.localeCompare(b.version, 'en'));
+}
+
+/** Old packages have `licenses: [{ type }]`. */
+function licenceOf({ license, licenses }) {
+  return license ?? licenses?.map(({ type }) => type).join(' OR ');
+}
+
+/** The package.json of a dependency; undefined when the overrides in pnpm-workspace.yaml leave it out. */
+function installed(dependency, dependant) {
+  try {
+    // pnpm links packages; the dependencies of a package are beside its real folder.
+    return realpathSync(findPackageJSON(dependency, pathToFileURL(dependant)));
+  } catch (error) {
+    if (error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** The packages as a Markdown table. */
+export function licenceTable(packages) {
+  const rows = packages.map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`);
+  return ['| package | version | licence |', '|---|---|---|', ...rows].join('\n');
+}
