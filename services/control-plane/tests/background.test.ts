@@ -3,7 +3,12 @@ import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
 import request from 'supertest';
-import { claimDueSteps, insertSteps } from '../src/background/maintenance.store.ts';
+import {
+  claimDueSteps,
+  insertSteps,
+  makeStepDue,
+  scheduleStep,
+} from '../src/background/maintenance.store.ts';
 import type { Database } from '../src/db/database.ts';
 import type { MaintenanceStep } from '../src/metrics/metrics.ts';
 import { claimDuePurges, endPurge, requestPurge } from '../src/videos/object-purges.store.ts';
@@ -170,6 +175,19 @@ test('a due maintenance step is claimed once by control planes that claim at the
     .where('name', 'in', names)
     .execute();
   expect(await claim(plane.db)).toHaveLength(1);
+});
+
+test('a maintenance step that is made due while it is in progress runs again', async () => {
+  const name = 'unknown-to-the-loops';
+  const steps = plane.db.updateTable('maintenance_steps').where('name', '=', name);
+  await insertSteps(plane.db, [name]);
+  await steps.set({ due_at: secondsAgo(1) }).execute();
+  const [claimed] = await claimDueSteps(plane.db, [name], 600);
+  if (claimed === undefined) throw new Error('The step was not due');
+  await makeStepDue(plane.db, name);
+  await scheduleStep(plane.db, claimed, 600);
+  await steps.set({ claimed_until: secondsAgo(1) }).execute();
+  expect(await claimDueSteps(plane.db, [name], 600)).toHaveLength(1);
 });
 
 describe('the steps that find lost work', () => {
