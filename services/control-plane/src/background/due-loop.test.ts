@@ -89,7 +89,9 @@ test('renews the claim on work in progress until it ends', async () => {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const renewed: string[] = [];
-  jest.useFakeTimers({ doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.useFakeTimers({
+    doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'],
+  });
   try {
     const { loop } = start(['a'], {
       perform: () => {
