@@ -2,6 +2,8 @@
 const shared = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
+  // Built packages have the names of their sources.
+  modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
   transform: {
     '\\.ts$': [
       '@swc/jest',

@@ -158,7 +158,7 @@ test.each(['cut', 'silence'] as const)(
       file: await readFile(clips.short),
     });
     await held.sendUntil(0.5);
-    await until(() => isLeased(begun));
+    await renewed(begun);
 
     cluster.proxies.internal[fault]();
     await held.sendUntil(1);
@@ -177,12 +177,21 @@ test.each(['cut', 'silence'] as const)(
   },
 );
 
-/** Whether an engine has leased the ticket. */
-async function isLeased({ videoId }: Ticket): Promise<boolean> {
-  const rows = await query(
+/**
+ * Resolves once the lease of the ticket was renewed. Only then has the engine certainly received the response that leased the
+ * ticket; the lease itself is stored earlier.
+ */
+async function renewed(ticket: Ticket): Promise<void> {
+  const leased = await until(() => leaseOf(ticket));
+  await until(async () => ((await leaseOf(ticket)) ?? leased) > leased);
+}
+
+/** When the lease of the ticket expires. */
+async function leaseOf({ videoId }: Ticket): Promise<Date | null | undefined> {
+  const [row] = await query<{ lease_expires_at: Date | null }>(
     cluster,
-    'select from upload_tickets where video_id = $1 and transfer_id is not null',
+    'select lease_expires_at from upload_tickets where video_id = $1',
     [videoId],
   );
-  return rows.length > 0;
+  return row?.lease_expires_at;
 }

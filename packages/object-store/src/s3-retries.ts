@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { StandardRetryStrategy } from '@smithy/core/retry';
 
@@ -6,8 +7,9 @@ import { StandardRetryStrategy } from '@smithy/core/retry';
  */
 const REQUEST_ATTEMPTS = 3;
 
-/** Maximum attempts of a request that conflicts with another write (409). */
+/** Maximum attempts of a request that conflicts with another write (409), and the delay before each retry. */
 const CONFLICT_ATTEMPTS = 4;
+const CONFLICT_DELAY_MS = 500;
 
 /**
  * The backoff before the first retry is at most this long, and twice as long before each further one. With full jitter.
@@ -28,21 +30,27 @@ export const DOWNLOAD_RETRIES = { failuresInARow: 3, progressBytes: 1024 ** 2, d
  * are in the token.
  */
 export class S3Retries extends StandardRetryStrategy {
+  /** Conflicts since the last failure of another kind. */
+  readonly #conflicts = new WeakMap<object, number>();
+
   constructor() {
     super(REQUEST_ATTEMPTS);
   }
 
-  override refreshRetryTokenForRetry(
+  override async refreshRetryTokenForRetry(
     ...[token, failure]: Parameters<StandardRetryStrategy['refreshRetryTokenForRetry']>
   ): ReturnType<StandardRetryStrategy['refreshRetryTokenForRetry']> {
-    return isConflict(failure.error)
-      ? strategy(CONFLICT_ATTEMPTS).refreshRetryTokenForRetry(token, { ...failure, errorType: 'TRANSIENT' })
-      : strategy(REQUEST_ATTEMPTS).refreshRetryTokenForRetry(token, failure);
+    if (!isConflict(failure.error)) {
+      const limits = { maxAttempts: REQUEST_ATTEMPTS, baseDelay: BASE_DELAY_MS };
+      return new StandardRetryStrategy(limits).refreshRetryTokenForRetry(token, failure);
+    }
+    const conflicts = (this.#conflicts.get(token) ?? 0) + 1;
+    if (conflicts >= CONFLICT_ATTEMPTS) throw failure.error;
+    this.#conflicts.set(token, conflicts);
+    await delay(CONFLICT_DELAY_MS);
+    // The same token: a conflict does not count as a failed attempt.
+    return token;
   }
-}
-
-function strategy(maxAttempts: number): StandardRetryStrategy {
-  return new StandardRetryStrategy({ maxAttempts, baseDelay: BASE_DELAY_MS });
 }
 
 /**

@@ -218,6 +218,12 @@ describe('S3ObjectStore with a failing server', () => {
     expect(await putStream(size, { ifAbsent: true })).toEqual({ bytes: size });
   });
 
+  test('does not count a broken connection as one of the conflicts', async () => {
+    fake.inject('PutObject', 'cut', 1);
+    fake.inject('PutObject', 'conflict', 3);
+    expect(await putStream(100, { ifAbsent: true })).toEqual({ bytes: 100 });
+  });
+
   test.each([100, 20 * MIB])(
     'stores %d bytes with ifAbsent where the server has no conditional writes',
     async (size) => {

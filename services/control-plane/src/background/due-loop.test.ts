@@ -1,5 +1,5 @@
 import { createLogger } from '@framelane/service-kit/logger';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { DueLoop, type DueWork } from './due-loop.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -42,13 +42,13 @@ test('claims no more than the free slots, and the next as soon as a slot is free
 test('a row that becomes due during a claim is claimed right afterwards', async () => {
   const performed = Promise.withResolvers<string>();
   const rows: string[] = [];
-  const { loop } = start(rows, {
+  start(rows, {
     perform: async (row) => performed.resolve(row),
     claim: async (limit) => {
       const found = rows.splice(0, limit);
       if (found.length === 0) {
         rows.push('late');
-        loop.wake();
+        loop?.wake();
       }
       return found;
     },
@@ -83,4 +83,31 @@ test('a stop interrupts the work in progress, waits for it and claims nothing mo
   await loop.stop();
   expect(ended).toBe(true);
   expect(claims).toEqual([2]);
+});
+
+test('renews the claim on work in progress until it ends', async () => {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const renewed: string[] = [];
+  jest.useFakeTimers({
+    doNotFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'],
+  });
+  try {
+    const { loop } = start(['a'], {
+      perform: () => {
+        begun.resolve();
+        return ended.promise;
+      },
+      renew: async (row) => void renewed.push(row),
+    });
+    await begun.promise;
+    jest.advanceTimersByTime(20_000);
+    expect(renewed).toEqual(['a', 'a']);
+    ended.resolve();
+    await loop.stop();
+    jest.advanceTimersByTime(20_000);
+    expect(renewed).toEqual(['a', 'a']);
+  } finally {
+    jest.useRealTimers();
+  }
 });

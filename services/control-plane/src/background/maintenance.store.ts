@@ -60,11 +60,11 @@ export async function renewStepClaim(
     .execute();
 }
 
-/** Makes a step due now. */
+/** Makes a step due now. One that is in progress is due again once its claim has expired. */
 export async function makeStepDue(db: Database, name: string): Promise<void> {
   await db
     .updateTable('maintenance_steps')
-    .set({ due_at: sql<Date>`least(due_at, now())` })
+    .set({ due_at: sql<Date>`now()` })
     .where('name', '=', name)
     .execute();
 }

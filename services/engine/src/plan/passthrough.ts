@@ -138,8 +138,8 @@ export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: numb
   return { passthrough: { frames: passed, end }, obstacle: null };
 }
 
-/** What prevents audio passthrough, known before its packets are scanned; null if nothing does. */
-export function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
+/** The property of an audio track, apart from its packets, that prevents passthrough; null if there is none. */
+function audioObstacle({ codec, profile, channels, sampleRate }: AudioTrack): Obstacle | null {
   if (codec !== 'aac') return 'codec';
   if (profile !== 'LC') return 'profile';
   if (channels !== 2) return 'channels';
