@@ -10,7 +10,7 @@ type Operation = {
   operationId: string;
   summary: string;
   responses: Record<string, Reference & { content?: Content }>;
-  /** One curl line for each request example; webhooks have none. */
+  /** One curl line for each request example; events have none. */
   'x-codeSamples'?: { label: string; source: string }[];
 };
 type Method = (typeof METHODS)[number];
@@ -26,7 +26,7 @@ type Document = {
 const DOCUMENT = 'https://openapi.invalid/';
 const METHODS = ['get', 'post', 'delete', 'put', 'patch'] as const;
 
-/** The OpenAPI description that a Framelane serves; validates responses against it. */
+/** The OpenAPI description that an installation serves. Validates responses and examples. */
 export class ApiDescription {
   readonly document: Document;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -63,7 +63,7 @@ export class ApiDescription {
   complaintsAboutExamples(): string[] {
     return examplesIn(this.document).flatMap(({ schema, value, at }) => {
       const validate = this.#ajv.getSchema(DOCUMENT + schema);
-      if (validate === undefined) return [`${at} illustrates ${schema}, which is not there`];
+      if (validate === undefined) return [`${at} refers to ${schema}, which is missing`];
       return validate(value) ? [] : [`${at} ${this.#ajv.errorsText(validate.errors)}`];
     });
   }
@@ -101,7 +101,7 @@ export class ApiDescription {
         }
       }
     }
-    throw new Error(`There is no operation ${operationId}`);
+    throw new Error(`Unknown operation ${operationId}`);
   }
 }
 

@@ -81,7 +81,7 @@ export class FramelaneClient {
     });
   }
 
-  /** Waits until an uploaded video is ready. Throws when it fails or breaks a rule of HLS. */
+  /** Waits until an uploaded video is ready. Throws if it fails or breaks a rule of HLS. */
   async ready(id: string): Promise<ReadyVideo> {
     const video = await this.api.videos.waitUntilReady(id, {
       signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS),

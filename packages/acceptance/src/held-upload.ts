@@ -50,7 +50,7 @@ export class HeldUpload {
 
   /** Closes the connection at once. */
   cut(): void {
-    // The missing response is intended.
+    // The test wants no response.
     this.#request.on('error', () => {});
     this.#request.destroy();
   }

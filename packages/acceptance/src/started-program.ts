@@ -21,7 +21,7 @@ export class StartedProgram {
     this.#process.stderr?.on('data', keep);
   }
 
-  /** Waits until the output matches. Throws with the output after a time limit. */
+  /** Waits until the output matches. Throws an error with the output after a timeout. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     return until(async () => pattern.exec(this.#output)).catch((error) => {
       throw new Error(this.#output, { cause: error });

@@ -11,7 +11,7 @@ export async function storedObjects(objectsDir: string, videoId: string): Promis
     .sort();
 }
 
-/** Directories may be deleted meanwhile. */
+/** A directory may be deleted during the listing. */
 async function filesBelow(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(noneIfMissing);
   const nested = await Promise.all(

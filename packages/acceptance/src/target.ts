@@ -8,18 +8,18 @@ const settings = z.object({
   FRAMELANE_OBJECTS_DIR: z.string().optional(),
 });
 
-/** The Framelane under test. Addresses have no trailing slash. */
+/** The Framelane under test. URLs have no trailing slash. */
 export type Target = {
   /** Ends in `/v1`. */
   baseUrl: string;
   engineUrl: string;
   workspaceId: string;
   apiKey: string;
-  /** The directory of the file store; null when it is not accessible. */
+  /** The directory of the file store; null if it is not accessible. */
   objectsDir: string | null;
 };
 
-/** Reads the target from `FRAMELANE_*`. Throws an error that names every variable that is missing or wrong. */
+/** Reads the target from `FRAMELANE_*`. Throws an error that names every variable that is missing or invalid. */
 export function readTarget(env: NodeJS.ProcessEnv): Target {
   const result = settings.safeParse(env);
   if (!result.success) {

@@ -115,8 +115,8 @@ describe('an invalid request', () => {
       400,
       'validation_failed',
     ],
-    ['an unknown state', 'listVideos', 'GET', '/videos?status=lost', undefined, 400, 'validation_failed'],
-    ['no such page size', 'listVideos', 'GET', '/videos?limit=101', undefined, 400, 'validation_failed'],
+    ['an unknown status', 'listVideos', 'GET', '/videos?status=lost', undefined, 400, 'validation_failed'],
+    ['an invalid page size', 'listVideos', 'GET', '/videos?limit=101', undefined, 400, 'validation_failed'],
     ['another method', 'getOpenApiDocument', 'DELETE', '/openapi.json', undefined, 405, 'method_not_allowed'],
   ])('returns a problem: %s', async (_what, operationId, method, path, body, status, code) => {
     await expectProblem(await client.call(method, path, body), { operationId, status, code });

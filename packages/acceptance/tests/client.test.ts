@@ -216,7 +216,7 @@ inABrowser('a web page', () => {
     })()`);
   }
 
-  test('gets the reason when the engine refuses a file, also during the upload', async () => {
+  test('gets the error of the engine, also during the upload', async () => {
     expect(await refusal(`${target.engineUrl}/upload`, 200_000_000)).toMatchObject({
       ours: true,
       code: 'upload_token_invalid',
@@ -226,7 +226,7 @@ inABrowser('a web page', () => {
     });
   });
 
-  test('gets an error when the engine is unreachable', async () => {
+  test('gets an error if the engine is unreachable', async () => {
     const [port] = await freePorts(1);
     expect(await refusal(`http://localhost:${port}/upload`, 1000)).toMatchObject({
       ours: true,

@@ -88,7 +88,7 @@ function linesToPaste(markdown: string): string[] {
   return all.filter((lines) => /^(TICKET=|curl|ffmpeg)/.test(lines));
 }
 
-/** Runs lines unchanged except for URLs. Rejects when one of them fails. */
+/** Runs lines unchanged except for URLs. Rejects if one of them fails. */
 async function run(lines: string): Promise<{ stdout: string; stderr: string }> {
   const here = lines
     .replaceAll('http://localhost:8080/v1', target.baseUrl)

@@ -81,19 +81,19 @@ describe('a ready video', () => {
 
   test('has its renditions and audio in ffprobe', async () => {
     const streams = await streamsOf(video.hls);
-    const pictures = streams.filter(({ type }) => type === 'video');
-    expect(new Set(pictures.map(({ codec, width, height }) => `${codec} ${width}x${height}`))).toEqual(
+    const videoStreams = streams.filter(({ type }) => type === 'video');
+    expect(new Set(videoStreams.map(({ codec, width, height }) => `${codec} ${width}x${height}`))).toEqual(
       new Set(['h264 640x360', 'h264 854x480']),
     );
-    const sound = streams.filter(({ type }) => type === 'audio');
-    expect(sound.length).toBeGreaterThan(0);
-    for (const { codec, channels } of sound) expect([codec, channels]).toEqual(['aac', 2]);
+    const audioStreams = streams.filter(({ type }) => type === 'audio');
+    expect(audioStreams.length).toBeGreaterThan(0);
+    for (const { codec, channels } of audioStreams) expect([codec, channels]).toEqual(['aac', 2]);
   });
 
   test.each([
     ['what a player picks', []],
-    ['every rung and the audio', ['-map', '0']],
-  ])('is decoded by ffmpeg without complaint: %s', async (_what, streams) => {
+    ['all renditions and the audio', ['-map', '0']],
+  ])('is decoded by ffmpeg without errors: %s', async (_what, streams) => {
     const play = ['-nostdin', '-v', 'warning', '-xerror', '-i', video.hls, ...streams, '-f', 'null', '-'];
     expect((await runProgram('ffmpeg', play)).stderr).toBe('');
   });
@@ -135,7 +135,7 @@ describe('a deleted video', () => {
     for (const url of urls) {
       const gone = await fetch(url);
       await gone.arrayBuffer();
-      // Any page may read the error.
+      // Pages of any origin can read the error.
       expect([gone.status, gone.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
     }
     const again = [await client.call('GET', `/videos/${id}`), await client.delete(id)];
@@ -148,7 +148,7 @@ describe('a deleted video', () => {
 });
 
 describe('a video deleted during its transcode', () => {
-  /** By then the engine has learned of the deletion. */
+  /** Within this time the engine stops work on a deleted video. */
   const QUIET_MS = 8_000;
 
   whereStorageCanBeSeen('leaves nothing in storage', async () => {

@@ -20,9 +20,9 @@ const WITHOUT_SOUND = [
   ...['alignment.audio-segments', 'alignment.audio-start'],
 ];
 
-/** Clips, their expected rungs, and rules that do not apply to them. */
+/** Clips, their expected renditions, and rules that do not apply to them. */
 const CASES: (ClipPlan & {
-  rungs: { variant: string; size: string; frameRate: string }[];
+  renditions: { variant: string; size: string; frameRate: string }[];
   silentRules: string[];
 })[] = [
   {
@@ -30,11 +30,11 @@ const CASES: (ClipPlan & {
     width: 854,
     height: 480,
     rate: '25',
-    // Long enough that playlists are compressed.
+    // Long enough for compressed playlists.
     seconds: 26,
     audio: { sampleRate: 48_000, channels: 2 },
     noise: { from: 7, to: 9 },
-    rungs: [
+    renditions: [
       { variant: '360p', size: '640x360', frameRate: '25.000' },
       { variant: '480p', size: '854x480', frameRate: '25.000' },
     ],
@@ -47,7 +47,7 @@ const CASES: (ClipPlan & {
     rate: '30000/1001',
     seconds: 7,
     audio: { sampleRate: 44_100, channels: 1 },
-    rungs: [
+    renditions: [
       { variant: '360p', size: '360x640', frameRate: '29.970' },
       { variant: '480p', size: '480x854', frameRate: '29.970' },
     ],
@@ -61,7 +61,7 @@ const CASES: (ClipPlan & {
     rate: '50',
     seconds: 13,
     audio: null,
-    rungs: [{ variant: '360p', size: '480x270', frameRate: '50.000' }],
+    renditions: [{ variant: '360p', size: '480x270', frameRate: '50.000' }],
     silentRules: [
       ...WITHOUT_SOUND,
       ...['master.default-variant', 'media.same-target-duration', 'alignment.video-start'],
@@ -91,14 +91,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
+describe.each(CASES)('a $name clip', ({ name, audio, renditions, silentRules }) => {
   let video: ReadyVideo;
   let report: Report;
   let presentation: Presentation;
 
   beforeAll(() => {
     const found = delivered.get(name);
-    if (found === undefined) throw new Error(`There is nothing delivered of the ${name} clip`);
+    if (found === undefined) throw new Error(`The stream of the ${name} clip was not checked`);
     ({ video, report, presentation } = found);
   });
 
@@ -116,15 +116,15 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
     expect(failed.filter((id) => id !== 'master.peak-to-average')).toEqual([]);
   });
 
-  test('has the rungs for its size', () => {
+  test('has the renditions for its size', () => {
     const offered = presentation.master?.variants.map(({ uri, attributes }) => ({
       variant: uri.split('/')[0],
       size: attributes.get('RESOLUTION')?.text,
       frameRate: attributes.get('FRAME-RATE')?.text,
     }));
-    expect(offered).toHaveLength(rungs.length);
-    expect(offered).toEqual(expect.arrayContaining(rungs));
-    expect(video.variants).toEqual(rungs.map(({ variant }) => variant));
+    expect(offered).toHaveLength(renditions.length);
+    expect(offered).toEqual(expect.arrayContaining(renditions));
+    expect(video.variants).toEqual(renditions.map(({ variant }) => variant));
   });
 
   test('has one stereo audio rendition, or none without audio', () => {
@@ -134,9 +134,9 @@ describe.each(CASES)('a $name clip', ({ name, audio, rungs, silentRules }) => {
   });
 
   test('has the duration in its metadata', () => {
-    const picture = presentation.renditions.find(isVideo);
-    const times = picture && timelineOf(picture, presentation);
-    if (!times || 'reason' in times) throw new Error(times?.reason ?? 'There is no picture');
+    const first = presentation.renditions.find(isVideo);
+    const times = first && timelineOf(first, presentation);
+    if (!times || 'reason' in times) throw new Error(times?.reason ?? 'There is no video');
     expect(times.end - (times.starts[0] ?? Number.NaN)).toBeCloseTo(video.duration ?? Number.NaN, 2);
   });
 });

@@ -50,7 +50,7 @@ async function outcome(response: Response): Promise<[number, string | undefined]
 }
 
 describe('a token', () => {
-  test('is good for one file: a second upload is refused and changes nothing', async () => {
+  test('is valid for one file: a second upload is refused and changes nothing', async () => {
     const first = await client.upload(ticket, new Blob([clip]));
     expect(first.status).toBe(202);
     expect(await first.json()).toEqual({
@@ -86,7 +86,7 @@ describe('a token', () => {
     ['is not sent', undefined, 'upload_token_missing'],
     ['is unknown', `ut_${'x'.repeat(43)}`, 'upload_token_invalid'],
     ['is an API key', target.apiKey, 'upload_token_invalid'],
-  ])('that %s opens nothing', async (_what, token, code) => {
+  ])('that %s is refused', async (_what, token, code) => {
     const form = new FormData();
     form.append('file', new Blob([clip]), 'clip.mp4');
     const headers = token === undefined ? {} : { 'X-Upload-Token': token };
@@ -129,7 +129,7 @@ describe('a file that is not a video', () => {
     expect((await fetch(master)).status).toBe(404);
   });
 
-  test('is refused when it is empty, and the token stays valid', async () => {
+  test('is refused if it is empty, and the token stays valid', async () => {
     expect(await outcome(await client.upload(ticket, new Blob([])))).toEqual([400, 'file_empty']);
     expect((await client.upload(ticket, new Blob([clip]))).status).toBe(202);
   });
@@ -166,7 +166,7 @@ describe('curl', () => {
     expect(sent).toBeGreaterThan(clip.length);
   });
 
-  test('does not send the file when the token is refused', async () => {
+  test('does not send the file if the token is refused', async () => {
     const { status, sent, response, goAhead } = await curl('ut_nobody_knows_it');
     expect([status, goAhead, sent]).toEqual([401, false, 0]);
     expect(response).toMatchObject({ code: 'upload_token_invalid' });

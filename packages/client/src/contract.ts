@@ -12,7 +12,7 @@ export type UploadReceipt = Schemas['UploadReceipt'];
 /** A video that can be played: `hls` and `variants` are present. */
 export type ReadyVideo = Video & Required<Pick<Video, 'hls' | 'variants'>> & { status: 'ready' };
 
-/** The events of a webhook, distinguished by `type`. New types can appear: ignore those that you do not know. */
+/** Webhook events, distinguished by `type`. New types can appear: ignore those that you do not know. */
 export type WebhookEvent =
   | (Schemas['VideoReadyEvent'] & { data: ReadyVideo })
   | Schemas['VideoFailedEvent']

@@ -12,10 +12,10 @@ export type RetryOptions = {
 
 const FIRST_PAUSE_MS = 500;
 
-/** A response that asks for a longer pause is returned: the caller decides. */
+/** A response with a longer `Retry-After` is returned: the caller decides. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** The request was not processed, and may be later. */
+/** Statuses of requests that were not processed and can succeed later. */
 const TEMPORARY = [429, 502, 503, 504];
 
 /**
@@ -58,7 +58,7 @@ export function pauseBeforeRetry(
   outcome: Response | { error: unknown },
   random: () => number = Math.random,
 ): number | undefined {
-  // Half of it is random, so that many clients do not retry at the same moment.
+  // Half of the pause is random, so that many clients do not retry at the same moment.
   const backOff = FIRST_PAUSE_MS * 2 ** retry * (0.5 + random() / 2);
   if (!(outcome instanceof Response)) return backOff;
   const requested = retryAfterMs(outcome.headers);

@@ -30,11 +30,11 @@ describe('a signed event', () => {
   ])('is read from %s', (_what, payload, headers) => {
     const event = verifyWebhook(payload, headers, SECRET);
     expect(event).toEqual(EVENT);
-    // What it holds is known by its type.
+    // `type` determines the type of `data`.
     if (event.type === 'video.deleted') expect(event.data.status satisfies 'deleted').toBe('deleted');
   });
 
-  test('may be signed with a further secret, while they are being replaced', () => {
+  test('can have a second signature during a rotation of the secret', () => {
     const [first, second] = [signed({ secret: OTHER_SECRET }), signed()];
     const both = `${first['webhook-signature']} ${second['webhook-signature']}`;
     expect(verifyWebhook(PAYLOAD, { ...second, 'webhook-signature': both }, SECRET)).toEqual(EVENT);

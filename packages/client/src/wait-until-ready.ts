@@ -30,7 +30,7 @@ export async function waitUntilReady(
   }
 }
 
-/** A tenth of the time waited so far. So polling adds at most a tenth to the time that a video takes. */
+/** A tenth of the time waited so far, so that polling adds at most a tenth to the time that a video takes. */
 export function pauseBeforePoll(waitedMs: number): number {
   return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }

@@ -10,13 +10,13 @@ afterEach(() => server.stop());
 
 /** A client of a server that sends these responses in order, and the requests it got. */
 async function clientOf(...handlers: Handler[]) {
-  const asked: IncomingMessage[] = [];
+  const requests: IncomingMessage[] = [];
   server = await TestServer.start((req, res) => {
-    const handler = handlers[asked.push(req) - 1];
+    const handler = handlers[requests.push(req) - 1];
     return handler ? handler(req, res) : respondJson(res, 500, problem(500, 'unexpected_request'));
   });
   const credentials = { apiKey: 'svc_test_key', workspaceId: 'ws_one' };
-  return { client: createClient({ baseUrl: `${server.url}/v1`, ...credentials }), asked };
+  return { client: createClient({ baseUrl: `${server.url}/v1`, ...credentials }), requests };
 }
 
 function json200(body: object): Handler {
@@ -31,11 +31,11 @@ const cut: Handler = (req) => req.socket.destroy();
 
 describe('a call', () => {
   test('sends the key and the workspace, and resolves with data', async () => {
-    const { client, asked } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));
+    const { client, requests } = await clientOf(json200({ id: VIDEO, title: 'Holiday' }));
     const { data } = await client.GET('/videos/{id}', { params: { path: { id: VIDEO } } });
     expect(data?.title).toBe('Holiday');
-    expect(asked[0]?.url).toBe(`/v1/videos/${VIDEO}`);
-    expect(asked[0]?.headers).toMatchObject({
+    expect(requests[0]?.url).toBe(`/v1/videos/${VIDEO}`);
+    expect(requests[0]?.headers).toMatchObject({
       authorization: 'Bearer svc_test_key',
       'x-svc-workspace': 'ws_one',
     });
@@ -99,18 +99,22 @@ describe('a POST', () => {
 
   test('is retried with the same key, after an error or a lost connection', async () => {
     const made = json200({ videoId: VIDEO });
-    const { client, asked } = await clientOf(refused(503, 'unavailable', { 'Retry-After': '0' }), cut, made);
+    const { client, requests } = await clientOf(
+      refused(503, 'unavailable', { 'Retry-After': '0' }),
+      cut,
+      made,
+    );
     expect(await unwrap(client.POST('/videos/upload-ticket', ticket))).toEqual({ videoId: VIDEO });
-    const keys = asked.map(({ headers }) => headers['idempotency-key']);
+    const keys = requests.map(({ headers }) => headers['idempotency-key']);
     expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), keys[0], keys[0]]);
   });
 
   test('has a random key, or the given one', async () => {
-    const { client, asked } = await clientOf(json200({}), json200({}), json200({}));
+    const { client, requests } = await clientOf(json200({}), json200({}), json200({}));
     await client.POST('/videos/upload-ticket', ticket);
     await client.POST('/videos/upload-ticket', ticket);
     await client.POST('/videos/upload-ticket', { ...ticket, headers: { 'Idempotency-Key': 'order-4711' } });
-    const [first, second, third] = asked.map(({ headers }) => headers['idempotency-key']);
+    const [first, second, third] = requests.map(({ headers }) => headers['idempotency-key']);
     expect(first).not.toBe(second);
     expect(third).toBe('order-4711');
   });
@@ -126,9 +130,9 @@ describe('retries and timeouts', () => {
   const busy = refused(503, 'unavailable', { 'Retry-After': '0' });
 
   test('are set per client, and per call', async () => {
-    const { client, asked } = await clientOf(busy, busy, busy, json200({ id: VIDEO }));
+    const { client, requests: received } = await clientOf(busy, busy, busy, json200({ id: VIDEO }));
     await expect(client.videos.get(VIDEO, { retries: 1 })).rejects.toMatchObject({ status: 503 });
-    expect(asked).toHaveLength(2);
+    expect(received).toHaveLength(2);
     expect((await client.videos.get(VIDEO)).id).toBe(VIDEO);
 
     const requests: Request[] = [];
@@ -146,18 +150,18 @@ describe('retries and timeouts', () => {
 
   test('a call that times out is retried, then throws a ConnectionError', async () => {
     const silent: Handler = () => {};
-    const { client, asked } = await clientOf(silent, silent);
+    const { client, requests } = await clientOf(silent, silent);
     await expect(client.videos.get(VIDEO, { timeoutMs: 20, retries: 1 })).rejects.toMatchObject({
       name: 'ConnectionError',
       cause: { name: 'TimeoutError' },
     });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test('a POST can have your own idempotency key', async () => {
-    const { client, asked } = await clientOf(json200({}));
+    const { client, requests } = await clientOf(json200({}));
     await client.uploadTickets.create({ filename: 'a.mp4' }, { idempotencyKey: 'order-4711' });
-    expect(asked[0]?.headers['idempotency-key']).toBe('order-4711');
+    expect(requests[0]?.headers['idempotency-key']).toBe('order-4711');
   });
 });
 
@@ -168,12 +172,16 @@ describe('a list', () => {
       respondJson(res, 200, { data: ids.map((id) => ({ id })), nextCursor, hasMore: nextCursor !== null });
 
   test('is read page by page with the same filters', async () => {
-    const { client, asked } = await clientOf(page(['a', 'b'], 'next=='), page([], 'more'), page(['c'], null));
+    const { client, requests } = await clientOf(
+      page(['a', 'b'], 'next=='),
+      page([], 'more'),
+      page(['c'], null),
+    );
     const ids: string[] = [];
     for await (const { id } of client.videos.list({ status: ['ready', 'failed'] })) ids.push(id);
     expect(ids).toEqual(['a', 'b', 'c']);
     const filter = 'status=ready&status=failed';
-    expect(asked.map(({ url }) => url)).toEqual([
+    expect(requests.map(({ url }) => url)).toEqual([
       `/v1/videos?${filter}`,
       `/v1/videos?${filter}&cursor=next%3D%3D`,
       `/v1/videos?${filter}&cursor=more`,
@@ -181,15 +189,15 @@ describe('a list', () => {
   });
 
   test('fetches only the pages that are needed', async () => {
-    const { client, asked } = await clientOf(page(['a', 'b'], 'next'));
+    const { client, requests } = await clientOf(page(['a', 'b'], 'next'));
     for await (const _entry of client.webhooks.list()) break;
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('of a webhook has its id in the path', async () => {
-    const { client, asked } = await clientOf(page([], null));
+  test('of deliveries has the id of the endpoint in its path', async () => {
+    const { client, requests } = await clientOf(page([], null));
     for await (const delivery of client.webhooks.listDeliveries('whk_1')) throw delivery;
-    expect(asked[0]?.url).toBe('/v1/webhooks/whk_1/deliveries');
+    expect(requests[0]?.url).toBe('/v1/webhooks/whk_1/deliveries');
   });
 
   test('throws the problem on an error', async () => {

@@ -6,13 +6,13 @@ import { promisify } from 'node:util';
 import { installPackage } from '@framelane/test-kit/installed-package';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 
-// Compiling and installing take their time on a busy machine.
+// Compiling and installing are slow on a busy machine.
 jest.setTimeout(180_000);
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** A program of a user. Every line with the comment has a type error. */
+/** A user's program. Every line with the comment has a type error. */
 const CONSUMER = `
 import { ApiError, createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
 import { upload as uploadInBrowser } from '@framelane/client/browser';

@@ -39,8 +39,8 @@ function permit() {
   return { uploadUrl: `${server.url}/upload`, uploadToken: 'ut_secret' };
 }
 
-/** An engine that takes everything, and what it got. */
-async function takingEngine() {
+/** An engine that accepts every file. Returns the requests it receives. */
+async function acceptingEngine() {
   const seen: { headers: IncomingMessage['headers']; body: Buffer }[] = [];
   server = await TestServer.start(async (req, res) => {
     const body = await buffer(req).catch(() => undefined);
@@ -51,7 +51,7 @@ async function takingEngine() {
   return seen;
 }
 
-/** The one file of a form, read by a reader of forms that is not ours. */
+/** The only file of a form, parsed by Node. */
 async function fileIn({
   headers,
   body,
@@ -71,7 +71,7 @@ async function sha256(file: Blob): Promise<string> {
     .digest('hex');
 }
 
-describe('a file arrives as it was', () => {
+describe('a file arrives unchanged', () => {
   const expected = createHash('sha256').update(FILE).digest('hex');
   const bytes = () => new Uint8Array(FILE);
   test.each([
@@ -81,7 +81,7 @@ describe('a file arrives as it was', () => {
     ['a Readable', () => createReadStream(path), 'file', false],
     ['the body of a Response', () => new Response(bytes()).body ?? '', 'file', false],
   ])('from %s', async (_what, source, name, sizeIsKnown) => {
-    const seen = await takingEngine();
+    const seen = await acceptingEngine();
     const progress: { sent: number; total: number | null }[] = [];
     const receipt = await upload(source(), permit(), { onProgress: (at) => progress.push(at) });
     expect(receipt).toEqual(RECEIPT);
@@ -135,7 +135,7 @@ function respondEarly(res: ServerResponse, status: number, body: string): void {
 }
 
 describe('an error response', () => {
-  test('before the file sends nothing of it', async () => {
+  test('before the file prevents its upload', async () => {
     const arrived: number[] = [];
     server = await TestServer.start(
       () => {},
@@ -188,7 +188,7 @@ describe('an interrupted upload', () => {
         });
       },
     ],
-  ])('%s says that the connection failed', async (_when, handler) => {
+  ])('%s throws a ConnectionError', async (_when, handler) => {
     server = await TestServer.start(handler);
     await expect(upload(path, permit())).rejects.toMatchObject({
       name: 'ConnectionError',
@@ -198,7 +198,7 @@ describe('an interrupted upload', () => {
     });
   });
 
-  test('without a server says so', async () => {
+  test('without a server throws a ConnectionError', async () => {
     server = await TestServer.start(() => {});
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
@@ -228,8 +228,8 @@ describe('an interrupted upload', () => {
     await closed.promise;
   });
 
-  test('before it began sends nothing', async () => {
-    const seen = await takingEngine();
+  test('before its start sends nothing', async () => {
+    const seen = await acceptingEngine();
     const reason = new Error('too late');
     await expect(upload(path, permit(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(seen).toEqual([]);
@@ -238,16 +238,16 @@ describe('an interrupted upload', () => {
 
 describe('a file that cannot be read', () => {
   test('because it is missing throws the error of Node', async () => {
-    await takingEngine();
+    await acceptingEngine();
     await expect(upload(join(directory, 'nothing.mp4'), permit())).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test.each([
     ['before 100 Continue', 0],
     ['during the upload', 3],
-  ])('to its end throws its own error: %s', async (_when, chunks) => {
-    const seen = await takingEngine();
-    const broken = new Error('the disk is gone');
+  ])('to its end throws the error of the stream: %s', async (_when, chunks) => {
+    const seen = await acceptingEngine();
+    const broken = new Error('the disk failed');
     const source = Readable.from(
       (async function* () {
         for (let index = 0; index < chunks; index += 1) yield Buffer.alloc(1000);
@@ -259,13 +259,13 @@ describe('a file that cannot be read', () => {
     expect(seen).toEqual([]);
   });
 
-  test('because it is text is not sent', async () => {
-    const seen = await takingEngine();
+  test('because it yields text is not sent', async () => {
+    const seen = await acceptingEngine();
     await expect(upload(createReadStream(path, 'latin1'), permit())).rejects.toThrow(TypeError);
     expect(seen).toEqual([]);
   });
 
-  test('because it became shorter meanwhile is not sent as the whole', async () => {
+  test('because it became shorter during the upload throws source_changed', async () => {
     const shrinking = join(directory, 'shrinking.mp4');
     await writeFile(shrinking, FILE);
     const received: boolean[] = [];

@@ -120,7 +120,7 @@ describe('problems', () => {
 });
 
 describe('request ids', () => {
-  test('a valid id is kept, any other replaced', async () => {
+  test('a valid id is used, any other is replaced', async () => {
     const kept = await request(plane.url).get('/healthz').set('X-Request-Id', 'trace-7:a.b');
     expect(kept.headers['x-request-id']).toBe('trace-7:a.b');
     const replaced = await request(plane.url).get('/healthz').set('X-Request-Id', 'no spaces "please"');

@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 const IMAGES: Record<ImageName, Buffer> = {
-  'poster.jpg': Buffer.from('a still picture'),
-  'storyboard.jpg': Buffer.from('small pictures'),
+  'poster.jpg': Buffer.from('a poster'),
+  'storyboard.jpg': Buffer.from('a storyboard'),
 };
 const PARTS = ['poster.jpg', 'storyboard.vtt', 'storyboard.jpg'];
 
@@ -21,9 +21,9 @@ async function readyVideo(playbackPolicy: 'public' | 'signed'): Promise<string> 
   await plane.engine.upload(uploadToken);
   const { attempt } = await plane.engine.claim(videoId);
   await plane.engine.complete(videoId, attempt);
-  for (const [name, picture] of Object.entries(IMAGES)) {
+  for (const [name, image] of Object.entries(IMAGES)) {
     const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt }, name as ImageName);
-    await plane.objects.put(key, picture, 'image/jpeg');
+    await plane.objects.put(key, image, 'image/jpeg');
   }
   return videoId;
 }

@@ -341,7 +341,7 @@ describe('bandwidth', () => {
     expect(await metrics.registry.metrics()).toContain('framelane_hls_responses_total{kind="playlist"} 0');
   });
 
-  test('is kept while the database is unavailable', async () => {
+  test('is kept in memory while the database is unavailable', async () => {
     const { hls } = await playableVideo(1);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const meter = new BandwidthMeter({ db: plane.db, logger, metrics: new Metrics(), flushSeconds: NEVER });

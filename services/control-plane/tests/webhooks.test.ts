@@ -149,8 +149,8 @@ describe('PATCH /webhooks/:id', () => {
       { ...before, events: ['video.ready'], updatedAt: patched.body.updatedAt },
     ]);
     expect(Date.parse(patched.body.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
-    const noted = await webhooks.call('patch', `/${before.id}`).send({ description: null });
-    expect(noted.body).toMatchObject({ description: null, events: ['video.ready'], url: URL });
+    const updated = await webhooks.call('patch', `/${before.id}`).send({ description: null });
+    expect(updated.body).toMatchObject({ description: null, events: ['video.ready'], url: URL });
     expect((await webhooks.call('patch', `/${before.id}`).send({})).status).toBe(200);
   });
 

@@ -54,7 +54,7 @@ function begin({ uploadUrl, uploadToken }: UploadPermit, form: Form, size: numbe
   const { request } = uploadUrl.startsWith('https:') ? https : http;
   const upload = request(uploadUrl, {
     method: 'POST',
-    // A new connection: a kept one may just be closing.
+    // A new connection: the server may be closing an idle one.
     agent: false,
     headers: {
       'X-Upload-Token': uploadToken,

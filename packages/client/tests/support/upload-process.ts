@@ -1,4 +1,4 @@
-/** Uploads a file in a process of its own, and prints the most memory that process ever had, in bytes. */
+/** Uploads a file and prints the peak memory of this process, in bytes. */
 import { upload } from '../../src/node.ts';
 
 const [path = '', uploadUrl = ''] = process.argv.slice(2);

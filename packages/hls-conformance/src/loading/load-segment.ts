@@ -51,7 +51,7 @@ class SegmentIntake {
   readonly #reader = new SegmentReader();
   readonly #decipher: Decipheriv | null = null;
   #violation: string | null = null;
-  #delivered = Buffer.alloc(0);
+  #head = Buffer.alloc(0);
   #anyClear = false;
 
   constructor({ key: tag, sequence }: ListedSegment, key: SegmentKey) {
@@ -61,8 +61,7 @@ class SegmentIntake {
   }
 
   push(chunk: Buffer): void {
-    if (this.#delivered.length < 189)
-      this.#delivered = Buffer.concat([this.#delivered, chunk.subarray(0, 189)]);
+    if (this.#head.length < 189) this.#head = Buffer.concat([this.#head, chunk.subarray(0, 189)]);
     this.#read(this.#decipher?.update(chunk) ?? chunk);
   }
 
@@ -102,7 +101,7 @@ class SegmentIntake {
 
   /** Whether the bytes are a transport stream before decryption. */
   #isClear(): boolean {
-    return this.#delivered[0] === SYNC_BYTE && this.#delivered[188] === SYNC_BYTE;
+    return this.#head[0] === SYNC_BYTE && this.#head[188] === SYNC_BYTE;
   }
 }
 

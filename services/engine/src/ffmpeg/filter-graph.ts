@@ -27,7 +27,7 @@ export function filterGraph(plan: EncodePlan): string {
  */
 function videoChains(plan: EncodePlan): string[] {
   const fromTop = encodedRungs(plan).toReversed();
-  const from = imageRungs(plan);
+  const from = imageSources(plan);
   if (fromTop.length === 0) {
     const rungs = plan.rungs.slice(-1);
     return rungs.map(
@@ -56,7 +56,7 @@ function fork(labels: readonly string[]): string {
 }
 
 /** The renditions that the images are taken from: at most 720p for the poster, the lowest one for the storyboard. */
-function imageRungs(plan: EncodePlan): { poster: Rung | undefined; storyboard: Rung | undefined } {
+function imageSources(plan: EncodePlan): { poster: Rung | undefined; storyboard: Rung | undefined } {
   const rungs = encodedRungs(plan);
   const small = rungs.filter(({ name }) => name !== '1080p');
   return { poster: small.at(-1) ?? rungs[0], storyboard: rungs[0] };

@@ -23,10 +23,10 @@ export function buildManifest(
   const frameRate = toNumber(plan.frameRate);
   const renditions = rungs.map((rung, at): RenditionManifest => {
     const { name, width, height, stored: segments } = rung;
-    const rungRate = frameRate / rung.frameStep;
+    const renditionRate = frameRate / rung.frameStep;
     assertContiguous(name, segments, {
       end: zero + plan.duration,
-      tolerance: MAX_GAP_FRAMES / rungRate,
+      tolerance: MAX_GAP_FRAMES / renditionRate,
       isPassthrough: plan.videoPassthrough && at === rungs.length - 1,
     });
     const facts = describeSegments(segments, zero + plan.duration);
@@ -35,13 +35,13 @@ export function buildManifest(
       ...facts,
       width,
       height,
-      frameRate: rungRate,
+      frameRate: renditionRate,
       channels: null,
       language: null,
     };
   });
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
-    throw new InvalidSegmentError('The rungs differ in their number of segments');
+    throw new InvalidSegmentError('The renditions differ in their number of segments');
   }
   if (plan.audio) {
     const segments = segmentsOf(AUDIO_RENDITION, stored);

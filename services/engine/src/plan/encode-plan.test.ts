@@ -48,13 +48,13 @@ describe('an encode plan', () => {
   test.each([0.1, 1, 6, 23.96, 24, 30, 3600.04])(
     'ends the audio of a video of %s s with the video',
     (duration) => {
-      const { frames, audio, duration: delivered } = plan(duration);
+      const { frames, audio, duration: seconds } = plan(duration);
       expect(frames).toBe(Math.round(duration * 25));
       const samples = audio && 'samples' in audio.method ? audio.method.samples : Number.NaN;
       // Whole AAC frames after the one the encoder adds at the start. The last one starts before the video ends.
       expect(samples % 1024).toBe(0);
-      expect(samples).toBeLessThan(delivered * 48_000);
-      expect(samples).toBeGreaterThanOrEqual(delivered * 48_000 - 1024);
+      expect(samples).toBeLessThan(seconds * 48_000);
+      expect(samples).toBeGreaterThanOrEqual(seconds * 48_000 - 1024);
     },
   );
 

@@ -60,7 +60,7 @@ export type EncodePlan = {
   frames: number;
   /** Frames per second of the source. Two fields count as one frame. */
   sourceRate: number;
-  /** Seconds of the delivered video. */
+  /** Seconds of the output. */
   duration: number;
   /** Coded size of the first frames. Later frames may differ. */
   coded: Size;

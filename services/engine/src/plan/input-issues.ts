@@ -8,7 +8,7 @@ const TRUNCATED_FRACTION = 0.05;
 /**
  * What the transcode changes about a source, for the owner of the video.
  *
- * @param framesPerSecond of the source as it is delivered
+ * @param framesPerSecond of the output, before frames are dropped for lower renditions
  * @param lead seconds cut from the start (see EncodePlan)
  */
 export function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number): InputIssue[] {

@@ -62,7 +62,7 @@ type VideoFacts = {
   /** The largest frame step of the lower renditions: 2 if one of them has every second frame. */
   frameStep: number;
   frameRate: FrameRate;
-  /** Seconds of the delivered video. */
+  /** Seconds of the output. */
   duration: number;
 };
 
@@ -111,12 +111,12 @@ type AudioFacts = {
   frames: AudioFrames | null;
   /** Seconds by which the video is moved to an earlier time (see EncodePlan). Passthrough audio cannot be moved. */
   lead: number;
-  /** Seconds of the delivered video. */
+  /** Seconds of the output. */
   duration: number;
 };
 
 /**
- * Whether the source's audio can be delivered as a stream copy: how many of its frames, and the second at which they end. Audio
+ * Whether the source's audio can pass through as a stream copy: how many of its frames, and the second at which they end. Audio
  * must start and end with the video, within one frame (HLS authoring specification 8.7).
  */
 export function checkAudioPassthrough(facts: AudioFacts): Verdict<{ frames: number; end: number }> {

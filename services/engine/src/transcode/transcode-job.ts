@@ -118,7 +118,12 @@ async function transcode(
   const output = join(directory, OUTPUT_FOLDER);
   const run = async (plan: EncodePlan) => {
     const { rungs, videoPassthrough, obstacles } = plan;
-    context.logger.info('transcode.planned', { ...facts, rungs: rungs.length, videoPassthrough, obstacles });
+    context.logger.info('transcode.planned', {
+      ...facts,
+      renditions: rungs.length,
+      videoPassthrough,
+      obstacles,
+    });
     await mkdir(output);
     await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await runPlan(job, plan, directory, context);
@@ -157,7 +162,7 @@ async function runPlan(
 ): Promise<{ stored: StoredSegments; images: Pick<Manifest, 'poster' | 'storyboard'> }> {
   const { settings } = context;
   const { encodeSeconds, stallSeconds, memoryBytes } = settings.limits;
-  // ffmpeg reports the frame number of its first output, the lowest rung.
+  // ffmpeg reports the frame number of its first output, the lowest rendition.
   const lowestFrames = Math.ceil(plan.frames / (plan.rungs[0]?.frameStep ?? 1));
   const output = await ToolOutput.open(join(directory, OUTPUT_FOLDER));
   const failure = new AbortController();

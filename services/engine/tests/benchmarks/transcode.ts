@@ -3,7 +3,7 @@
  *
  * - the same ffmpeg run without the engine,
  * - one ffmpeg run per rung, one after another, at the same bit rates,
- * - x264 alone for the encoded rungs: a run with x264 minus a run without it.
+ * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
  *
  * Measures one video with passthrough and one that is encoded: two samples, or the given file, as it is and in a container
  * that does not allow passthrough. Each round runs all contenders, so that other load affects them equally. Prints medians,

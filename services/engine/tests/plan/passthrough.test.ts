@@ -4,9 +4,9 @@ import type { Manifest } from '@framelane/contracts/manifest';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { withCaptions } from '../support/captions.ts';
-import { deliveredFile } from '../support/delivered-file.ts';
 import { decrypted, expectHlsRules } from '../support/hls-rules.ts';
 import { ffmpeg, ffprobe } from '../support/media.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(60_000);
@@ -38,10 +38,10 @@ async function transcode(path: string): Promise<{ manifest: Manifest; copied: st
   const copied: string[] = [];
   for (const rendition of manifest.renditions) {
     const track = rendition.width === null ? 'a' : 'v';
-    const delivered = inBench(`${videoId}-${rendition.name}.ts`);
-    await writeFile(delivered, Buffer.concat(await decrypted(bench, videoId, rendition)));
+    const output = inBench(`${videoId}-${rendition.name}.ts`);
+    await writeFile(output, Buffer.concat(await decrypted(bench, videoId, rendition)));
     const source = new Set(await decoded(path, track));
-    const frames = await decoded(delivered, track);
+    const frames = await decoded(output, track);
     // Priming frames of the audio are decoded in the output and skipped in the source.
     const own = frames.filter((frame) => source.has(frame)).length;
     if (own >= frames.length - 3) copied.push(rendition.name);
@@ -174,7 +174,7 @@ test('passthrough removes closed captions, as the playlist declares', async () =
   expect(await captions(inBench('captioned.mp4'))).toBe(50);
   const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
   expect(bench.videoPassthrough.has(videoId)).toBe(true);
-  const rungs = await Promise.all(manifest.renditions.map((rung) => deliveredFile(bench, videoId, rung)));
+  const rungs = await Promise.all(manifest.renditions.map((rung) => renditionFile(bench, videoId, rung)));
   expect(await Promise.all(rungs.map(captions))).toEqual([0, 0]);
 });
 

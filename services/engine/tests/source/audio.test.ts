@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { deliveredFile } from '../support/delivered-file.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -75,7 +75,7 @@ test.each(LAYOUTS)(
     });
     const { videoId, manifest, outcome } = await transcodeByTheRules(bench, clip);
     expect(outcome.issues).toEqual(channels.length > 2 ? ['audio_downmixed'] : []);
-    const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+    const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
     expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
   },
 );
@@ -90,7 +90,7 @@ test('loud surround audio does not clip in stereo, and quiet audio keeps its lou
       options: ['-c:a', 'flac'],
     });
     const { videoId, manifest } = await transcodeByTheRules(bench, clip);
-    return StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+    return StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
   };
   const hot = await listen('hot.mkv', [loud, loud, loud, loud, loud, loud]);
   expect(hot.peak()).toBeLessThanOrEqual(1);

@@ -7,9 +7,9 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/whitelist.ts';
-import { deliveredFile } from '../support/delivered-file.ts';
 import { ffmpeg } from '../support/media.ts';
 import { nameOf, QUARTERS, quartered, quarters } from '../support/quarters.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
 import { telephoneSpeech } from '../support/telephone-speech.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
@@ -143,7 +143,7 @@ test.each(CODECS)('%s and %s in %s', async (video, audio, kind, options, facts =
     ...expected,
   });
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(QUARTERS);
-  const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
   for (const [ear, tone] of ears.tone(TONE_HERTZ).entries()) {
     expect(tone).toBeGreaterThan(0.05);
     expect(tone / (ears.loudness()[ear] ?? 0)).toBeGreaterThan(0.9);
@@ -160,7 +160,7 @@ test.each(['amr_nb', 'amr_wb'] as const)('%s of a phone', async (audio) => {
   const { videoId, manifest, outcome } = await transcodeByTheRules(bench, inBench(`${audio}.3gp`));
   expect(manifest.source).toMatchObject({ videoCodec: 'h263', audioCodec: audio });
   expect(outcome).toMatchObject({ frames: 25, audio: true });
-  const ears = await StereoMeter.open(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  const ears = await StereoMeter.open(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
   expect(Math.min(...ears.loudness())).toBeGreaterThan(0.05);
 });
 

@@ -2,9 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { deliveredFile } from '../support/delivered-file.ts';
 import { fieldCodedVideo } from '../support/field-coded-video.ts';
 import { ffmpeg, greyFrames } from '../support/media.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -67,8 +67,8 @@ async function expectProgressive(path: string): Promise<void> {
   expect(outcome.issues).toContain('interlaced');
   expect(outcome.issues).not.toContain('frame_rate_changed');
   expect(manifest.source.frameRate).toBeCloseTo(25, 1);
-  const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
-  const after = await greyFrames(delivered, width, height);
+  const output = await renditionFile(bench, videoId, manifest.renditions[0]);
+  const after = await greyFrames(output, width, height);
   expect(combing(after, width)).toBeLessThan(1);
   // Each field becomes a frame.
   const wrong = after.flatMap((frame, at) => (shows(frame, at) ? [] : [at]));
@@ -120,7 +120,7 @@ test('lower rungs of a fast video have every second frame', async () => {
     ['720p', 50],
   ]);
   const [, , top] = manifest.renditions;
-  const frames = await greyFrames(await deliveredFile(bench, videoId, top), size.width, size.height);
+  const frames = await greyFrames(await renditionFile(bench, videoId, top), size.width, size.height);
   expect(frames.flatMap((frame, at) => (shows(frame, at, size.width) ? [] : [at]))).toEqual([]);
 });
 
@@ -137,8 +137,8 @@ test.each(['ts', 'mkv'])(
     await ffmpeg('-i', inBench('evening.ts'), '-c', 'copy', inBench(`recorded.${kind}`));
     const { videoId, manifest, outcome } = await transcodeByTheRules(bench, inBench(`recorded.${kind}`));
     expect(outcome).toMatchObject({ rate: 25, frames: 175 });
-    const delivered = await deliveredFile(bench, videoId, manifest.renditions[0]);
-    const frames = await greyFrames(delivered, SIZE.width, SIZE.height);
+    const output = await renditionFile(bench, videoId, manifest.renditions[0]);
+    const frames = await greyFrames(output, SIZE.width, SIZE.height);
     expect(combing(frames.slice(-20), SIZE.width)).toBeLessThan(1);
   },
 );

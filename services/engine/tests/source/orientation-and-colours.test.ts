@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Size } from '../../src/source/media-source.ts';
-import { deliveredFile } from '../support/delivered-file.ts';
 import { ffmpeg, ffprobe } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';
 import { maxDifference, nameOf, QUARTER_COLOURS, quartered, quarters } from '../support/quarters.ts';
+import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -153,7 +153,7 @@ test.each([
     expect(bench.videoPassthrough.has(videoId)).toBe(true);
     const tags: unknown[] = [];
     for (const rendition of manifest.renditions) {
-      const file = await deliveredFile(bench, videoId, rendition);
+      const file = await renditionFile(bench, videoId, rendition);
       const entries = 'stream=color_range,color_space,color_primaries,color_transfer';
       const { streams } = await ffprobe<{ streams: object[] }>('-show_entries', entries, file);
       tags.push(streams[0]);

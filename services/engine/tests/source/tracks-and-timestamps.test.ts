@@ -2,8 +2,8 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { deliveredFile, firstSigns } from '../support/delivered-file.ts';
 import { ffmpeg, greyFrames, samples } from '../support/media.ts';
+import { firstSigns, renditionFile } from '../support/rendition-file.ts';
 import { withTeletext } from '../support/teletext.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
@@ -30,7 +30,7 @@ test('a variable frame rate on a common grid loses no frame', async () => {
   });
   const { videoId, manifest, outcome } = await transcode(clip);
   expect(outcome).toMatchObject({ rate: 60, issues: ['frame_rate_changed'] });
-  const shown = await greyFrames(await deliveredFile(bench, videoId, manifest.renditions[0]), 64, 64);
+  const shown = await greyFrames(await renditionFile(bench, videoId, manifest.renditions[0]), 64, 64);
   const changes = shown.filter(([level = 0], at) => Math.abs(level - (shown[at - 1]?.[0] ?? 255)) > 10);
   expect(changes).toHaveLength(260);
 });
@@ -128,7 +128,7 @@ test.each([
   await ffmpeg('-i', video, '-i', audio, '-map', '0', '-map', '1', '-c', 'copy', clip);
   const { videoId, manifest, outcome } = await transcode(clip);
   expect(outcome).toMatchObject({ frames: 100, audio: true });
-  const heard = await samples(await deliveredFile(bench, videoId, manifest.renditions.at(-1)));
+  const heard = await samples(await renditionFile(bench, videoId, manifest.renditions.at(-1)));
   for (const second of [0.5, 1.5, 2.5, 3.5]) {
     const left = heard
       .subarray(2 * 48_000 * second, 2 * 48_000 * (second + 0.1))

@@ -1,6 +1,6 @@
 import type { Manifest } from '@framelane/contracts/manifest';
-import { deliveredFile } from './delivered-file.ts';
 import { firstFrame } from './media.ts';
+import { renditionFile } from './rendition-file.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
 /** Red, green and blue, 0..255. */
@@ -37,7 +37,7 @@ export async function quarters(
   const rung = manifest.renditions.find((rendition) => rendition.name === name);
   if (!rung?.width || !rung.height) throw new Error('The rung is missing');
   const { width, height } = rung;
-  const frame = await firstFrame(await deliveredFile(bench, videoId, rung));
+  const frame = await firstFrame(await renditionFile(bench, videoId, rung));
   const places = [1, 3].flatMap((row) => [1, 3].map((column) => ({ row, column })));
   return places.map(({ row, column }) => {
     const at = 3 * (Math.floor((row * height) / 4) * width + Math.floor((column * width) / 4));

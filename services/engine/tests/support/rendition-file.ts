@@ -6,7 +6,7 @@ import { ffmpegReport } from './media.ts';
 import type { WorkerBench } from './worker-bench.ts';
 
 /** Writes the decrypted segments of a rendition to one file, and resolves with its path. */
-export async function deliveredFile(
+export async function renditionFile(
   bench: WorkerBench,
   videoId: string,
   rendition: RenditionManifest | undefined,
@@ -23,10 +23,10 @@ export async function firstSigns(
   videoId: string,
   { renditions }: Manifest,
 ): Promise<{ light: number; audio: number }> {
-  const video = await deliveredFile(bench, videoId, renditions[0]);
+  const video = await renditionFile(bench, videoId, renditions[0]);
   const seen = await ffmpegReport('-copyts', '-i', video, '-vf', 'blackdetect=d=0.2');
   const [, dark, light] = /black_start:([\d.]+) black_end:([\d.]+)/.exec(seen) ?? [];
-  const track = await deliveredFile(bench, videoId, renditions.at(-1));
+  const track = await renditionFile(bench, videoId, renditions.at(-1));
   const heard = await ffmpegReport('-copyts', '-i', track, '-af', 'silencedetect=noise=-30dB:d=0.2');
   const [, audible] = /silence_end: ([\d.]+)/.exec(heard) ?? [];
   return { light: Number(light) - Number(dark), audio: Number(audible) - Number(dark) };
