@@ -30,6 +30,9 @@ const RESPONSE_MS = 6_000;
 
 const CONNECT_MS = 5_000;
 
+/** For schema changes and the admin command, which do not retry: longer than a resolver waits for a lost DNS packet (5 s). */
+const PATIENT_CONNECT_MS = 15_000;
+
 /** TCP keep-alive probes begin after this much silence. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -54,11 +57,12 @@ export function openPool(
   );
 }
 
-/** A pool for schema changes: without time limits, even where the role has one. */
+/** A pool for schema changes: without limits on statements, even where the role has one. */
 export function openPatientPool(connectionString: string, logger: Logger): pg.Pool {
   return watched(
     new pg.Pool({
       ...common(connectionString),
+      connectionTimeoutMillis: PATIENT_CONNECT_MS,
       max: 3,
       onConnect: (client) => client.query('set statement_timeout = 0'),
     }),
