@@ -27,10 +27,7 @@ The last line is the number of passed and failed tests. Environment variables:
                       Without it every run uses the same.
 `;
 
-const { values: options, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: { help: { type: 'boolean' }, quick: { type: 'boolean' } },
-});
+const { values: options, positionals: wanted } = readArguments();
 const checks = options.quick ? QUICK_CHECKS : CHECKS;
 const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
 if (options.help) {
@@ -42,6 +39,18 @@ if (options.help) {
   process.exitCode = await runChecks(
     checks.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
   );
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { help: { type: 'boolean', short: 'h' }, quick: { type: 'boolean' } },
+    });
+  } catch (error) {
+    console.error(`${error.message}\n\n${HELP}`);
+    process.exit(1);
+  }
 }
 
 /** Runs the checks one after another, also after a failure. Resolves with the exit code. */
