@@ -48,7 +48,7 @@ function readArguments() {
       options: { help: { type: 'boolean', short: 'h' }, quick: { type: 'boolean' } },
     });
   } catch (error) {
-    console.error(`${error.message}\n\n${HELP}`);
+    console.error(`${error.message.split('. ')[0]}.\n\n${HELP}`);
     process.exit(1);
   }
 }

@@ -42,7 +42,7 @@ function describeKey(key: KeyPlace, workspaceId: string): string {
     case 'shown':
       return `${key.secret}   (save it now: it is shown only once)`;
     case 'file':
-      return `${key.path}   (copy the key from this file, then delete the file)`;
+      return `${key.path}   (contains the key; the lines below read it. Store the key elsewhere, then delete the file)`;
     case 'given':
       return 'the value of BOOTSTRAP_API_KEY';
     case 'earlier':

@@ -29,7 +29,10 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     .requiredOption('--name <name>', 'what it is for', parseName)
     .option(...workspaceOption)
     .addOption(
-      new Option('--environment <kind>', 'a label for what the key creates')
+      new Option(
+        '--environment <kind>',
+        'environment of what the key creates; test videos are deleted after TEST_VIDEO_HOURS',
+      )
         .choices(['live', 'test'])
         .default('live'),
     )
