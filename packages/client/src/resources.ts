@@ -58,7 +58,10 @@ export function createResources(api: Client<Paths>, initOf: InitOf) {
         ),
       /** Polls until a video can be played. Throws a VideoFailedError if it fails. */
       waitUntilReady: (id: string, options?: WaitOptions): Promise<ReadyVideo> =>
-        waitUntilReady(api, id, options),
+        waitUntilReady(
+          () => unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+          options,
+        ),
     },
     webhooks: {
       /** Registers an endpoint. Store the `secret` of the result. */

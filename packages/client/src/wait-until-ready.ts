@@ -1,9 +1,10 @@
-import type { Client } from 'openapi-fetch';
-import type { Paths, ReadyVideo, Video } from './contract.ts';
-import { unwrap, VideoFailedError } from './framelane-error.ts';
+import type { ReadyVideo, Video } from './contract.ts';
+import { VideoFailedError } from './framelane-error.ts';
 import { pause } from './pause.ts';
+import type { RetryOptions } from './retries.ts';
 
-export type WaitOptions = {
+/** `retries` and `timeoutMs` are those of each poll. */
+export type WaitOptions = RetryOptions & {
   /** Called with the record after every poll: `status`, `progress`. */
   onProgress?: ((video: Video) => void) | undefined;
   /** Stops the polling, e.g. `AbortSignal.timeout(600_000)`. Its reason is thrown. */
@@ -13,16 +14,14 @@ export type WaitOptions = {
 const SHORTEST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Polls a video, less often the longer it takes. */
+/** Polls a video with `get`, less often the longer it takes. */
 export async function waitUntilReady(
-  api: Client<Paths>,
-  videoId: string,
+  get: () => Promise<Video>,
   { onProgress, signal }: WaitOptions = {},
 ): Promise<ReadyVideo> {
   const beginMs = performance.now();
   for (;;) {
-    const request = { params: { path: { id: videoId } }, signal: signal ?? null };
-    const video = await unwrap(api.GET('/videos/{id}', request));
+    const video = await get();
     onProgress?.(video);
     if (video.status === 'failed') throw new VideoFailedError(video);
     if (isReady(video)) return video;

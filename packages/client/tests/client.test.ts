@@ -246,6 +246,14 @@ describe('waiting for a video', () => {
     await expect(wait).rejects.toBe(reason);
   });
 
+  test('polls with the retries of the call', async () => {
+    const busy = refused(503, 'unavailable', { 'Retry-After': '0' });
+    const { client, requests } = await clientOf(busy, busy);
+    const wait = client.videos.waitUntilReady(VIDEO, { retries: 0 });
+    await expect(wait).rejects.toMatchObject({ status: 503 });
+    expect(requests).toHaveLength(1);
+  });
+
   test('throws if the workspace has no such video', async () => {
     const { client } = await clientOf(refused(404, 'video_not_found'));
     await expect(client.videos.waitUntilReady(VIDEO)).rejects.toMatchObject({ code: 'video_not_found' });

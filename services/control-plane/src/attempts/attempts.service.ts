@@ -31,7 +31,7 @@ type Attempt = { videoId: string; number: number };
 type Failure = Omit<FailedAttempt, 'backoffSeconds'>;
 
 /** How an attempt ended, and the error code of its video if that failed as well. */
-type End = { outcome: AttemptOutcome; videoFailed: FailureCode | null };
+type End = Attempt & { outcome: AttemptOutcome; code: FailureCode; videoFailed: FailureCode | null };
 
 const ENGINE_LOST: Failure = {
   kind: 'transient',
@@ -144,7 +144,7 @@ export class AttemptsService {
           : { kind: retryable ? 'transient' : 'permanent', outcome: 'failed', code, message };
       return this.#fail(trx, video, failure);
     });
-    this.#count(end);
+    this.#report(end);
   }
 
   /** The videos that wait for an engine, and those that are being transcoded. */
@@ -168,7 +168,7 @@ export class AttemptsService {
       const video = await this.#lockForResult(trx, videoId, number);
       return video && this.#fail(trx, video, ENGINE_LOST);
     });
-    this.#count(end);
+    this.#report(end);
   }
 
   /** The video, locked, if this is its open attempt. Otherwise the result changes nothing. */
@@ -182,15 +182,25 @@ export class AttemptsService {
 
   async #fail(trx: Database, video: VideoRow, failure: Failure): Promise<End> {
     const { outcome, code } = failure;
-    this.#logger.info('attempt.ended', { videoId: video.id, attempt: video.attempt, outcome, code });
     const backoffSeconds = this.#settings.retryBackoffSeconds;
     const videoFailed = await this.#lifecycle.failAttempt(trx, video, { ...failure, backoffSeconds });
-    return { outcome, videoFailed: videoFailed ? code : null };
+    return {
+      videoId: video.id,
+      number: video.attempt,
+      outcome,
+      code,
+      videoFailed: videoFailed ? code : null,
+    };
   }
 
-  #count(end: End | undefined): void {
+  /** Logs and counts the end of an attempt, once it is committed. */
+  #report(end: End | undefined): void {
     if (end === undefined) return;
-    this.#metrics.attemptEnded(end.outcome);
-    if (end.videoFailed !== null) this.#metrics.videoFailed(end.videoFailed);
+    const { videoId, number, outcome, code, videoFailed } = end;
+    // An attempt that an engine handed back did not fail.
+    const reason = outcome === 'handed_back' ? {} : { code };
+    this.#logger.info('attempt.ended', { videoId, attempt: number, outcome, ...reason });
+    this.#metrics.attemptEnded(outcome);
+    if (videoFailed !== null) this.#metrics.videoFailed(videoFailed);
   }
 }
