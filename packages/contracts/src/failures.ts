@@ -1,7 +1,4 @@
-/**
- * Why a video failed: `error.code` in the public API. The engine reports all of these except `upload_expired`, which the control plane
- * sets.
- */
+/** Why a video failed: `error.code` in the public API. The control plane sets `upload_expired`; the engine reports the others. */
 export const FAILURE_CODES = [
   'upload_expired',
   'not_a_video',

@@ -18,7 +18,7 @@ import {
 export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; run: () => Promise<void> }>;
 
 /**
- * Takes the periodic steps. Each is a due row: one control plane at a time takes it, and a failed step does not delay the
+ * Runs the periodic steps. Each is a due row: one control plane at a time runs it, and a failed step does not delay the
  * others.
  */
 export class Maintenance implements DueWork<ClaimedStep> {
@@ -63,7 +63,7 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return renewStepClaim(this.#db, claimed, RENEWED_CLAIM_SECONDS);
   }
 
-  /** Takes a step and schedules its next turn. A failure is logged and counted, and the step retried soon. */
+  /** Runs a step and schedules its next run. A failure is logged and counted, and the step retried soon. */
   async perform(claimed: ClaimedStep): Promise<void> {
     const step = claimed.name as MaintenanceStep;
     const { everySeconds, run } = this.#steps[step];
