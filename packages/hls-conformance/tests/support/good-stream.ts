@@ -18,7 +18,7 @@ export type Media = { tracks: Track[]; key: Buffer };
 /** Served files, by path below the video. */
 export type Files = Map<string, Buffer>;
 
-export const RUNGS = [
+export const VIDEO_RENDITIONS = [
   { name: '90p', size: '160x90', codec: 'avc1.64000b' },
   { name: '180p', size: '320x180', codec: 'avc1.64000c' },
 ] as const;
@@ -30,7 +30,7 @@ const TARGET = 6;
 export async function makeMedia(): Promise<Media> {
   const directory = await mkdtemp(join(tmpdir(), 'hls-conformance-'));
   try {
-    const names = [...RUNGS.map(({ name }) => name), 'audio'];
+    const names = [...VIDEO_RENDITIONS.map(({ name }) => name), 'audio'];
     await runProgram('ffmpeg', ffmpegArguments(), { cwd: directory });
     const tracks: Track[] = [];
     for (const name of [...names, 'audio-4s']) tracks.push(await readTrack(directory, name));
@@ -124,16 +124,16 @@ function mediaPlaylist(durations: readonly number[]): string {
 function masterPlaylist(tracks: readonly Track[], files: Files): string {
   const rates = new Map(tracks.map((track) => [track.name, ratesOf(track, files)]));
   const audio = rates.get('audio') ?? { peak: 0, average: 0 };
-  const rungs = RUNGS.map((rung) => {
-    const { peak, average } = rates.get(rung.name) ?? { peak: 0, average: 0 };
-    return { ...rung, peak: peak + audio.peak, average: average + audio.average };
+  const variants = VIDEO_RENDITIONS.map((rendition) => {
+    const { peak, average } = rates.get(rendition.name) ?? { peak: 0, average: 0 };
+    return { ...rendition, peak: peak + audio.peak, average: average + audio.average };
   }).sort((a, b) => b.average - a.average);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
     // A rule requires it. It is not fetched.
     '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,CODECS="avc1.64000b",RESOLUTION=160x90,URI="90p/i-frames.m3u8"',
-    ...rungs.flatMap(({ name, size, codec, peak, average }) => [
+    ...variants.flatMap(({ name, size, codec, peak, average }) => [
       `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE`,
       `${name}/index.m3u8`,
     ]),

@@ -4,7 +4,7 @@ import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts'
 
 setOptions({ strictMode: true });
 
-function rung(
+function videoRendition(
   name: RenditionFacts['name'],
   [width, height]: [number, number],
   [bandwidth, averageBandwidth]: [number, number],
@@ -22,10 +22,10 @@ function rung(
   };
 }
 
-const low = rung('360p', [640, 360], [900_000, 700_000]);
-const standard = rung('480p', [854, 480], [1_700_000, 1_300_000]);
-const high = rung('720p', [1280, 720], [3_000_000, 1_950_000]);
-const full = rung('1080p', [1920, 1080], [5_600_000, 4_400_000]);
+const low = videoRendition('360p', [640, 360], [900_000, 700_000]);
+const standard = videoRendition('480p', [854, 480], [1_700_000, 1_300_000]);
+const high = videoRendition('720p', [1280, 720], [3_000_000, 1_950_000]);
+const full = videoRendition('1080p', [1920, 1080], [5_600_000, 4_400_000]);
 const audio: RenditionFacts = {
   name: 'audio',
   codecs: 'mp4a.40.2',
@@ -99,13 +99,13 @@ test.each<[string, RenditionFacts[], string[]]>([
   [
     'audio included',
     [
-      rung('480p', [854, 480], [2_000_000, 1_700_000]),
-      rung('720p', [1280, 720], [3_000_000, 2_200_000]),
+      videoRendition('480p', [854, 480], [2_000_000, 1_700_000]),
+      videoRendition('720p', [1280, 720], [3_000_000, 2_200_000]),
       audio,
     ],
     ['480p', '720p'],
   ],
-])('rungs are listed lowest first, except for the one to begin with: %s', (_what, renditions, names) => {
+])('renditions are listed lowest first, after the one to begin with: %s', (_what, renditions, names) => {
   expect(read(renditions).variants.map(({ uri }) => uri)).toEqual(names.map((name) => `${name}/index.m3u8`));
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { planImages } from './images.ts';
 
-const RUNG = { width: 640, height: 360 };
+const SIZE = { width: 640, height: 360 };
 
 test.each([
   ['a single frame', 0.04, 0, { tiles: 1, columns: 1, rows: 1, interval: 1 }],
@@ -12,7 +12,7 @@ test.each([
   ['a little more', 100.04, 100, { tiles: 51, columns: 10, rows: 6, interval: 2 }],
   ['twelve hours', 43_200, 43_199.9, { tiles: 100, columns: 10, rows: 10, interval: 432 }],
 ])('the storyboard of %s', (_, duration, lastFrame, expected) => {
-  expect(planImages(RUNG, duration, lastFrame).storyboard).toMatchObject(expected);
+  expect(planImages(SIZE, duration, lastFrame).storyboard).toMatchObject(expected);
 });
 
 test.each([
@@ -28,6 +28,6 @@ test.each([
 });
 
 test('the poster is taken after a tenth of the video, and exists for a single frame', () => {
-  expect(planImages(RUNG, 30, 29.96).posterFrom).toBeCloseTo(3);
-  expect(planImages(RUNG, 0.04, 0).posterFrom).toBe(0);
+  expect(planImages(SIZE, 30, 29.96).posterFrom).toBeCloseTo(3);
+  expect(planImages(SIZE, 0.04, 0).posterFrom).toBe(0);
 });

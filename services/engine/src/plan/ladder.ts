@@ -1,10 +1,10 @@
 import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { Size } from '../source/media-source.ts';
 
-/** One video rendition of the ladder. */
+/** One entry of the ladder: what the engine aims at for one video rendition. */
 export type Rung = Size & {
   name: VideoRendition;
-  /** Maximum bit rate over the decoder buffer (BUFFER_SECONDS), in bits per second. */
+  /** Maximum bit rate in bits per second, averaged over the decoder buffer (BUFFER_SECONDS). */
   maxRate: number;
   /** 2 if the rendition has every second frame of the video, else 1. */
   frameStep: 1 | 2;
@@ -20,12 +20,12 @@ export const DEFAULT_MAX_RATES: MaxRates = {
   '1080p': 5_000_000,
 };
 
-/** Above this frame rate, the limits of fast video apply. */
+/** Video of more frames per second is fast. */
 const FAST_RATE = 30;
 
 /**
- * The short side in pixels, and what changes for fast video: by how much the maximum bit rate rises, and whether the rendition gets
- * half the frame rate unless it is the top one (HLS authoring specification, table of H.264 variants).
+ * The short side in pixels. For fast video: the factor of the maximum bit rate, and whether the rung has half the frame rate
+ * unless it is the highest one (HLS authoring specification, table of H.264 variants).
  */
 const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; halvesRate: boolean }> = {
   '360p': { shortSide: 360, fastFactor: 1, halvesRate: true },
@@ -35,9 +35,9 @@ const RUNGS: Record<VideoRendition, { shortSide: number; fastFactor: number; hal
 };
 
 /**
- * The ladder for a video, lowest rendition first. A rendition is named after the short side of the displayed frame, so that portrait
- * video gets the same quality as landscape. Nothing is enlarged: a video below the lowest rung keeps its size. The top
- * rendition always has the full frame rate.
+ * The ladder for a video, lowest rung first. A rung is named after the short side of the displayed frame, so that portrait
+ * video gets the same quality as landscape. No video is enlarged: one below the lowest rung keeps its size. The highest rung
+ * always has the full frame rate.
  *
  * @param display the size as shown: rotated, with square pixels
  */

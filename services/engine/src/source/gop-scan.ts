@@ -19,7 +19,7 @@ export type GopFlaw =
   | 'open_gop'
   /** Key frames are too far apart for segments. */
   | 'sparse_key_frames'
-  /** Key frames are so close that the lower rungs, which have them at the same times, would lose quality. */
+  /** Key frames are so close that the lower renditions, which have key frames at the same times, would lose quality. */
   | 'dense_key_frames';
 
 export type VideoPacket = {

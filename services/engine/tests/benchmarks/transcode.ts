@@ -2,7 +2,7 @@
  * The cost of a transcode: `pnpm bench:transcode [file] [--rounds=3]`. Compares a complete job, from claim to manifest, with
  *
  * - the same ffmpeg run without the engine,
- * - one ffmpeg run per rung, one after another, at the same bit rates,
+ * - one ffmpeg run per rendition, one after another, at the same bit rates,
  * - x264 alone for the encoded renditions: a run with x264 minus a run without it.
  *
  * Measures one video with passthrough and one that is encoded: two samples, or the given file, as it is and in a container
@@ -20,14 +20,14 @@ import { type EncodePlan, planEncoding } from '../../src/plan/encode-plan.ts';
 import { probe } from '../../src/source/probe.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-import { jobDirectory, runBare, runPerRung, runVideoFilters, takeOutput } from './support/baselines.ts';
+import { jobDirectory, runBare, runPerRendition, runVideoFilters, takeOutput } from './support/baselines.ts';
 import { type Cost, measure } from './support/measure.ts';
 import { makeSample, withoutPassthrough } from './support/sources.ts';
 
 type Round = {
   engine: Cost & { bytes: number; secondsAfterFfmpeg: number; progressError: number };
   bare: Cost & { bytes: number };
-  perRung: Cost & { bytes: number };
+  perRendition: Cost & { bytes: number };
   /** CPU seconds. */
   x264: number;
 };
@@ -53,7 +53,7 @@ try {
       print(`The video does not allow passthrough: ${plan.obstacles.video}`);
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await runRound(path, plan));
-    report(plan.videoPassthrough ? 'passthrough of the top rung' : 'all rungs encoded', rounds);
+    report(plan.videoPassthrough ? 'passthrough of the highest rendition' : 'all renditions encoded', rounds);
   }
 } finally {
   await bench.stop();
@@ -73,15 +73,15 @@ async function runRound(path: string, plan: EncodePlan): Promise<Round> {
   const engine = await runJob(path);
   const bare = await measure(() => runBare(job, plan, settings));
   const bareBytes = await takeOutput(job);
-  const perRung = await measure(() => runPerRung(job, plan, settings));
-  const perRungBytes = await takeOutput(job);
+  const perRendition = await measure(() => runPerRendition(job, plan, settings));
+  const perRenditionBytes = await takeOutput(job);
   const withX264 = await measure(() => runVideoFilters(job, plan, settings, true));
   const withoutX264 = await measure(() => runVideoFilters(job, plan, settings, false));
   await rm(job, { recursive: true });
   return {
     engine,
     bare: { ...bare, bytes: bareBytes },
-    perRung: { ...perRung, bytes: perRungBytes },
+    perRendition: { ...perRendition, bytes: perRenditionBytes },
     x264: withX264.cpuSeconds - withoutX264.cpuSeconds,
   };
 }
@@ -130,7 +130,7 @@ function report(title: string, rounds: readonly Round[]): void {
   const rows = [
     row('the complete job', ({ engine }) => engine),
     row('(a) the same ffmpeg run', ({ bare }) => bare),
-    row('(b) one ffmpeg per rung', ({ perRung }) => perRung),
+    row('(b) one ffmpeg per rendition', ({ perRendition }) => perRendition),
   ];
   const x264 = {
     cpuSeconds: middle(({ x264 }) => x264),

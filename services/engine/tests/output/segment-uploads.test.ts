@@ -31,7 +31,7 @@ async function finish(from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
 }
 
-/** Uploads of one rung to a store that waits for `gate`, and the reported failures. */
+/** Uploads of one rendition to a store that waits for `gate`, and the reported failures. */
 function uploadsTo(gate: Promise<void>, maxSegments: number) {
   const objects = new FileObjectStore(join(directory, 'objects'));
   const store = objects.putStream.bind(objects);
@@ -96,7 +96,7 @@ test('uploads are behind while many segments wait for the object store', async (
 const HOSTILE = { code: 'transcode_failed', retryable: false };
 
 test.each(['360p-00.ts', '480p-0.ts', 'audio-0.ts'])(
-  '%s beside the segments of one rung fails the video without a retry',
+  '%s beside the segments of one rendition fails the video without a retry',
   async (name) => {
     const { uploads } = uploadsTo(Promise.resolve(), 3);
     await finish(0, 1);

@@ -92,14 +92,14 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     [6, 1],
   ],
   [
-    '50 frames per second, with half the frame rate in lower rungs',
+    '50 frames per second, with half the frame rate in lower renditions',
     'fast.mp4',
     { video: 'testsrc2=s=720x720:r=50:d=7.02', options: [...GOP_2, '-g', '100'] },
     ['720p'],
     [6, 1.02],
   ],
   [
-    'a segment boundary at a frame that lower rungs do not have',
+    'a segment boundary at a frame that lower renditions do not have',
     'odd.mp4',
     {
       video: 'testsrc2=s=720x720:r=50:d=7',
@@ -174,8 +174,8 @@ test('passthrough removes closed captions, as the playlist declares', async () =
   expect(await captions(inBench('captioned.mp4'))).toBe(50);
   const { videoId, manifest } = await bench.transcode(inBench('captioned.mp4'));
   expect(bench.videoPassthrough.has(videoId)).toBe(true);
-  const rungs = await Promise.all(manifest.renditions.map((rung) => renditionFile(bench, videoId, rung)));
-  expect(await Promise.all(rungs.map(captions))).toEqual([0, 0]);
+  const files = await Promise.all(manifest.renditions.map((each) => renditionFile(bench, videoId, each)));
+  expect(await Promise.all(files.map(captions))).toEqual([0, 0]);
 });
 
 test('frames before the start of an edit list are not displayed', async () => {

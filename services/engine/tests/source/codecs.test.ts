@@ -36,7 +36,7 @@ const CONTAINERS = {
   ...{ wmv: 'asf', mxf: 'mxf' },
 };
 
-type Facts = { size?: typeof SIZE; rungs?: string[]; rate?: number; frames?: number; issues?: string[] };
+type Facts = { size?: typeof SIZE; renditions?: string[]; rate?: number; frames?: number; issues?: string[] };
 
 const HEVC = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];
 const AV1 = ['-c:v', 'libaom-av1', '-cpu-used', '8', '-usage', 'realtime'];
@@ -119,7 +119,7 @@ const CODECS: [
     [...DV, '-c:a', 'pcm_s16le'],
     {
       size: { width: 720, height: 576 },
-      ...{ rungs: ['360p 480x360', '480p 640x480'], rate: 50, frames: 50, issues: ['interlaced'] },
+      ...{ renditions: ['360p 480x360', '480p 640x480'], rate: 50, frames: 50, issues: ['interlaced'] },
     },
   ],
 ];
@@ -135,7 +135,7 @@ test.each(CODECS)('%s and %s in %s', async (video, audio, kind, options, facts =
   const container = CONTAINERS[kind];
   expect(manifest.source).toMatchObject({ container, videoCodec: video, audioCodec: audio });
   expect(outcome).toEqual({
-    rungs: ['360p 352x288'],
+    renditions: ['360p 352x288'],
     rate: 25,
     frames: 25,
     audio: true,

@@ -9,7 +9,7 @@ import type { MessageData } from '@framelane/contracts/messages';
 import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { hlsComplaints } from '../support/hls-rules.ts';
+import { hlsViolations } from '../support/hls-rules.ts';
 import { mutated, randomNumbers } from '../support/mutations.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
@@ -65,7 +65,7 @@ async function outcome(name: string, content: Buffer): Promise<string> {
   const { type, data } = await bench.result(videoId);
   const found =
     type === 'transcode.completed'
-      ? await hlsComplaints(bench, videoId, data.manifest)
+      ? await hlsViolations(bench, videoId, data.manifest)
       : [...failureComplaints(data), ...(await bench.stored(videoId)).map((key) => `left ${key}`)];
   return found.length === 0 ? 'fine' : found.join('; ');
 }

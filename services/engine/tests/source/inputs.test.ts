@@ -31,44 +31,44 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     'portrait video',
     'portrait.mp4',
     { video: 'testsrc2=s=480x854:r=25:d=1' },
-    { rungs: ['360p 360x640', '480p 480x854'], frames: 25 },
+    { renditions: ['360p 360x640', '480p 480x854'], frames: 25 },
   ],
   [
     'video below the lowest rung, with odd sides and 4:4:4',
     'odd.mp4',
     { video: 'testsrc=s=321x241:r=25:d=1', options: ['-pix_fmt', 'yuv444p'] },
-    { rungs: ['360p 320x240'], issues: ['chroma_subsampling'] },
+    { renditions: ['360p 320x240'], issues: ['chroma_subsampling'] },
   ],
   [
     'odd sides above a rung',
     'odd-large.webm',
     { video: 'testsrc=s=853x481:r=25:d=1', options: CODED.vp9 },
-    { rungs: ['360p 638x360', '480p 852x480'] },
+    { renditions: ['360p 638x360', '480p 852x480'] },
   ],
   [
     'video of 16×16 pixels',
     'tiny.mp4',
     { video: 'testsrc2=s=16x16:r=25:d=1' },
-    { rungs: ['360p 16x16'], frames: 25 },
+    { renditions: ['360p 16x16'], frames: 25 },
   ],
   [
     'video of 2000×48 pixels',
     'stripe.mp4',
     { video: 'testsrc2=s=2000x48:r=25:d=1' },
-    { rungs: ['360p 2000x48'] },
+    { renditions: ['360p 2000x48'] },
   ],
   [
     'non-square pixels',
     'wide-pixels.mp4',
     { video: 'testsrc2=s=480x360:r=25:d=1,setsar=4/3' },
-    { rungs: ['360p 640x360'] },
+    { renditions: ['360p 640x360'] },
     { width: 640, height: 360 },
   ],
   [
     'nearly square pixels',
     'trace.mp4',
     { video: 'testsrc2=s=854x480:r=25:d=1,setsar=r=1281/1280:max=2000' },
-    { rungs: ['360p 640x360', '480p 854x480'] },
+    { renditions: ['360p 640x360', '480p 854x480'] },
     { width: 854, height: 480 },
   ],
   [
@@ -78,7 +78,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
       video: 'testsrc2=s=720x576:r=50:d=2,interlace=scan=tff,setsar=16/15',
       options: [...CODED.interlaced, '-top', '1'],
     },
-    { rungs: ['360p 480x360', '480p 640x480'], rate: 50, frames: 100, issues: ['interlaced'] },
+    { renditions: ['360p 480x360', '480p 640x480'], rate: 50, frames: 100, issues: ['interlaced'] },
     { width: 768, height: 576, videoCodec: 'mpeg2video' },
   ],
   [
@@ -88,7 +88,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
       video: 'testsrc2=s=720x480:r=60000/1001:d=2,interlace=scan=bff',
       options: [...CODED.interlaced, '-top', '0'],
     },
-    { rungs: ['360p 540x360', '480p 720x480'], rate: 59.94, frames: 120, issues: ['interlaced'] },
+    { renditions: ['360p 540x360', '480p 720x480'], rate: 59.94, frames: 120, issues: ['interlaced'] },
     { container: 'mpeg' },
   ],
 
@@ -148,10 +148,10 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
     { rate: 30, frames: 269, audio: true, issues: ['frame_rate_changed'] },
   ],
   [
-    'an odd number of frames, with half the frame rate in lower rungs',
+    'an odd number of frames, with half the frame rate in lower renditions',
     'halved.mp4',
     { video: 'testsrc2=s=720x720:r=99/2:d=6.95' },
-    { rungs: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
+    { renditions: ['360p 360x360', '480p 480x480', '720p 720x720'], rate: 49.5, frames: 345 },
   ],
   [
     'jittering timestamps, as of phones',
@@ -294,7 +294,7 @@ const INPUTS: [name: string, file: string, clip: Clip, expected: Partial<Outcome
 
 test.each(INPUTS)('%s', async (_name, file, clip, expected, source = {}) => {
   const { manifest, outcome } = await transcode(await makeClip(inBench(file), clip));
-  const usual = { rungs: ['360p 320x240'], rate: 25, frames: 25, audio: false, issues: [] };
+  const usual = { renditions: ['360p 320x240'], rate: 25, frames: 25, audio: false, issues: [] };
   expect(outcome).toEqual({ ...usual, ...expected });
   expect(manifest.source).toMatchObject(source);
 });

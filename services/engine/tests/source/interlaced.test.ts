@@ -62,8 +62,8 @@ async function expectProgressive(path: string): Promise<void> {
   expect(combing(before, width)).toBeGreaterThan(5);
 
   const { videoId, manifest, outcome } = await transcodeByTheRules(bench, path);
-  const rungs = [`360p ${width}x${height}`];
-  expect(outcome).toMatchObject({ rungs, rate: 50, frames: 50 });
+  const renditions = [`360p ${width}x${height}`];
+  expect(outcome).toMatchObject({ renditions, rate: 50, frames: 50 });
   expect(outcome.issues).toContain('interlaced');
   expect(outcome.issues).not.toContain('frame_rate_changed');
   expect(manifest.source.frameRate).toBeCloseTo(25, 1);
@@ -106,7 +106,7 @@ test.each([
   await expectProgressive(inBench(file));
 });
 
-test('lower rungs of a fast video have every second frame', async () => {
+test('lower renditions of a fast video have every second frame', async () => {
   const size = { width: 720, height: 720 };
   const path = await makeClip(inBench('large.mp4'), {
     video: `${movingBars(1, size)},interlace=scan=tff:lowpass=off`,

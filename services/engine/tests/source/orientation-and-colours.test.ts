@@ -34,7 +34,7 @@ test.each([
   const turned = inBench(`turned-${degrees}.mp4`);
   await ffmpeg('-i', lying, '-c', 'copy', '-metadata:s:v:0', `rotate=${degrees}`, turned);
   const { videoId, manifest, outcome } = await transcode(turned);
-  expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+  expect(outcome).toMatchObject({ renditions: [`360p ${size}`], frames: 25, issues: [] });
   expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
 });
 
@@ -55,7 +55,7 @@ test.each([
     });
     await writeFile(inBench('mirrored.mp4'), mirrored);
     const { videoId, manifest, outcome } = await transcode(inBench('mirrored.mp4'));
-    expect(outcome).toMatchObject({ rungs: [`360p ${size}`], frames: 25, issues: [] });
+    expect(outcome).toMatchObject({ renditions: [`360p ${size}`], frames: 25, issues: [] });
     expect((await quarters(bench, videoId, manifest)).map(nameOf)).toEqual(colours);
   },
 );
@@ -143,7 +143,7 @@ test.each([
   ['with a tagged matrix alone', ['-colorspace', 'bt470bg']],
   ['untagged', []],
 ])(
-  'rungs below a passthrough rung of standard definition that is %s have its colours',
+  'renditions below a passthrough rendition of standard definition that is %s have its colours',
   async (name, options) => {
     const clip = await makeClip(inBench(`sd-${name}.mp4`), {
       video: quartered(1, { width: 852, height: 480 }),

@@ -140,7 +140,7 @@ test.each([
 test('two hours of nearly static video', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
   const { outcome } = await transcode(clip);
-  expect(outcome).toMatchObject({ rungs: ['360p 64x36'], rate: 10, frames: 72_000 });
+  expect(outcome).toMatchObject({ renditions: ['360p 64x36'], rate: 10, frames: 72_000 });
 });
 
 test('of several tracks, the default video and the default audio track are chosen', async () => {
@@ -172,7 +172,7 @@ test('of several tracks, the default video and the default audio track are chose
     ...['-metadata:s:a:1', 'language=ger', inBench('tracks.mkv')],
   );
   const { manifest, outcome } = await transcode(inBench('tracks.mkv'));
-  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 50, audio: true });
+  expect(outcome).toMatchObject({ renditions: ['360p 320x240'], frames: 50, audio: true });
   expect(manifest.renditions.at(-1)).toMatchObject({ name: 'audio', language: 'de' });
 });
 
@@ -184,7 +184,7 @@ test.each(['cover.mp4', 'cover.mkv'])('a cover image in %s is not the video', as
     : ['-i', inBench('cover.png'), '-map', '1', '-map', '0', '-disposition:v:0', 'attached_pic'];
   await ffmpeg('-i', clip, ...cover, '-c', 'copy', inBench(file));
   const { outcome } = await transcode(inBench(file));
-  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 25 });
+  expect(outcome).toMatchObject({ renditions: ['360p 320x240'], frames: 25 });
 });
 
 test('video that an edit list delays begins late', async () => {
@@ -274,7 +274,7 @@ test('frames that change their size are scaled to the first size', async () => {
   await writeFile(inBench('sizes.txt'), files.map((file) => `file ${file}`).join('\n'));
   await ffmpeg('-f', 'concat', '-i', inBench('sizes.txt'), '-c', 'copy', inBench('sizes.webm'));
   const { outcome } = await transcode(inBench('sizes.webm'));
-  expect(outcome).toMatchObject({ rungs: ['360p 320x240'], frames: 150 });
+  expect(outcome).toMatchObject({ renditions: ['360p 320x240'], frames: 150 });
 });
 
 test.each([

@@ -12,11 +12,11 @@ import type { WorkerBench } from './worker-bench.ts';
 
 /** Serves a stored video, and checks it against the rules of `packages/hls-conformance` and against its manifest. */
 export async function expectHlsRules(bench: WorkerBench, videoId: string, manifest: Manifest): Promise<void> {
-  expect(await hlsComplaints(bench, videoId, manifest)).toEqual([]);
+  expect(await hlsViolations(bench, videoId, manifest)).toEqual([]);
 }
 
 /** The violated rules of a stored video, one per line. */
-export async function hlsComplaints(
+export async function hlsViolations(
   bench: WorkerBench,
   videoId: string,
   manifest: Manifest,
@@ -25,7 +25,7 @@ export async function hlsComplaints(
   try {
     const presentation = await loadPresentation(server.url);
     const report = judge(presentation, 'framelane', {
-      variants: rungsOf(manifest).map(({ name }) => name),
+      variants: videoRenditionsOf(manifest).map(({ name }) => name),
       storedSegments: await storedSegments(bench, videoId),
     });
     // The control plane serves the responses and orders the variants. With passthrough, the source determines the key frames.
@@ -50,7 +50,7 @@ function manifestErrors(presentation: Presentation, manifest: Manifest): string[
   if (!times || 'reason' in times) return [times?.reason ?? 'there is no video rendition'];
   const seconds = times.end - (times.starts[0] ?? Number.NaN);
   const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
-  const declaredFrames = framesOfRungs(manifest);
+  const declaredFrames = declaredFramesOf(manifest);
   const bytes = presentation.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
   const declaredBytes = manifest.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
   return [
@@ -60,13 +60,13 @@ function manifestErrors(presentation: Presentation, manifest: Manifest): string[
   ];
 }
 
-function rungsOf({ renditions }: Manifest): RenditionManifest[] {
+function videoRenditionsOf({ renditions }: Manifest): RenditionManifest[] {
   return renditions.filter(({ width }) => width !== null);
 }
 
-/** The number of frames of each rung by the manifest; lower rungs may have every second frame. */
-function framesOfRungs(manifest: Manifest): number[] {
-  const rates = rungsOf(manifest).map(({ frameRate }) => frameRate ?? 0);
+/** The number of frames of each video rendition by the manifest. Lower renditions may have every second frame. */
+function declaredFramesOf(manifest: Manifest): number[] {
+  const rates = videoRenditionsOf(manifest).map(({ frameRate }) => frameRate ?? 0);
   const highest = Math.max(...rates);
   const frames = Math.round(manifest.duration * highest);
   return rates.map((rate) => Math.ceil(frames / Math.round(highest / rate)));

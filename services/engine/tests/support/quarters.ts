@@ -27,17 +27,17 @@ export function quartered(seconds: number, { width, height } = { width: 320, hei
   );
 }
 
-/** The colours at the centres of the four quarters in the first frame of a rung, row by row. */
+/** The colours at the centres of the four quarters in the first frame of a rendition, row by row. */
 export async function quarters(
   bench: WorkerBench,
   videoId: string,
   manifest: Manifest,
   name = manifest.renditions[0]?.name,
 ): Promise<Colour[]> {
-  const rung = manifest.renditions.find((rendition) => rendition.name === name);
-  if (!rung?.width || !rung.height) throw new Error('The rung is missing');
-  const { width, height } = rung;
-  const frame = await firstFrame(await renditionFile(bench, videoId, rung));
+  const rendition = manifest.renditions.find((rendition) => rendition.name === name);
+  if (!rendition?.width || !rendition.height) throw new Error('The rendition is missing');
+  const { width, height } = rendition;
+  const frame = await firstFrame(await renditionFile(bench, videoId, rendition));
   const places = [1, 3].flatMap((row) => [1, 3].map((column) => ({ row, column })));
   return places.map(({ row, column }) => {
     const at = 3 * (Math.floor((row * height) / 4) * width + Math.floor((column * width) / 4));

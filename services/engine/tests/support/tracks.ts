@@ -31,7 +31,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
   };
 }
 
-/** Two seconds of video in two rungs and audio, all encoded. */
+/** Two seconds of video in two renditions and audio, all encoded. */
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },

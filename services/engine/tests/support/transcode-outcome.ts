@@ -4,11 +4,11 @@ import type { WorkerBench } from './worker-bench.ts';
 
 /** The parts of a result that tests compare. */
 export type Outcome = {
-  /** Name and size of each rung. */
-  rungs: string[];
-  /** Frames a second of the top rung. */
+  /** Name and size of each rendition. */
+  renditions: string[];
+  /** Frames a second of the highest rendition. */
   rate: number;
-  /** Number of frames of the top rung. */
+  /** Number of frames of the highest rendition. */
   frames: number;
   audio: boolean;
   issues: string[];
@@ -21,13 +21,13 @@ export async function transcodeByTheRules(
 ): Promise<{ videoId: string; manifest: Manifest; outcome: Outcome }> {
   const { videoId, manifest } = await bench.transcode(path);
   await expectHlsRules(bench, videoId, manifest);
-  const rungs = manifest.renditions.filter(({ width }) => width !== null);
-  const rate = rungs.at(-1)?.frameRate ?? Number.NaN;
+  const renditions = manifest.renditions.filter(({ width }) => width !== null);
+  const rate = renditions.at(-1)?.frameRate ?? Number.NaN;
   const outcome = {
-    rungs: rungs.map(({ name, width, height }) => `${name} ${width}x${height}`),
+    renditions: renditions.map(({ name, width, height }) => `${name} ${width}x${height}`),
     rate: Number(rate.toFixed(3)),
     frames: Math.round(manifest.duration * rate),
-    audio: manifest.renditions.length > rungs.length,
+    audio: manifest.renditions.length > renditions.length,
     issues: manifest.inputIssues.map(({ code }) => code),
   };
   return { videoId, manifest, outcome };

@@ -57,7 +57,7 @@ export class VideoServer {
 function masterPlaylist(manifest: Manifest): string {
   const audio = manifest.renditions.find(({ name }) => name === AUDIO);
   const audioRates = audio ? ratesOf(audio, manifest) : { peak: 0, average: 0 };
-  const rungs = manifest.renditions.filter((rendition) => rendition !== audio);
+  const videoRenditions = manifest.renditions.filter((rendition) => rendition !== audio);
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     ...(audio
@@ -66,14 +66,14 @@ function masterPlaylist(manifest: Manifest): string {
             `AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${AUDIO}/index.m3u8"`,
         ]
       : []),
-    ...rungs.flatMap((rung) => {
-      const { peak, average } = ratesOf(rung, manifest);
-      const codecs = [rung.codecs, ...(audio ? [audio.codecs] : [])].join();
+    ...videoRenditions.flatMap((rendition) => {
+      const { peak, average } = ratesOf(rendition, manifest);
+      const codecs = [rendition.codecs, ...(audio ? [audio.codecs] : [])].join();
       return [
         `#EXT-X-STREAM-INF:BANDWIDTH=${peak + audioRates.peak},AVERAGE-BANDWIDTH=${average + audioRates.average},` +
-          `CODECS="${codecs}",RESOLUTION=${rung.width}x${rung.height},FRAME-RATE=${rung.frameRate?.toFixed(3)},` +
+          `CODECS="${codecs}",RESOLUTION=${rendition.width}x${rendition.height},FRAME-RATE=${rendition.frameRate?.toFixed(3)},` +
           `${audio ? `AUDIO="${AUDIO}",` : ''}CLOSED-CAPTIONS=NONE`,
-        `${rung.name}/index.m3u8`,
+        `${rendition.name}/index.m3u8`,
       ];
     }),
     '',

@@ -33,7 +33,7 @@ export class WorkerBench {
   readonly logger: Logger;
   readonly events: Message[] = [];
   readonly contentKey = newContentKey();
-  /** Videos whose top rung is passthrough. */
+  /** Videos whose highest rendition is passthrough. */
   readonly videoPassthrough = new Set<string>();
   /** The response of the control plane to `isAttemptCurrent`. */
   isCurrent = true;

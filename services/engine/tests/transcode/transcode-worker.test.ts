@@ -82,7 +82,7 @@ describe('a transcode worker', () => {
   test.each([
     ['passthrough', ['-c:v', 'libx264', '-b:v', '2M']],
     ['encoded', ['-c:v', 'mpeg4', '-q:v', '4']],
-  ])('makes four rungs of the same colours if the top one is %s', async (what, codec) => {
+  ])('makes four renditions of the same colours if the highest one is %s', async (what, codec) => {
     const clip = await makeClip(join(bench.directory, `colours-${what}.mp4`), {
       video: 'color=0xf0e0c0:s=1920x1080:r=50:d=1',
       options: [

@@ -37,8 +37,12 @@ export async function runBare(directory: string, plan: EncodePlan, settings: Set
   await run(directory, [...inputOptions, '-i', input, ...output]);
 }
 
-/** One run per rung, one after another, each with audio in its segments. */
-export async function runPerRung(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+/** One ffmpeg run per rendition, one after another, with audio in the segments of each. */
+export async function runPerRendition(
+  directory: string,
+  plan: EncodePlan,
+  settings: Settings,
+): Promise<void> {
   for (const [at, { name, width, height }] of plan.rungs.entries()) {
     await run(directory, [
       ...['-v', 'error', '-threads', String(settings.threads), '-i', SOURCE_PATH],
@@ -51,7 +55,7 @@ export async function runPerRung(directory: string, plan: EncodePlan, settings: 
   }
 }
 
-/** Decodes and scales the frames of the encoded rungs, encodes them if `encoded`, and discards the output. */
+/** Decodes and scales the frames of the renditions to encode, encodes them if `encoded`, and discards the output. */
 export async function runVideoFilters(
   directory: string,
   plan: EncodePlan,
@@ -61,14 +65,14 @@ export async function runVideoFilters(
   const threads = String(settings.threads);
   const options = streamOptions({ ...plan, audio: null }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
-  const rungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
+  const encodedRungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
     ...['-v', 'error', '-threads', threads, '-i', SOURCE_PATH],
     ...['-filter_complex_threads', threads, '-filter_complex', graph],
-    ...rungs.flatMap(({ name }) => ['-map', `[${name}]`]),
+    ...encodedRungs.flatMap(({ name }) => ['-map', `[${name}]`]),
     ...IMAGES.flatMap((name) => ['-map', `[${name}]`]),
     ...['-c:v', 'wrapped_avframe'],
-    ...(encoded ? rungs.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
+    ...(encoded ? encodedRungs.flatMap((_, at) => encoder(plan, at, at, settings)) : []),
     ...['-f', 'null', '-'],
   ]);
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { ffmpeg } from '../../support/media.ts';
 
-/** Bit rates of the samples. `web` is below the cap of its rung and so allows passthrough; `camera` is that of phones. */
+/** Bit rates of the samples. `web` is below the maximum of its rung, so it allows passthrough. `camera` is typical of phones. */
 export const SAMPLE_RATES = { web: '4500k', camera: '17M' } as const;
 
 /**
  * Thirty seconds of 1080p H.264 with stereo AAC and a key frame every two seconds: four scenes with slow and fast motion,
- * flat and detailed areas, and some grain. At CRF 23 without caps, their rungs have about 6, 2, 1 and 0.6 Mb/s.
+ * flat and detailed areas, and some grain. At CRF 23 without maximum bit rates, the renditions have about 6, 2, 1 and 0.6 Mb/s.
  */
 export async function makeSample(directory: string, kind: keyof typeof SAMPLE_RATES): Promise<string> {
   const path = join(directory, `${kind}.mp4`);
