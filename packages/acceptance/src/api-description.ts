@@ -59,8 +59,8 @@ export class ApiDescription {
     return operationsIn(this.document.webhooks);
   }
 
-  /** Examples that do not match their schema. */
-  complaintsAboutExamples(): string[] {
+  /** Describes each example that does not match its schema. */
+  invalidExamples(): string[] {
     return examplesIn(this.document).flatMap(({ schema, value, at }) => {
       const validate = this.#ajv.getSchema(DOCUMENT + schema);
       if (validate === undefined) return [`${at} refers to ${schema}, which is missing`];
@@ -68,8 +68,8 @@ export class ApiDescription {
     });
   }
 
-  /** Differences between a response and its description. Reads the response body. */
-  async complaints(operationId: string, response: Response): Promise<string[]> {
+  /** Describes how a response differs from the description. Reads the response body. */
+  async mismatches(operationId: string, response: Response): Promise<string[]> {
     const { pointer, operation } = this.#find(operationId);
     const described = operation.responses[String(response.status)];
     if (described === undefined) return [`${operationId} does not describe ${response.status}`];

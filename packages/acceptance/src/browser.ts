@@ -1,8 +1,20 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, launch } from 'puppeteer-core';
+import { type Browser, launch, type Page, type Viewport } from 'puppeteer-core';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Browsers are slow on busy machines. */
+const PAGE_TIMEOUT_MS = 60_000;
+
+/** A page in a browser, with its requests and errors. */
+export type OpenedPage = {
+  page: Page;
+  /** Requested URLs, without `data:` URLs. */
+  requested: string[];
+  /** Errors and warnings of the console, uncaught errors, refused and failed requests. */
+  problems: string[];
+};
 
 /** Path of an installed Chromium, or undefined. */
 export function findBrowser(): string | undefined {
@@ -18,6 +30,29 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
     pipe: true,
     args: ['--disable-dev-shm-usage', ...(root ? ['--no-sandbox'] : [])],
   });
+}
+
+/** Opens a URL in a window of this size. Resolves once the network is idle. */
+export async function openPage(browser: Browser, url: string, viewport: Viewport): Promise<OpenedPage> {
+  const page = await browser.newPage();
+  const requested: string[] = [];
+  const problems: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith('data:')) requested.push(request.url());
+  });
+  page.on('requestfailed', (request) => problems.push(`${request.url()} failed`));
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.url()} responded with ${response.status()}`);
+  });
+  // The console also reports violations of the Content-Security-Policy.
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+  await page.setViewport(viewport);
+  await page.goto(url, { waitUntil: 'networkidle0' });
+  return { page, requested, problems };
 }
 
 function isExecutable(path: string): boolean {

@@ -11,7 +11,7 @@ import {
   VideoFailedError,
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
-import { holdToRules } from './hls-rules.ts';
+import { checkRules } from './hls-rules.ts';
 import type { Target } from './target.ts';
 
 /** Enough for clips of a few seconds, also on a busy machine. */
@@ -86,7 +86,7 @@ export class FramelaneClient {
     const video = await this.api.videos.waitUntilReady(id, {
       signal: AbortSignal.timeout(TRANSCODE_LIMIT_MS),
     });
-    await holdToRules(video, this.target);
+    await checkRules(video, this.target);
     return video;
   }
 

@@ -5,7 +5,7 @@ import { storedObjects } from './stored-objects.ts';
 import type { Target } from './target.ts';
 
 /** Checks the stream of a ready video against the rules of HLS and of Framelane. Throws with all violations. */
-export async function holdToRules(
+export async function checkRules(
   video: ReadyVideo,
   { objectsDir }: Pick<Target, 'objectsDir'>,
 ): Promise<{ report: Report; presentation: Presentation }> {

@@ -65,7 +65,7 @@ describe('a request', () => {
       workspace: { id: target.workspaceId },
       apiKey: { last4: target.apiKey.slice(-4) },
     });
-    expect(await api.complaints('getWhoami', response)).toEqual([]);
+    expect(await api.mismatches('getWhoami', response)).toEqual([]);
   });
 });
 
@@ -84,7 +84,7 @@ describe('a video without a file', () => {
     });
     expect(video).not.toHaveProperty('hls');
     expect(video).not.toHaveProperty('variants');
-    expect(await api.complaints('getVideo', response)).toEqual([]);
+    expect(await api.mismatches('getVideo', response)).toEqual([]);
   });
 
   test('is in the list, filtered by status and day', async () => {
@@ -92,7 +92,7 @@ describe('a video without a file', () => {
     const nextMoment = new Date(Date.parse(createdAt) + 1).toISOString();
     const listed = async (filter: string) => {
       const response = await client.call('GET', `/videos?limit=100&${filter}`);
-      expect(await api.complaints('listVideos', response.clone())).toEqual([]);
+      expect(await api.mismatches('listVideos', response.clone())).toEqual([]);
       const { data } = (await response.json()) as { data: { id: string }[] };
       return data.map(({ id }) => id);
     };
@@ -158,5 +158,5 @@ async function expectProblem(
     requestId: response.headers.get('x-request-id'),
   });
   expect(response.status).toBe(status);
-  expect(await api.complaints(operationId, response)).toEqual([]);
+  expect(await api.mismatches(operationId, response)).toEqual([]);
 }

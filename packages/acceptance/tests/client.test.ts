@@ -82,9 +82,10 @@ describe('the README', () => {
     expect(examples[2]).toBe(await readFile(join(directory, 'page.js'), 'utf8'));
   });
 
-  const whereLoopbackIsReached = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
+  // Only a node of this machine sends events to a loopback address.
+  const testOnLocalNode = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
 
-  whereLoopbackIsReached('takes events that are signed, and no others', async () => {
+  testOnLocalNode('accepts signed events and refuses others', async () => {
     await writeFile(join(directory, 'receiver.mjs'), examples[3] ?? '');
     const [port] = await freePorts(1);
     const url = `http://localhost:${port}/`;
@@ -96,12 +97,12 @@ describe('the README', () => {
     try {
       const unsigned = await until(() => fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined));
       expect(unsigned.status).toBe(401);
-      await receiver.printed(/^webhook_not_verified /m);
+      await receiver.waitForOutput(/^webhook_not_verified /m);
 
       await unwrap(client.api.POST('/webhooks/{id}/test', { params: { path: { id } } }));
-      await receiver.printed(/^evt_\w+ webhook\.test$/m);
+      await receiver.waitForOutput(/^evt_\w+ webhook\.test$/m);
       const video = await client.publish(clip);
-      await receiver.printed(new RegExp(`^${video.id} ${video.hls}$`, 'm'));
+      await receiver.waitForOutput(new RegExp(`^${video.id} ${video.hls}$`, 'm'));
     } finally {
       await receiver.stop();
       await unwrap(client.api.DELETE('/webhooks/{id}', { params: { path: { id } } }));
@@ -119,12 +120,12 @@ describe('the README', () => {
 });
 
 const executable = findBrowser();
-const inABrowser = requires(
+const describeInBrowser = requires(
   'Chromium',
   executable === undefined ? 'Chromium is not installed' : null,
 ).describe;
 
-inABrowser('a web page', () => {
+describeInBrowser('a web page', () => {
   let server: StartedProgram;
   let browser: Browser;
   let page: Page;
@@ -141,7 +142,7 @@ inABrowser('a web page', () => {
   });
 
   beforeEach(async () => {
-    const [, url = ''] = await server.printed(/Open (\S+)/);
+    const [, url = ''] = await server.waitForOutput(/Open (\S+)/);
     tickets = [];
     page = await browser.newPage();
     page.on('response', async (response) => {

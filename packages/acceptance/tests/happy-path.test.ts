@@ -76,7 +76,7 @@ describe('a ready video', () => {
     const description = await ApiDescription.fetch(target.baseUrl);
     const response = await client.call('GET', `/videos/${video.id}`);
     expect(response.status).toBe(200);
-    expect(await description.complaints('getVideo', response)).toEqual([]);
+    expect(await description.mismatches('getVideo', response)).toEqual([]);
   });
 
   test('has its renditions and audio in ffprobe', async () => {

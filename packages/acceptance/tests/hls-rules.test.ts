@@ -8,7 +8,7 @@ import { timelineOf } from '@framelane/hls-conformance/timeline';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ClipPlan, makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
-import { holdToRules } from '../src/hls-rules.ts';
+import { checkRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(120_000);
@@ -82,7 +82,7 @@ beforeAll(async () => {
   await Promise.all(
     CASES.map(async (plan) => {
       const video = await client.publish(await makeMp4(directory, plan));
-      delivered.set(plan.name, { video, ...(await holdToRules(video, target)) });
+      delivered.set(plan.name, { video, ...(await checkRules(video, target)) });
     }),
   );
 });

@@ -14,12 +14,13 @@ export type ClientOptions = RetryOptions & {
 };
 
 /**
- * The API, typed by the contract. The methods of the resources return data and throw FramelaneErrors. Below them, `GET`,
- * `POST`, `PATCH` and `DELETE` of openapi-fetch resolve with `data` or `error`.
+ * The client of the API, typed by the contract. The methods of the resources, such as `videos.get`, return data and throw
+ * FramelaneErrors. The methods `GET`, `POST`, `PATCH` and `DELETE` of openapi-fetch send any request and resolve with `data`
+ * or `error`.
  */
 export type FramelaneClient = Client<Paths> & Resources;
 
-/** Creates a client for one workspace. It retries requests that got no response or a temporary error. */
+/** Creates a client for one workspace. It retries requests without a complete response or with a temporary error. */
 export function createClient({
   baseUrl,
   apiKey,
@@ -34,7 +35,7 @@ export function createClient({
     fetch: withRetries(fetch, { retries, timeoutMs }),
   });
   api.use(idempotencyKeys);
-  const initOf = (options: CallOptions = {}) => ({
+  const requestOptions = (options: CallOptions = {}) => ({
     signal: options.signal ?? null,
     headers: { 'Idempotency-Key': options.idempotencyKey },
     fetch: withRetries(fetch, {
@@ -42,7 +43,7 @@ export function createClient({
       timeoutMs: options.timeoutMs ?? timeoutMs,
     }),
   });
-  return { ...api, ...createResources(api, initOf) };
+  return { ...api, ...createResources(api, requestOptions) };
 }
 
 /** Makes every POST idempotent, so that it can be retried. */

@@ -12,8 +12,8 @@ type Facts = {
 export class FramelaneError extends Error {
   override readonly name: string = 'FramelaneError';
   /**
-   * The `code` of the API's problem; or `connection_failed` without a response, `unexpected_response` if the response is not
-   * from Framelane, `source_changed` if a file became shorter during the upload, `webhook_not_verified` if the signature
+   * The `code` of the API's problem; or `connection_failed` without a complete response, `unexpected_response` if the response
+   * is not from Framelane, `source_changed` if a file became shorter during the upload, `webhook_not_verified` if the signature
    * of an event is not valid.
    */
   readonly code: string;
@@ -41,12 +41,12 @@ export class ApiError extends FramelaneError {
   declare readonly problem: Problem;
 }
 
-/** The server did not respond: `cause` says why. */
+/** The server sent no complete response: `cause` says why. */
 export class ConnectionError extends FramelaneError {
   override readonly name = 'ConnectionError';
 
   constructor(url: string, cause?: unknown) {
-    super(`${new URL(url).origin} did not respond.`, { code: 'connection_failed', cause });
+    super(`${new URL(url).origin} sent no complete response.`, { code: 'connection_failed', cause });
   }
 }
 

@@ -13,7 +13,7 @@ export type CallOptions = RetryOptions & {
 };
 
 /** The options of a call as openapi-fetch takes them. */
-type InitOf = (options?: CallOptions) => {
+type RequestOptions = (options?: CallOptions) => {
   signal: AbortSignal | null;
   headers: { 'Idempotency-Key': string | undefined };
   fetch: (request: Request) => Promise<Response>;
@@ -28,25 +28,25 @@ export type Resources = ReturnType<typeof createResources>;
  * One method for each operation of the contract that a program calls. Lists yield every entry and fetch the next page when
  * it is needed. All methods throw a FramelaneError if the request fails.
  */
-export function createResources(api: Client<Paths>, initOf: InitOf) {
+export function createResources(api: Client<Paths>, requestOptions: RequestOptions) {
   return {
     uploadTickets: {
       /** Creates a video and the ticket for the upload of its file. */
       create: (body: UploadTicketRequest, options?: CallOptions): Promise<UploadTicket> =>
-        unwrap(api.POST('/videos/upload-ticket', { body, ...initOf(options) })),
+        unwrap(api.POST('/videos/upload-ticket', { body, ...requestOptions(options) })),
     },
     videos: {
       get: (id: string, options?: CallOptions): Promise<Video> =>
-        unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
       list: (query: Query<'/videos'> = {}, options?: CallOptions): AsyncGenerator<Video, void> =>
-        listAll(api, '/videos', { params: { query }, ...initOf(options) }),
+        listAll(api, '/videos', { params: { query }, ...requestOptions(options) }),
       update: (id: string, body: Schemas['VideoPatch'], options?: CallOptions): Promise<Video> =>
-        unwrap(api.PATCH('/videos/{id}', { params: { path: { id } }, body, ...initOf(options) })),
+        unwrap(api.PATCH('/videos/{id}', { params: { path: { id } }, body, ...requestOptions(options) })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.DELETE('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
       /** Transcodes the file of a failed video again. */
       retry: (id: string, options?: CallOptions): Promise<Video> =>
-        unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...requestOptions(options) })),
       /** Creates a token that plays a `signed` video. */
       createPlaybackToken: (
         id: string,
@@ -54,12 +54,16 @@ export function createResources(api: Client<Paths>, initOf: InitOf) {
         options?: CallOptions,
       ): Promise<Schemas['PlaybackToken']> =>
         unwrap(
-          api.POST('/videos/{id}/playback-tokens', { params: { path: { id } }, body, ...initOf(options) }),
+          api.POST('/videos/{id}/playback-tokens', {
+            params: { path: { id } },
+            body,
+            ...requestOptions(options),
+          }),
         ),
       /** Polls until a video can be played. Throws a VideoFailedError if it fails. */
       waitUntilReady: (id: string, options?: WaitOptions): Promise<ReadyVideo> =>
         waitUntilReady(
-          () => unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...initOf(options) })),
+          () => unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
           options,
         ),
     },
@@ -68,34 +72,40 @@ export function createResources(api: Client<Paths>, initOf: InitOf) {
       create: (
         body: Partial<Schemas['NewWebhook']> & { url: string },
         options?: CallOptions,
-      ): Promise<Schemas['WebhookWithSecret']> => unwrap(api.POST('/webhooks', { body, ...initOf(options) })),
+      ): Promise<Schemas['WebhookWithSecret']> =>
+        unwrap(api.POST('/webhooks', { body, ...requestOptions(options) })),
       get: (id: string, options?: CallOptions): Promise<Schemas['Webhook']> =>
-        unwrap(api.GET('/webhooks/{id}', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.GET('/webhooks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
       list: (
         query: Query<'/webhooks'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['Webhook'], void> =>
-        listAll(api, '/webhooks', { params: { query }, ...initOf(options) }),
+        listAll(api, '/webhooks', { params: { query }, ...requestOptions(options) }),
       update: (
         id: string,
         body: Schemas['WebhookPatch'],
         options?: CallOptions,
       ): Promise<Schemas['Webhook']> =>
-        unwrap(api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...initOf(options) })),
+        unwrap(api.PATCH('/webhooks/{id}', { params: { path: { id } }, body, ...requestOptions(options) })),
       delete: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.DELETE('/webhooks/{id}', { params: { path: { id } }, ...requestOptions(options) })),
       /** Creates a new `secret`. The old one signs as well for 24 hours. */
       rotateSecret: (id: string, options?: CallOptions): Promise<Schemas['RotatedWebhook']> =>
-        unwrap(api.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(
+          api.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } }, ...requestOptions(options) }),
+        ),
       /** Sends a `webhook.test` event. */
       test: (id: string, options?: CallOptions): Promise<Schemas['WebhookDelivery']> =>
-        unwrap(api.POST('/webhooks/{id}/test', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.POST('/webhooks/{id}/test', { params: { path: { id } }, ...requestOptions(options) })),
       listDeliveries: (
         id: string,
         query: Query<'/webhooks/{id}/deliveries'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['WebhookDelivery'], void> =>
-        listAll(api, '/webhooks/{id}/deliveries', { params: { path: { id }, query }, ...initOf(options) }),
+        listAll(api, '/webhooks/{id}/deliveries', {
+          params: { path: { id }, query },
+          ...requestOptions(options),
+        }),
       /** Sends the event of a delivery again. */
       redeliver: (
         id: string,
@@ -105,28 +115,28 @@ export function createResources(api: Client<Paths>, initOf: InitOf) {
         unwrap(
           api.POST('/webhooks/{id}/deliveries/{deliveryId}/redeliver', {
             params: { path: { id, deliveryId } },
-            ...initOf(options),
+            ...requestOptions(options),
           }),
         ),
     },
     apiKeys: {
       /** Creates a key. Store the `secret` of the result. */
       create: (body: Schemas['ApiKeyRequest'], options?: CallOptions): Promise<Schemas['CreatedApiKey']> =>
-        unwrap(api.POST('/api-keys', { body, ...initOf(options) })),
+        unwrap(api.POST('/api-keys', { body, ...requestOptions(options) })),
       list: (
         query: Query<'/api-keys'> = {},
         options?: CallOptions,
       ): AsyncGenerator<Schemas['ApiKey'], void> =>
-        listAll(api, '/api-keys', { params: { query }, ...initOf(options) }),
+        listAll(api, '/api-keys', { params: { query }, ...requestOptions(options) }),
       revoke: (id: string, options?: CallOptions): Promise<undefined> =>
-        unwrap(api.DELETE('/api-keys/{id}', { params: { path: { id } }, ...initOf(options) })),
+        unwrap(api.DELETE('/api-keys/{id}', { params: { path: { id } }, ...requestOptions(options) })),
     },
     account: {
       /** The workspace and the permissions of the API key. */
       whoami: (options?: CallOptions): Promise<Schemas['Whoami']> =>
-        unwrap(api.GET('/auth/whoami', initOf(options))),
+        unwrap(api.GET('/auth/whoami', requestOptions(options))),
       usage: (query: Query<'/auth/usage'> = {}, options?: CallOptions): Promise<Schemas['Usage']> =>
-        unwrap(api.GET('/auth/usage', { params: { query }, ...initOf(options) })),
+        unwrap(api.GET('/auth/usage', { params: { query }, ...requestOptions(options) })),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { type Fetch, pauseBeforeRetry, withRetries } from './retries.ts';
 
-const URL_ASKED = 'https://video.example.com/v1/videos';
+const REQUESTED_URL = 'https://video.example.com/v1/videos';
 const LOST = new TypeError('fetch failed');
 
 afterEach(() => {
@@ -9,15 +9,15 @@ afterEach(() => {
 });
 
 /** A fetch with these outcomes, in order, and the requests it got. */
-function scripted(...outcomes: (Response | Error)[]): { fetch: Fetch; asked: Request[] } {
-  const asked: Request[] = [];
+function scripted(...outcomes: (Response | Error)[]): { fetch: Fetch; requests: Request[] } {
+  const requests: Request[] = [];
   const fetch: Fetch = async (request) => {
-    asked.push(request);
-    const outcome = outcomes[asked.length - 1];
+    requests.push(request);
+    const outcome = outcomes[requests.length - 1];
     if (outcome instanceof Response) return outcome;
     throw outcome ?? new Error('Unexpected request');
   };
-  return { fetch, asked };
+  return { fetch, requests };
 }
 
 function later(status: number, retryAfter = '0'): Response {
@@ -62,39 +62,46 @@ describe('the pause before a retry', () => {
 
 describe('a request with retries', () => {
   test('is sent again with its body until it succeeds', async () => {
-    const { fetch, asked } = scripted(later(429), later(503), new Response('{}', { status: 201 }));
+    const { fetch, requests } = scripted(later(429), later(503), new Response('{}', { status: 201 }));
     const body = '{"filename":"holiday.mp4"}';
-    const response = await withRetries(fetch)(new Request(URL_ASKED, { method: 'POST', body }));
+    const response = await withRetries(fetch)(new Request(REQUESTED_URL, { method: 'POST', body }));
     expect(response.status).toBe(201);
-    expect(await Promise.all(asked.map((request) => request.text()))).toEqual([body, body, body]);
+    expect(await Promise.all(requests.map((request) => request.text()))).toEqual([body, body, body]);
   });
 
   test('returns the last response when all attempts fail', async () => {
-    const { fetch, asked } = scripted(...Array.from({ length: 5 }, () => later(503)));
-    const response = await withRetries(fetch)(new Request(URL_ASKED));
-    expect([response.status, await response.text(), asked.length]).toEqual([503, 'not now', 5]);
+    const { fetch, requests } = scripted(...Array.from({ length: 5 }, () => later(503)));
+    const response = await withRetries(fetch)(new Request(REQUESTED_URL));
+    expect([response.status, await response.text(), requests.length]).toEqual([503, 'not now', 5]);
   });
 
   test.each([0, 1, 2])('is retried as often as set: %i times', async (retries) => {
-    const { fetch, asked } = scripted(later(503), later(503), later(503));
-    const response = await withRetries(fetch, { retries })(new Request(URL_ASKED));
-    expect([response.status, asked.length]).toEqual([503, retries + 1]);
+    const { fetch, requests } = scripted(later(503), later(503), later(503));
+    const response = await withRetries(fetch, { retries })(new Request(REQUESTED_URL));
+    expect([response.status, requests.length]).toEqual([503, retries + 1]);
   });
 
   test('has the timeout that is set', async () => {
     const timeout = jest.spyOn(AbortSignal, 'timeout');
     const { fetch } = scripted(new Response('{}'), new Response('{}'));
-    await withRetries(fetch, { timeoutMs: 1234 })(new Request(URL_ASKED));
-    await withRetries(fetch)(new Request(URL_ASKED));
+    await withRetries(fetch, { timeoutMs: 1234 })(new Request(REQUESTED_URL));
+    await withRetries(fetch)(new Request(REQUESTED_URL));
     expect(timeout.mock.calls).toEqual([[1234], [60_000]]);
+  });
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31])('has no timeout with %d', async (timeoutMs) => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout');
+    const { fetch } = scripted(new Response('{}'));
+    expect((await withRetries(fetch, { timeoutMs })(new Request(REQUESTED_URL))).status).toBe(200);
+    expect(timeout).not.toHaveBeenCalled();
   });
 
   test('throws if there is no response', async () => {
     const { fetch } = scripted(later(503), later(503), later(503), later(503), LOST);
-    await expect(withRetries(fetch)(new Request(URL_ASKED))).rejects.toMatchObject({
+    await expect(withRetries(fetch)(new Request(REQUESTED_URL))).rejects.toMatchObject({
       name: 'ConnectionError',
       code: 'connection_failed',
-      message: 'https://video.example.com did not respond.',
+      message: 'https://video.example.com sent no complete response.',
       status: null,
       cause: LOST,
     });
@@ -108,7 +115,7 @@ describe('a request with retries', () => {
       signal.throwIfAborted();
       return new Response('{}');
     };
-    expect((await withRetries(fetch)(new Request(URL_ASKED))).status).toBe(200);
+    expect((await withRetries(fetch)(new Request(REQUESTED_URL))).status).toBe(200);
     expect(seen).toEqual([true, false]);
   });
 
@@ -120,11 +127,11 @@ describe('a request with retries', () => {
       controller.abort(reason);
       throw LOST;
     };
-    await expect(withRetries(during)(new Request(URL_ASKED, { signal }))).rejects.toBe(reason);
+    await expect(withRetries(during)(new Request(REQUESTED_URL, { signal }))).rejects.toBe(reason);
 
     const between = new AbortController();
     const { fetch } = scripted(later(503, '60'));
-    const request = withRetries(fetch)(new Request(URL_ASKED, { signal: between.signal }));
+    const request = withRetries(fetch)(new Request(REQUESTED_URL, { signal: between.signal }));
     queueMicrotask(() => between.abort(reason));
     await expect(request).rejects.toBe(reason);
   });

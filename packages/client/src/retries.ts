@@ -4,24 +4,27 @@ import { pause } from './pause.ts';
 export type Fetch = (request: Request) => Promise<Response>;
 
 export type RetryOptions = {
-  /** How often a request is retried that got no response or a temporary error. Default 4, 0 for never. */
+  /** How often a request without a complete response, or with a temporary error, is retried. Default 4, 0 for never. */
   retries?: number | undefined;
-  /** Milliseconds until an attempt without a response is aborted and retried. Default 60,000. */
+  /** Milliseconds until an attempt without a complete response is aborted and retried. Default 60,000, Infinity for no limit. */
   timeoutMs?: number | undefined;
 };
 
+/** Timers do not wait longer: 24 days. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
 const FIRST_PAUSE_MS = 500;
 
-/** A response with a longer `Retry-After` is returned: the caller decides. */
+/** A response with a longer `Retry-After` is returned, and the caller decides. */
 const LONGEST_PAUSE_MS = 60_000;
 
 /** Statuses of requests that were not processed and can succeed later. */
 const TEMPORARY = [429, 502, 503, 504];
 
 /**
- * Retries requests that got no response or a temporary error. All requests of the API can be retried, because a POST has an
- * Idempotency-Key. Throws a ConnectionError if the last attempt got no response, and the reason of the request's own
- * signal as soon as that aborts.
+ * Retries requests without a complete response or with a temporary error. All requests of the API can be retried, because
+ * a POST has an Idempotency-Key. Throws a ConnectionError if the last attempt got no complete response, and the reason of
+ * the request's own signal as soon as that aborts.
  */
 export function withRetries(fetch: Fetch, { retries = 4, timeoutMs = 60_000 }: RetryOptions = {}): Fetch {
   return async (request) => {
@@ -32,7 +35,6 @@ export function withRetries(fetch: Fetch, { retries = 4, timeoutMs = 60_000 }: R
         if (outcome instanceof Response) return outcome;
         throw new ConnectionError(request.url, outcome.error);
       }
-      if (outcome instanceof Response) await outcome.body?.cancel();
       await pause(pauseMs, request.signal);
     }
   };
@@ -43,13 +45,21 @@ async function attempt(
   request: Request,
   timeoutMs: number,
 ): Promise<Response | { error: unknown }> {
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  const signal =
+    timeoutMs > LONGEST_TIMEOUT_MS
+      ? request.signal
+      : AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    return await fetch(new Request(request.clone(), { signal }));
+    return await withBody(await fetch(new Request(request.clone(), { signal })));
   } catch (error) {
     request.signal.throwIfAborted();
     return { error };
   }
+}
+
+/** The response with its whole body read, so that an attempt includes it. Bodies of the API are small. */
+async function withBody(response: Response): Promise<Response> {
+  return response.body === null ? response : new Response(await response.arrayBuffer(), response);
 }
 
 /** Milliseconds before the next attempt; undefined if the outcome is final. `retry` counts from 0. */

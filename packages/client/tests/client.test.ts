@@ -158,6 +158,20 @@ describe('retries and timeouts', () => {
     expect(requests).toHaveLength(2);
   });
 
+  test('a response with a truncated body is retried', async () => {
+    const truncated: Handler = (_req, res) => res.write('{"id":', () => res.destroy());
+    const { client } = await clientOf(truncated, json200({ id: VIDEO }));
+    expect((await client.videos.get(VIDEO)).id).toBe(VIDEO);
+  });
+
+  test('a response whose body does not end in time throws a ConnectionError', async () => {
+    const { client } = await clientOf((_req, res) => res.write('{"id":'));
+    await expect(client.videos.get(VIDEO, { timeoutMs: 200, retries: 0 })).rejects.toMatchObject({
+      name: 'ConnectionError',
+      cause: { name: 'TimeoutError' },
+    });
+  });
+
   test('a POST can have your own idempotency key', async () => {
     const { client, requests } = await clientOf(json200({}));
     await client.uploadTickets.create({ filename: 'a.mp4' }, { idempotencyKey: 'order-4711' });

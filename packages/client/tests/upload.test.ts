@@ -193,7 +193,7 @@ describe('an interrupted upload', () => {
     await expect(upload(path, permit())).rejects.toMatchObject({
       name: 'ConnectionError',
       code: 'connection_failed',
-      message: `${server.url} did not respond.`,
+      message: `${server.url} sent no complete response.`,
       cause: { code: expect.stringMatching(/^(ECONNRESET|EPIPE)$/) },
     });
   });

@@ -9,9 +9,9 @@ export const INTERNAL_PATHS = {
   redeemTicket: '/internal/v1/upload-tickets/redeem',
   completeTransfer: '/internal/v1/upload-tickets/complete',
   releaseTransfer: '/internal/v1/upload-tickets/release',
-  transferWanted: '/internal/v1/upload-tickets/wanted',
+  checkTransfer: '/internal/v1/upload-tickets/check',
   claimAttempt: '/internal/v1/attempts/claim',
-  attemptWanted: '/internal/v1/attempts/wanted',
+  checkAttempt: '/internal/v1/attempts/check',
 } as const;
 
 /** Maximum length of an upload token. */
@@ -20,7 +20,7 @@ export const MAX_TOKEN_LENGTH = 200;
 /** Redeems an upload token: leases its ticket to a new transfer, which the response names. */
 export const redeemTicketRequest = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
-  /** Content-Length of the upload; null if the client sent none. A file that is too large gets a 413 at once. */
+  /** Content-Length of the upload; null if the client sent none. If the file would be too large, the response is a 413. */
   contentLength: z.int().nonnegative().nullable(),
   /** The client whose rate limit invalid tokens count against; null if unknown. */
   clientAddress: z.string().nullable(),
@@ -55,9 +55,12 @@ export const releaseTransferRequest = z.object({
 });
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
-/** Whether the transfer still holds its ticket and the video still waits for a file. False after a DELETE or an expired ticket or lease. */
-export const transferWantedRequest = z.object({ videoId: z.string(), transferId: z.string() });
-export type TransferWantedRequest = z.infer<typeof transferWantedRequest>;
+/**
+ * Checks whether the transfer is current: it holds its ticket, and the video has no file yet. It is not after a DELETE, or
+ * after the ticket or the lease has expired.
+ */
+export const checkTransferRequest = z.object({ videoId: z.string(), transferId: z.string() });
+export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
 
 /** Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if it is running elsewhere, done or deleted. */
 export const claimAttemptRequest = z.object({ videoId: z.string() });
@@ -76,10 +79,10 @@ export const claimAttemptResponse = z.object({
 });
 export type ClaimAttemptResponse = z.infer<typeof claimAttemptResponse>;
 
-/** Whether the attempt still holds its lease and the video still exists. */
-export const attemptWantedRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
-export type AttemptWantedRequest = z.infer<typeof attemptWantedRequest>;
+/** Checks whether the attempt is current: it holds its lease, and the video is not deleted. */
+export const checkAttemptRequest = z.object({ videoId: z.string(), attempt: z.int().positive() });
+export type CheckAttemptRequest = z.infer<typeof checkAttemptRequest>;
 
-/** The response to both `wanted` requests. If false, the engine stops the work and cleans up. */
-export const wantedResponse = z.object({ wanted: z.boolean() });
-export type WantedResponse = z.infer<typeof wantedResponse>;
+/** The response to both checks. If `current` is false, the engine stops the work and cleans up. */
+export const checkResponse = z.object({ current: z.boolean() });
+export type CheckResponse = z.infer<typeof checkResponse>;

@@ -15,10 +15,10 @@ test('aborts uploads older than two days, except those whose transfer holds its 
       return stale.length;
     },
   };
-  const isWanted = async (transfer: { videoId: string; transferId: string }) =>
+  const isCurrent = async (transfer: { videoId: string; transferId: string }) =>
     transfer.videoId === 'vid_1' && transfer.transferId === 'xfr_slow';
 
-  await abortStaleUploads(objects, { isWanted });
+  await abortStaleUploads(objects, { isCurrent });
 
   expect(stale).toEqual([sourceKey('ws_1', 'vid_1', 'xfr_dead'), 'elsewhere']);
   expect(ageMs / HOUR_MS).toBeCloseTo(48, 1);

@@ -45,10 +45,10 @@ export function maintenanceSteps(deps: {
 /** Aborts stale multipart uploads, except those of transfers that still hold their ticket. */
 export async function abortStaleUploads(
   objects: Pick<ObjectStore, 'abortStaleUploads'>,
-  tickets: Pick<UploadTicketsService, 'isWanted'>,
+  tickets: Pick<UploadTicketsService, 'isCurrent'>,
 ): Promise<void> {
   await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
     const transfer = transferOf(key);
-    return transfer !== null && tickets.isWanted(transfer);
+    return transfer !== null && tickets.isCurrent(transfer);
   });
 }

@@ -58,8 +58,8 @@ const fail = (
 ) =>
   plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });
 
-const isWanted = async (videoId: string, attempt: number) =>
-  (await plane.engine.request(INTERNAL_PATHS.attemptWanted, { videoId, attempt })).body.wanted;
+const isCurrent = async (videoId: string, attempt: number) =>
+  (await plane.engine.request(INTERNAL_PATHS.checkAttempt, { videoId, attempt })).body.current;
 
 /** When the lease of the open attempt expires, in milliseconds. */
 async function leaseEnd(videoId: string): Promise<number> {
@@ -225,7 +225,7 @@ describe('the lease of an attempt', () => {
     await plane.engine.claim(videoId);
     await expireLease(videoId);
     await commandsFor(videoId, 2);
-    expect(await isWanted(videoId, 1)).toBe(false);
+    expect(await isCurrent(videoId, 1)).toBe(false);
     expect((await plane.engine.claim(videoId)).attempt).toBe(2);
     await plane.engine.complete(videoId, 1);
     expect((await video(videoId)).status).toBe('processing');
@@ -240,7 +240,7 @@ describe('the lease of an attempt', () => {
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0 });
     expect(await leaseEnd(videoId)).toBeGreaterThan(claimed);
     expect((await tryClaim(videoId)).status).toBe(409);
-    expect(await isWanted(videoId, 1)).toBe(true);
+    expect(await isCurrent(videoId, 1)).toBe(true);
   });
 
   test('is not renewed by the progress of an older attempt, which is not shown either', async () => {
@@ -252,7 +252,7 @@ describe('the lease of an attempt', () => {
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.5 });
     expect(await leaseEnd(videoId)).toBe(claimed);
     expect((await video(videoId)).progress).toBe(0);
-    expect([await isWanted(videoId, 1), await isWanted(videoId, 2)]).toEqual([false, true]);
+    expect([await isCurrent(videoId, 1), await isCurrent(videoId, 2)]).toEqual([false, true]);
   });
 
   test('fails the video when it expires for the third time', async () => {

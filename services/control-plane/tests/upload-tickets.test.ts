@@ -232,16 +232,16 @@ describe('redeeming a token', () => {
     });
     const video = await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials);
     expect(video.body.status).toBe('uploading');
-    const wanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, {
+    const current = await plane.engine.request(INTERNAL_PATHS.checkTransfer, {
       videoId,
       transferId: present.transferId,
     });
-    expect(wanted.body).toEqual({ wanted: true });
-    const unwanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, {
+    expect(current.body).toEqual({ current: true });
+    const obsolete = await plane.engine.request(INTERNAL_PATHS.checkTransfer, {
       videoId,
       transferId: silent.transferId,
     });
-    expect(unwanted.body).toEqual({ wanted: false });
+    expect(obsolete.body).toEqual({ current: false });
   });
 
   test.each(['ut_unknown', '', 'ü', `ut_${'A'.repeat(32)}`])(
@@ -393,8 +393,8 @@ describe('completing a transfer', () => {
       .set({ status: 'failed', error_code: 'upload_expired', error_message: 'Expired.' })
       .where('id', '=', videoId)
       .execute();
-    const wanted = await plane.engine.request(INTERNAL_PATHS.transferWanted, upload);
-    expect(wanted.body).toEqual({ wanted: false });
+    const current = await plane.engine.request(INTERNAL_PATHS.checkTransfer, upload);
+    expect(current.body).toEqual({ current: false });
     expect(await complete()).toMatchObject({ status: 401, body: { code: 'upload_token_expired' } });
     expect(await statusOf(videoId)).toBe('failed');
   });

@@ -97,8 +97,8 @@ describe('POST /videos/:id/retry', () => {
     await fail(videoId, 1);
     await plane.engine.report('transcode.progress', { videoId, attempt: 1, fraction: 0.9 });
     expect(await record(videoId)).toEqual(retried);
-    const wanted = await plane.engine.request(INTERNAL_PATHS.attemptWanted, { videoId, attempt: 1 });
-    expect(wanted.body).toEqual({ wanted: false });
+    const current = await plane.engine.request(INTERNAL_PATHS.checkAttempt, { videoId, attempt: 1 });
+    expect(current.body).toEqual({ current: false });
   });
 
   test('one of ten concurrent retries succeeds', async () => {

@@ -1,16 +1,16 @@
 import {
-  type AttemptWantedRequest,
+  type CheckAttemptRequest,
+  type CheckTransferRequest,
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
   type CompleteTransferRequest,
+  checkResponse,
   claimAttemptResponse,
   INTERNAL_PATHS,
   type RedeemTicketRequest,
   type RedeemTicketResponse,
   type ReleaseTransferRequest,
   redeemTicketResponse,
-  type TransferWantedRequest,
-  wantedResponse,
 } from '@framelane/contracts/internal-api';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -82,9 +82,9 @@ export class ControlPlaneClient {
   }
 
   /** Whether the transfer still holds its ticket. */
-  async transferWanted(request: TransferWantedRequest): Promise<boolean> {
-    const body = await this.#post(INTERNAL_PATHS.transferWanted, request);
-    return parseResponse(wantedResponse, body).wanted;
+  async isTransferCurrent(request: CheckTransferRequest): Promise<boolean> {
+    const body = await this.#post(INTERNAL_PATHS.checkTransfer, request);
+    return parseResponse(checkResponse, body).current;
   }
 
   /** Claims the next attempt at a video. Null if there is none to run. */
@@ -99,14 +99,14 @@ export class ControlPlaneClient {
   }
 
   /** Whether the attempt still holds its lease. */
-  async attemptWanted(request: AttemptWantedRequest): Promise<boolean> {
-    const body = await this.#post(INTERNAL_PATHS.attemptWanted, request);
-    return parseResponse(wantedResponse, body).wanted;
+  async isAttemptCurrent(request: CheckAttemptRequest): Promise<boolean> {
+    const body = await this.#post(INTERNAL_PATHS.checkAttempt, request);
+    return parseResponse(checkResponse, body).current;
   }
 
   /** Rejects while the control plane is unavailable. It sends an ordinary request, which also checks the address and the secret. */
   async check(): Promise<void> {
-    await this.attemptWanted({ videoId: NO_VIDEO, attempt: 1 });
+    await this.isAttemptCurrent({ videoId: NO_VIDEO, attempt: 1 });
   }
 
   /** Resolves with the body of the response. Throws a Problem; its code is passed on if it is one of the expected ones. */

@@ -36,10 +36,10 @@ const claim = () => client.claimAttempt({ videoId: 'vid_x' });
 
 describe('the control plane client', () => {
   test('sends the service secret and parses the response', async () => {
-    respondWith(200, { wanted: true });
-    expect(await client.attemptWanted({ videoId: 'vid_x', attempt: 2 })).toBe(true);
+    respondWith(200, { current: true });
+    expect(await client.isAttemptCurrent({ videoId: 'vid_x', attempt: 2 })).toBe(true);
     expect(asked).toEqual({
-      path: INTERNAL_PATHS.attemptWanted,
+      path: INTERNAL_PATHS.checkAttempt,
       authorization: 'Bearer the secret',
       body: { videoId: 'vid_x', attempt: 2 },
     });

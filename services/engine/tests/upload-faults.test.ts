@@ -528,7 +528,7 @@ describe('a control plane that', () => {
     const client = await beginUpload(FORM.subarray(0, 1000));
     await until(() => ticket.transferId);
     engine.controlPlane.requests.length = 0;
-    engine.controlPlane.broken.add(INTERNAL_PATHS.transferWanted);
+    engine.controlPlane.broken.add(INTERNAL_PATHS.checkTransfer);
     await until(() => engine.controlPlane.requests[0]);
     client.send(FORM.subarray(1000));
     expect((await client.response()).status).toBe(202);

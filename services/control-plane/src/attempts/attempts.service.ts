@@ -100,8 +100,8 @@ export class AttemptsService {
     return claimed;
   }
 
-  /** Whether the attempt should go on: it is open and its video is not deleted. */
-  async isWanted(attempt: Attempt): Promise<boolean> {
+  /** Whether the attempt is open and its video is not deleted. */
+  async isCurrent(attempt: Attempt): Promise<boolean> {
     return isAttemptLive(this.#db, attempt);
   }
 

@@ -1,11 +1,11 @@
 import {
-  attemptWantedRequest,
+  checkAttemptRequest,
+  checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
-  transferWantedRequest,
 } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
@@ -45,17 +45,17 @@ export function internalApi(
     res.status(204).end();
   });
 
-  router.post(INTERNAL_PATHS.transferWanted, async (req, res) => {
-    res.json({ wanted: await tickets.isWanted(read(transferWantedRequest, req.body)) });
+  router.post(INTERNAL_PATHS.checkTransfer, async (req, res) => {
+    res.json({ current: await tickets.isCurrent(read(checkTransferRequest, req.body)) });
   });
 
   router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {
     res.json(await attempts.claim(read(claimAttemptRequest, req.body).videoId));
   });
 
-  router.post(INTERNAL_PATHS.attemptWanted, async (req, res) => {
-    const { videoId, attempt } = read(attemptWantedRequest, req.body);
-    res.json({ wanted: await attempts.isWanted({ videoId, number: attempt }) });
+  router.post(INTERNAL_PATHS.checkAttempt, async (req, res) => {
+    const { videoId, attempt } = read(checkAttemptRequest, req.body);
+    res.json({ current: await attempts.isCurrent({ videoId, number: attempt }) });
   });
 
   return router;

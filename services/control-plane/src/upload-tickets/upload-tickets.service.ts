@@ -180,8 +180,8 @@ export class UploadTicketsService {
     await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
   }
 
-  /** Whether the transfer should continue. */
-  async isWanted(transfer: Transfer): Promise<boolean> {
+  /** Whether the transfer holds its ticket, so that it should continue. */
+  async isCurrent(transfer: Transfer): Promise<boolean> {
     return holdsLease(this.#db, transfer);
   }
 

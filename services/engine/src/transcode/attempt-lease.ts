@@ -1,5 +1,5 @@
 import type {
-  AttemptWantedRequest,
+  CheckAttemptRequest,
   ClaimAttemptRequest,
   ClaimAttemptResponse,
 } from '@framelane/contracts/internal-api';
@@ -11,32 +11,32 @@ import type { Logger } from '@framelane/service-kit/logger';
 export interface AttemptClient {
   /** Claims the next attempt at a video; null if there is nothing to claim: it runs elsewhere, is finished, or was deleted. */
   claimAttempt(request: ClaimAttemptRequest): Promise<ClaimAttemptResponse | null>;
-  /** Whether the attempt still holds its lease on a video that still exists. */
-  attemptWanted(request: AttemptWantedRequest): Promise<boolean>;
+  /** Whether the attempt holds its lease and the video is not deleted. */
+  isAttemptCurrent(request: CheckAttemptRequest): Promise<boolean>;
 }
 
-/** The attempt is not wanted any more: the video was deleted, or the lease expired. */
-export class AttemptUnwantedError extends Error {
-  override name = 'AttemptUnwantedError';
+/** The attempt is no longer current: the video was deleted, or the lease expired. */
+export class AttemptObsoleteError extends Error {
+  override name = 'AttemptObsoleteError';
 }
 
 type Attempt = { videoId: string; attempt: number; leaseSeconds: number };
 
 const REPORT_INTERVAL_MS = 2000;
-const WANTED_INTERVAL_MS = 5000;
+const CHECK_INTERVAL_MS = 5000;
 /** Less progress than this is reported only when the lease must be renewed. */
 const MIN_STEP = 0.001;
 
 /**
- * Renews the lease of an attempt by reporting its progress. Aborts `signal` with an AttemptUnwantedError when the control
- * plane does not want the attempt any more. A failed heartbeat is retried at the next interval: only the control plane
+ * Renews the lease of an attempt by reporting its progress. Aborts `signal` with an AttemptObsoleteError when the control
+ * plane says that the attempt is no longer current. A failed heartbeat is retried at the next interval: only the control plane
  * decides whether a lease has expired.
  */
 export class AttemptLease {
   readonly signal: AbortSignal;
   readonly #attempt: Attempt;
   readonly #deps: { bus: MessageBus; controlPlane: AttemptClient; logger: Logger };
-  readonly #unwanted = new AbortController();
+  readonly #obsolete = new AbortController();
   readonly #timers: NodeJS.Timeout[];
   #fraction = 0;
   #reported = { fraction: 0, at: Date.now() };
@@ -45,13 +45,13 @@ export class AttemptLease {
   constructor(attempt: Attempt, deps: { bus: MessageBus; controlPlane: AttemptClient; logger: Logger }) {
     this.#attempt = attempt;
     this.#deps = deps;
-    this.signal = this.#unwanted.signal;
+    this.signal = this.#obsolete.signal;
     this.#timers = [
       setInterval(
         () => this.#once('report', () => this.#report()),
         Math.min(REPORT_INTERVAL_MS, this.#maxSilenceMs),
       ),
-      setInterval(() => this.#once('wanted', () => this.#checkWanted()), WANTED_INTERVAL_MS),
+      setInterval(() => this.#once('check', () => this.#checkCurrent()), CHECK_INTERVAL_MS),
     ];
   }
 
@@ -95,9 +95,11 @@ export class AttemptLease {
     this.#reported = now;
   }
 
-  async #checkWanted(): Promise<void> {
+  async #checkCurrent(): Promise<void> {
     const { videoId, attempt } = this.#attempt;
-    if (await this.#deps.controlPlane.attemptWanted({ videoId, attempt })) return;
-    this.#unwanted.abort(new AttemptUnwantedError('The control plane does not want this attempt any more'));
+    if (await this.#deps.controlPlane.isAttemptCurrent({ videoId, attempt })) return;
+    this.#obsolete.abort(
+      new AttemptObsoleteError('The video was deleted, or the lease of the attempt expired'),
+    );
   }
 }

@@ -17,7 +17,7 @@ import { type MediaTools, prepareMediaTools } from '../ffmpeg/media-tools.ts';
 import type { EngineMetrics } from '../metrics/engine-metrics.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
-import { type AttemptClient, AttemptLease, AttemptUnwantedError } from './attempt-lease.ts';
+import { type AttemptClient, AttemptLease, AttemptObsoleteError } from './attempt-lease.ts';
 import { CommandIntake } from './command-intake.ts';
 import { DiskReservations, type Reservation } from './disk-reservations.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
@@ -220,7 +220,7 @@ export class TranscodeWorker {
     );
   }
 
-  /** Removes the attempt's objects, and publishes the failure unless the attempt is unwanted. */
+  /** Removes the attempt's objects, and publishes the failure unless the attempt is obsolete. */
   async #fail(command: Command, { attempt }: ClaimAttemptResponse, error: unknown): Promise<void> {
     const { objects, logger, metrics } = this.#deps;
     const facts = { videoId: command.videoId, attempt };
@@ -229,7 +229,7 @@ export class TranscodeWorker {
     await pTimeout(removed, { milliseconds: CLEANUP_TIMEOUT_MS }).catch((failure: unknown) => {
       logger.warn('transcode.cleanup_failed', { ...facts, error: failure });
     });
-    if (error instanceof AttemptUnwantedError) {
+    if (error instanceof AttemptObsoleteError) {
       metrics.transcodeAbandoned();
       logger.info('transcode.abandoned', facts);
       return;

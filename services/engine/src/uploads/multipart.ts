@@ -30,7 +30,7 @@ export async function readMultipart(
   const { storage, maxBytes, signal } = options;
   signal.throwIfAborted();
   requireMultipart(req.get('content-type') ?? '');
-  // The body is wanted: a client that sent "Expect: 100-continue" may send it.
+  // A client that sent "Expect: 100-continue" may send the body now.
   if (req.get('expect') !== undefined) res.writeContinue();
   const body = new FormBody(req.headers);
   const cutOff = () => body.destroy();

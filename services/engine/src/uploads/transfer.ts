@@ -27,8 +27,8 @@ import {
 /** How often the throughput of the client is checked. */
 const THROUGHPUT_SECONDS = 0.5;
 
-/** Longest interval at which the engine asks the control plane whether the transfer is still wanted. */
-const WANTED_SECONDS = 5;
+/** Longest interval at which the engine asks the control plane whether the transfer is current. */
+const CHECK_SECONDS = 5;
 
 /** Delay before the next attempt to register a file. */
 const REGISTER_DELAY_MS = 500;
@@ -182,7 +182,7 @@ export class Transfer {
     const stops = [
       this.#watchThroughput(req),
       repeat(leaseSeconds / 4, () => this.#renewLease()),
-      repeat(Math.min(WANTED_SECONDS, leaseSeconds / 4), () => this.#checkWanted()),
+      repeat(Math.min(CHECK_SECONDS, leaseSeconds / 4), () => this.#checkCurrent()),
     ];
     return () => {
       req.off('close', onClose);
@@ -215,9 +215,9 @@ export class Transfer {
   }
 
   /** The transfer continues while the control plane is unavailable. */
-  async #checkWanted(): Promise<void> {
-    const wanted = await this.#deps.controlPlane.transferWanted(this.#ids).catch(() => true);
-    if (!wanted) this.#abort.abort(uploadCancelled());
+  async #checkCurrent(): Promise<void> {
+    const current = await this.#deps.controlPlane.isTransferCurrent(this.#ids).catch(() => true);
+    if (!current) this.#abort.abort(uploadCancelled());
   }
 
   /** Deletes the file and releases the ticket. Never throws: if this fails, the control plane cleans up once the lease has expired. */

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { newId } from '@framelane/contracts/ids';
 import {
-  attemptWantedRequest,
   type ClaimAttemptResponse,
   type CompleteTransferRequest,
+  checkAttemptRequest,
+  checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
   INTERNAL_PATHS,
   redeemTicketRequest,
   releaseTransferRequest,
-  transferWantedRequest,
 } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
@@ -57,7 +57,7 @@ export class FakeControlPlane {
   readonly broken = new Set<string>();
   /** How many of the next completions get no response. */
   losesResponses = 0;
-  /** Attempts that can be claimed, by video. Each can be claimed once and is wanted from then on. */
+  /** Attempts that can be claimed, by video. Each can be claimed once and is current from then on. */
   readonly claimable = new Map<string, ClaimAttemptResponse>();
   readonly #claimed = new Set<string>();
   /** No request gets a response before this resolves. */
@@ -139,17 +139,17 @@ export class FakeControlPlane {
         return this.#complete(completeTransferRequest.parse(body));
       case INTERNAL_PATHS.releaseTransfer:
         return this.#release(body);
-      case INTERNAL_PATHS.transferWanted: {
-        const ticket = this.#leasedTo(transferWantedRequest.parse(body));
+      case INTERNAL_PATHS.checkTransfer: {
+        const ticket = this.#leasedTo(checkTransferRequest.parse(body));
         return {
           status: 200,
-          body: { wanted: ticket !== undefined && !ticket.deleted && !ticket.failed && !ticket.used },
+          body: { current: ticket !== undefined && !ticket.deleted && !ticket.failed && !ticket.used },
         };
       }
       case INTERNAL_PATHS.claimAttempt:
         return this.#claim(claimAttemptRequest.parse(body).videoId);
-      case INTERNAL_PATHS.attemptWanted:
-        return { status: 200, body: { wanted: this.#claimed.has(attemptWantedRequest.parse(body).videoId) } };
+      case INTERNAL_PATHS.checkAttempt:
+        return { status: 200, body: { current: this.#claimed.has(checkAttemptRequest.parse(body).videoId) } };
       default:
         return refusal(404, 'route_not_found');
     }

@@ -35,8 +35,8 @@ export class WorkerBench {
   readonly contentKey = newContentKey();
   /** Videos whose top rung is passthrough. */
   readonly videoPassthrough = new Set<string>();
-  /** The response of the control plane to `attemptWanted`. */
-  wanted = true;
+  /** The response of the control plane to `isAttemptCurrent`. */
+  isCurrent = true;
   /** The size of the source that commands declare, if not the real one; and the time since which the video waits. */
   commandedBytes: number | undefined;
   waitingSince = new Date();
@@ -92,7 +92,7 @@ export class WorkerBench {
             leaseSeconds: 4,
           };
         },
-        attemptWanted: async () => this.wanted,
+        isAttemptCurrent: async () => this.isCurrent,
       },
       logger,
       metrics: new EngineMetrics({ slots: settings.slots ?? 1, workDir: directory }),

@@ -153,13 +153,13 @@ describe('a running attempt', () => {
     expect(await bench.stored(videoId)).toEqual([]);
   };
 
-  test('is abandoned without a result if it is unwanted', async () => {
+  test('is abandoned without a result if it is obsolete', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
     expect(await processesUsing(bench.workDir)).not.toEqual([]);
-    bench.wanted = false;
+    bench.isCurrent = false;
     await until(async () => (await processesUsing(bench.workDir)).length === 0);
-    bench.wanted = true;
+    bench.isCurrent = true;
     // The next transcode starts after the cleanup.
     const next = await makeClip(join(bench.directory, 'next.mp4'), { video: 'testsrc2=s=320x240:r=25:d=1' });
     await bench.transcode(next);
