@@ -31,17 +31,17 @@ export async function runAcceptance(jestArguments = []) {
       },
       jestArguments,
     );
-    const complaint = await complaintAboutStop(node);
-    if (complaint !== undefined) console.error(complaint);
-    if (failed > 0 || complaint !== undefined) console.error(`\nThe node's log:\n${node.output}`);
-    return complaint === undefined ? { passed: passed + 1, failed } : { passed, failed: failed + 1 };
+    const problem = await problemAtStop(node);
+    if (problem !== undefined) console.error(problem);
+    if (failed > 0 || problem !== undefined) console.error(`\nThe node's log:\n${node.output}`);
+    return problem === undefined ? { passed: passed + 1, failed } : { passed, failed: failed + 1 };
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
 /** Stops the node and resolves with what went wrong, or undefined. */
-async function complaintAboutStop(node) {
+async function problemAtStop(node) {
   const { code, signal } = await node.stop();
   if (code !== 0) return `The single node stopped with ${signal ?? `exit code ${code}`} after SIGTERM.`;
   const left = await processesUsing(node.dataDir);

@@ -6,74 +6,73 @@ import { stopSignal } from '@framelane/service-kit/shutdown';
 import { exitProcess } from '@framelane/service-kit/thread-pool';
 import { banner, type KeyPlace } from './banner.ts';
 import { writePrivateFile } from './private-file.ts';
-import { readSingleNodeSettings, type SingleNodeSettings } from './settings.ts';
-import { type SingleNode, startSingleNode } from './single-node.ts';
+import { readSingleNodeSettings } from './settings.ts';
+import { SingleNode } from './single-node.ts';
 import { terminalFormat } from './terminal-format.ts';
 
 const signalled = stopSignal();
 
-/** Runs a single node until a stop signal. */
-async function main(): Promise<void> {
+/** Runs a single node until a stop signal or a failure. Resolves with the exit code. */
+async function main(): Promise<number> {
   const settings = readSingleNodeSettings(process.env);
   const baseUrl = `${settings.publicUrl}/v1`;
   const isPretty = settings.logFormat === 'pretty' || (!settings.logFormat && process.stdout.isTTY);
   const format = isPretty ? terminalFormat(baseUrl) : jsonLines;
   if (!isPretty) logProcessOutput(createLogger({ service: 'single-node', format }));
+  // Only the log goes to standard output if it is JSON.
+  const forPeople = isPretty ? process.stdout : process.stderr;
   const starting = new AbortController();
   signalled.then(() => starting.abort());
 
-  process.stdout.write('Starting Framelane …\n');
-  const node = await startSingleNode({
+  forPeople.write('Starting Framelane …\n');
+  const node = new SingleNode({
     settings,
     env: process.env,
     loggerFor: (service) => createLogger({ service, format }),
     signal: starting.signal,
   });
   try {
-    process.stdout.write(
+    const { workspaceId, newApiKey, broken } = await node.start();
+    forPeople.write(
       banner({
         baseUrl,
         engineUrl: settings.enginePublicUrl,
-        workspaceId: node.workspaceId,
-        key: await showFirstKey(node, settings),
+        workspaceId,
+        key: await placeFirstKey(newApiKey, { file: settings.dataDir.apiKey, isTerminal: forPeople.isTTY }),
         dataDir: settings.dataDir.root,
         sampleVideo: settings.dataDir.sampleVideo,
       }),
     );
-    await Promise.race([signalled, node.broken]);
+    await Promise.race([signalled, broken]);
+    return 0;
+  } catch (error) {
+    return exitCodeAfter(error);
   } finally {
     await node.stop();
   }
 }
 
-/**
- * Hands the first key to the person who started the node: in the terminal, or in a private file if output may be
- * collected.
- */
-async function showFirstKey({ newApiKey }: SingleNode, { dataDir }: SingleNodeSettings): Promise<KeyPlace> {
+/** Where the person who started the node finds the first key. Writes it to a private file if output may be collected. */
+async function placeFirstKey(
+  newApiKey: string | null,
+  { file, isTerminal }: { file: string; isTerminal: boolean },
+): Promise<KeyPlace> {
   if (newApiKey === null) return { kind: process.env.BOOTSTRAP_API_KEY ? 'given' : 'earlier' };
-  if (process.stdout.isTTY) return { kind: 'shown', secret: newApiKey };
-  await writePrivateFile(dataDir.apiKey, `${newApiKey}\n`);
-  return { kind: 'file', path: dataDir.apiKey };
+  if (isTerminal) return { kind: 'shown', secret: newApiKey };
+  await writePrivateFile(file, `${newApiKey}\n`);
+  return { kind: 'file', path: file };
 }
 
-/** Prints the error that stopped the node: a SettingsError as a sentence, others with stack and cause. */
-function report(error: unknown): void {
+/**
+ * The exit code after an error, which it prints: a SettingsError as a sentence, others with stack and cause. A start that a stop
+ * signal aborted is not a failure.
+ */
+function exitCodeAfter(error: unknown): number {
+  if (error instanceof DOMException && error.name === 'AbortError') return 0;
   const text = error instanceof SettingsError ? error.message : redactText(inspect(error));
-  process.stderr.write(`\nFramelane stopped: ${text}\n`);
+  process.stderr.write(`\nFramelane failed: ${text}\n`);
+  return 1;
 }
 
-/** A start that was aborted by a stop signal is not a failure. */
-function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'AbortError';
-}
-
-try {
-  // Not left to Node: a phase that timed out may keep the event loop busy.
-  await main();
-  await exitProcess(0);
-} catch (error) {
-  if (isAbort(error)) await exitProcess(0);
-  report(error);
-  await exitProcess(1);
-}
+// The process does not wait for an empty event loop: a phase that timed out may keep it busy.
+await exitProcess(await main().catch(exitCodeAfter));

@@ -27,15 +27,13 @@ const LOOPBACK = '127.0.0.0/8,::1/128';
 /** No rate limit. */
 const UNLIMITED = '0';
 
-/** Both services and their dependencies, running in this process. */
-export type SingleNode = {
+/** What a start resolves with. */
+export type StartedNode = {
   workspaceId: string;
   /** The secret of the first key, if this start has created it. */
   newApiKey: string | null;
   /** Rejects when the embedded PostgreSQL ends unexpectedly. */
   broken: Promise<never>;
-  /** Stops everything in order. Never throws. */
-  stop(): Promise<void>;
 };
 
 type Options = {
@@ -47,23 +45,29 @@ type Options = {
   signal: AbortSignal;
 };
 
-/**
- * Starts everything in order, and resolves once the node accepts uploads. When a step fails, it stops what is running and
- * rejects. A SettingsError is one that the person who started the node can solve.
- */
-export async function startSingleNode(options: Options): Promise<SingleNode> {
-  const logger = options.loggerFor('single-node');
-  const toStop: StopPhase[] = [];
-  const stop = async () => {
+/** Both services and their dependencies, in this process. */
+export class SingleNode {
+  readonly #options: Options;
+  readonly #toStop: StopPhase[] = [];
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts everything in order. Resolves once the node accepts uploads. A SettingsError is one that the person who started
+   * the node can solve. Call `stop` also after a failed start.
+   */
+  start(): Promise<StartedNode> {
+    return startAll(this.#options, this.#toStop);
+  }
+
+  /** Stops what runs, in order. Never throws. */
+  async stop(): Promise<void> {
+    const logger = this.#options.loggerFor('single-node');
     logger.info('single-node.stopping');
-    await stopInOrder(toStop, logger);
+    await stopInOrder(this.#toStop, logger);
     logger.info('single-node.stopped');
-  };
-  try {
-    return { ...(await startAll(options, toStop)), stop };
-  } catch (error) {
-    await stop();
-    throw error;
   }
 }
 
@@ -71,7 +75,7 @@ export async function startSingleNode(options: Options): Promise<SingleNode> {
 async function startAll(
   { settings, env, loggerFor, signal }: Options,
   toStop: StopPhase[],
-): Promise<Omit<SingleNode, 'stop'>> {
+): Promise<StartedNode> {
   const { dataDir } = settings;
   await makeDataDir(dataDir);
   const unlock = await lockDataDir(dataDir.root);

@@ -43,8 +43,8 @@ describe('a single node', () => {
   }
 
   /** Starts a node that must fail to start. Resolves with its output. */
-  async function refusal(env: Record<string, string>): Promise<string> {
-    const node = await SingleNodeProcess.spawn(dataDir, env);
+  async function refusal(env: Record<string, string>, options?: { terminal: boolean }): Promise<string> {
+    const node = await SingleNodeProcess.spawn(dataDir, env, options);
     nodes.push(node);
     expect(await node.exited).toEqual({ code: 1, signal: null });
     return node.output;
@@ -65,6 +65,8 @@ describe('a single node', () => {
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     expect(await processesUsing(dataDir)).toEqual([]);
     expect(first.output).not.toContain(apiKey);
+    const events = first.log.trimEnd().split('\n');
+    expect(events.map((line) => JSON.parse(line).message)).toContain('single-node.stopped');
     const secret = await readFile(join(dataDir, 'secrets.json'), 'utf8');
     await rotateSecret();
     expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).not.toBe(secret);
@@ -133,6 +135,8 @@ describe('a single node', () => {
       for (const variable of ['ENGINE_PORT', 'INTERNAL_PORT', 'ENGINE_INTERNAL_PORT']) {
         expect(await refusal({ [variable]: taken })).toMatch(new RegExp(`Set ${variable} to a free port`));
       }
+      const shown = await refusal({ PORT: taken }, { terminal: true });
+      expect(shown).toMatch(/Framelane failed: Port .*Stopping.*Stopped/s);
       expect(await processesUsing(dataDir)).toEqual([]);
     } finally {
       stranger.close();
@@ -144,7 +148,7 @@ describe('a single node', () => {
   test('names the variable of an unreachable database', async () => {
     const output = await refusal({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/framelane' });
     expect(output).toMatch(
-      /Framelane stopped: DATABASE_URL: cannot connect to this database \(.*ECONNREFUSED.*\)\n$/,
+      /^Framelane failed: DATABASE_URL: cannot connect to this database \(.*ECONNREFUSED.*\)$/m,
     );
     expect(output).not.toContain('hush');
   });

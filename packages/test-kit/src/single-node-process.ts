@@ -17,6 +17,7 @@ export class SingleNodeProcess {
   readonly exited: Promise<Exit>;
   readonly #process: ChildProcess;
   #output = '';
+  #log = '';
 
   /** Launches a node without waiting, with or without a terminal. It stops when this process ends. */
   static async spawn(
@@ -51,17 +52,25 @@ export class SingleNodeProcess {
       env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const keep = (chunk: Buffer) => {
+    const append = (chunk: Buffer) => {
       this.#output += chunk.toString('utf8');
     };
-    this.#process.stdout?.on('data', keep);
-    this.#process.stderr?.on('data', keep);
+    this.#process.stdout?.on('data', append);
+    this.#process.stderr?.on('data', append);
+    this.#process.stdout?.on('data', (chunk: Buffer) => {
+      this.#log += chunk.toString('utf8');
+    });
     this.exited = once(this.#process, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
   /** Its output so far. */
   get output(): string {
     return this.#output;
+  }
+
+  /** Its standard output so far: without a terminal, one JSON object per line. */
+  get log(): string {
+    return this.#log;
   }
 
   /** A value in the banner, such as `fact('Workspace')`. */

@@ -78,9 +78,9 @@ export type ControlPlaneConfig = {
   };
   /** Interval of the maintenance steps that find expired leases and lost work. */
   maintenanceSeconds: number;
-  /** Time until the second pass of a purge, for objects that an engine stored late. */
+  /** Seconds between the first and the second pass of a purge. The later passes find objects that an engine stored late. */
   stragglerSeconds: number;
-  /** Interval in which the bandwidth counted in memory is stored. */
+  /** Seconds between two writes of the bandwidth that is counted in memory. */
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
@@ -111,7 +111,7 @@ export type ControlPlaneConfig = {
   secrets: {
     service: string;
     contentKey: Uint8Array;
-    /** They open the values they sealed; no new value is sealed with them. */
+    /** Decrypt values that were sealed with them. New values are sealed with `contentKey`. */
     previousContentKeys: readonly Uint8Array[];
   };
 };

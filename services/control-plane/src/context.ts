@@ -38,21 +38,21 @@ import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
 import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
 
-/** What the host provides; tests override the optional ones. */
+/** What the process that runs the control plane provides. */
 export type ControlPlaneDeps = {
   bus: MessageBus;
   objects: ObjectStore;
   logger: Logger;
-  /** More readiness checks of the host. */
+  /** Additional readiness checks. */
   checks?: ReadinessChecks;
-  /** Resolves the host names of webhook endpoints; by default it asks the name servers. */
+  /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
 };
 
-/** Everything the control plane consists of. */
+/** All parts of the control plane, connected to each other. */
 export type Context = ReturnType<typeof createContext>;
 
-/** Builds everything from the configuration; nothing runs or connects yet. */
+/** Builds the parts of a control plane. It opens no connection and starts nothing. */
 export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps) {
   const { bus, objects, logger } = deps;
   const baseUrl = `${config.publicUrl}/v1`;
@@ -187,7 +187,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     keys,
     authenticate,
     metrics,
-    /** The loops of the background work. */
+    /** One loop for each kind of background work. */
     loops: [
       commandLoop,
       purgeLoop,

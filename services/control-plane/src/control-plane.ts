@@ -44,7 +44,7 @@ export class ControlPlane {
   async start({ alone = false } = {}): Promise<{ port: number; internalPort: number }> {
     await this.#context.maintenance.register();
     // The secrets may have changed since the last start.
-    await this.#context.maintenance.makeDue('reseal-secrets');
+    await this.#context.maintenance.scheduleNow('reseal-secrets');
     if (alone) {
       await this.#context.maintenance.releaseClaims();
       await this.#context.purges.releaseClaims();

@@ -185,7 +185,7 @@ test('the help needs no database and lists all commands', async () => {
   expect(help).toMatchObject({ code: 0, errors: '' });
   for (const text of ['workspace', 'key', 'A note.']) expect(help.output).toContain(text);
   const { output } = await run(undefined, 'key', 'create', '--help');
-  for (const permission of PERMISSIONS) expect(output).toContain(permission);
+  for (const text of [...PERMISSIONS, '(required)', '2027-01-01T12:00:00Z']) expect(output).toContain(text);
   expect((await run(undefined, 'key', 'list')).errors).toBe('No database\n');
 });
 

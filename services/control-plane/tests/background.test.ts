@@ -6,9 +6,9 @@ import request from 'supertest';
 import {
   claimDueSteps,
   insertSteps,
-  makeStepDue,
   renewStepClaim,
-  scheduleStep,
+  scheduleNextRun,
+  scheduleStepNow,
 } from '../src/background/maintenance.store.ts';
 import type { Database } from '../src/db/database.ts';
 import type { MaintenanceStep } from '../src/metrics/metrics.ts';
@@ -113,11 +113,11 @@ describe('purges', () => {
       .updateTable('maintenance_steps')
       .set({ due_at: secondsAgo(1) })
       .execute();
-    const overdue = plane.db
+    const due = plane.db
       .selectFrom('maintenance_steps')
       .select('name')
       .where('due_at', '<=', sql<Date>`now()`);
-    await until(async () => (await overdue.execute()).length === 0);
+    await until(async () => (await due.execute()).length === 0);
     const { videoId, uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
     await until(async () => (await plane.bus.countWaiting('engine.commands')) === 1);
@@ -139,7 +139,7 @@ describe('purges', () => {
       const pause = ((purge?.claimed_until?.getTime() ?? 0) - Date.now()) / 1000;
       return pause > 0 && pause <= 30 && purge;
     });
-    // The purge stays overdue.
+    // The due time stays.
     expect(failed).toMatchObject({ pass: 2, due_at });
 
     deleting.mockRestore();
@@ -206,15 +206,15 @@ test('a maintenance step that takes long stays claimed', async () => {
   expect(await claimDueSteps(plane.db, names, 600)).toEqual([]);
 });
 
-test('a maintenance step that is made due while it is in progress runs again', async () => {
+test('a maintenance step that is scheduled while it is in progress runs again', async () => {
   const name = 'unknown-to-the-loops';
   const steps = plane.db.updateTable('maintenance_steps').where('name', '=', name);
   await insertSteps(plane.db, [name]);
   await steps.set({ due_at: secondsAgo(1) }).execute();
   const [claimed] = await claimDueSteps(plane.db, [name], 600);
   if (claimed === undefined) throw new Error('The step was not due');
-  await makeStepDue(plane.db, name);
-  await scheduleStep(plane.db, claimed, 600);
+  await scheduleStepNow(plane.db, name);
+  await scheduleNextRun(plane.db, claimed, 600);
   await steps.set({ claimed_until: secondsAgo(1) }).execute();
   expect(await claimDueSteps(plane.db, [name], 600)).toHaveLength(1);
 });
@@ -247,7 +247,7 @@ describe('the steps that find lost work', () => {
       for each row when (${condition}) execute function refuse()`.execute(plane.db);
   };
 
-  test('are all taken although one fails, and the failure is counted', async () => {
+  test('all run although one fails, and the failure is counted', async () => {
     const outdated = await outdatedVideos(1);
     const expired = await plane.ticket();
     const expires_at = sql<Date>`now()`;

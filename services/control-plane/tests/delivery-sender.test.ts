@@ -5,7 +5,7 @@ import { DeliverySender } from '../src/webhooks/delivery-sender.ts';
 import { readRanges } from '../src/webhooks/endpoint-addresses.ts';
 import { EndpointGuard } from '../src/webhooks/endpoint-guard.ts';
 import { HostNotFoundError, type ResolveHost, resolveHost } from '../src/webhooks/resolve-host.ts';
-import { closedPort, Receiver, type Respond } from './support/receiver.ts';
+import { closedPort, type Respond, TestEndpoint } from './support/test-endpoint.ts';
 import { CERTIFICATE, startTlsServer } from './support/tls-server.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -13,13 +13,13 @@ afterEach(async () => {
   await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
 });
 
-async function receiver(respond?: Respond): Promise<Receiver> {
-  const started = await Receiver.start(respond);
+async function startEndpoint(respond?: Respond): Promise<TestEndpoint> {
+  const started = await TestEndpoint.start(respond);
   cleanups.push(() => started.stop());
   return started;
 }
 
-function sender(settings: { resolve?: ResolveHost; allow?: string; timeoutSeconds?: number } = {}) {
+function createSender(settings: { resolve?: ResolveHost; allow?: string; timeoutSeconds?: number } = {}) {
   const { resolve = resolveHost, allow = '127.0.0.0/8', timeoutSeconds = 10 } = settings;
   const guard = new EndpointGuard({ allowedRanges: readRanges(allow) ?? [], resolveHost: resolve });
   return new DeliverySender({ guard, timeoutSeconds });
@@ -44,14 +44,18 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
     { failure: 'connection_failed', responseStatus: null },
   ],
   [
-    'a status there is not',
+    'an undefined status code',
     (res) => res.socket?.end('HTTP/1.1 042 Odd\r\nContent-Length: 0\r\n\r\n'),
     { failure: 'unexpected_status', responseStatus: 42 },
   ],
-  ['a cut connection', (res) => res.destroy(), { failure: 'connection_failed', responseStatus: null }],
-  ['no HTTP', (res) => res.socket?.end('hello\r\n'), { failure: 'connection_failed', responseStatus: null }],
+  ['a closed connection', (res) => res.destroy(), { failure: 'connection_failed', responseStatus: null }],
   [
-    'headers without end',
+    'something other than HTTP',
+    (res) => res.socket?.end('hello\r\n'),
+    { failure: 'connection_failed', responseStatus: null },
+  ],
+  [
+    'too many headers',
     (res) => res.socket?.end(`HTTP/1.1 200 OK\r\n${'X-Padding: x\r\n'.repeat(20_000)}`),
     { failure: 'connection_failed', responseStatus: null },
   ],
@@ -64,80 +68,85 @@ test.each<[string, Respond, { failure: string | null; responseStatus: number | n
     { failure: null, responseStatus: 200 },
   ],
 ])('an endpoint that responds with %s', async (_, respond, outcome) => {
-  const { url, received } = await receiver(respond);
-  expect(await sender().send(message(url))).toMatchObject(outcome);
+  const { url, received } = await startEndpoint(respond);
+  expect(await createSender().send(message(url))).toMatchObject(outcome);
   expect(received).toHaveLength(1);
 });
 
-test('an endpoint that does not respond in time', async () => {
-  const { url } = await receiver(() => {});
-  const attempt = await sender({ timeoutSeconds: 0.2 }).send(message(url));
+test('an endpoint that does not respond before the timeout', async () => {
+  const { url } = await startEndpoint(() => {});
+  const attempt = await createSender({ timeoutSeconds: 0.2 }).send(message(url));
   expect(attempt).toMatchObject({ failure: 'timeout', responseStatus: null });
   expect(attempt?.durationMs).toBeGreaterThanOrEqual(190);
 });
 
-test('an endless response counts by its status', async () => {
-  const { url } = await receiver((res) => void res.writeHead(202).write('…'));
-  expect(await sender({ timeoutSeconds: 0.2 }).send(message(url))).toMatchObject({
+test('the status decides about a response that does not end', async () => {
+  const { url } = await startEndpoint((res) => void res.writeHead(202).write('…'));
+  expect(await createSender({ timeoutSeconds: 0.2 }).send(message(url))).toMatchObject({
     failure: null,
     responseStatus: 202,
   });
 });
 
-test('a huge response is not read to its end', async () => {
+test('a huge response is not read completely', async () => {
   let written = 0;
-  const { url } = await receiver((res) => {
+  const { url } = await startEndpoint((res) => {
     res.writeHead(200);
-    const pour = () => {
+    const writeMore = () => {
       while (!res.destroyed && res.write(Buffer.alloc(65_536))) written += 65_536;
     };
-    res.on('drain', pour);
-    pour();
+    res.on('drain', writeMore);
+    writeMore();
   });
-  const attempt = await sender().send(message(url));
+  const attempt = await createSender().send(message(url));
   expect(attempt).toMatchObject({ failure: null, responseStatus: 200 });
-  // The kernel's buffers of a connection.
+  // The kernel buffers some of it.
   expect(written).toBeLessThan(64 * 1024 * 1024);
 });
 
-test('a closed port', async () => {
+test('a port without a listener', async () => {
   const url = `http://127.0.0.1:${await closedPort()}/`;
-  expect(await sender().send(message(url))).toMatchObject({ failure: 'connection_refused' });
+  expect(await createSender().send(message(url))).toMatchObject({ failure: 'connection_refused' });
 });
 
-test('an interrupted attempt has no result, and no other starts', async () => {
-  const { url, received } = await receiver(() => interrupted.interrupt());
-  const interrupted = sender();
+test('an interrupted attempt has no result, and no further attempt starts', async () => {
+  const { url, received } = await startEndpoint(() => interrupted.interrupt());
+  const interrupted = createSender();
   expect(await interrupted.send(message(url))).toBeNull();
   expect(await interrupted.send(message(url))).toBeNull();
   expect(received).toHaveLength(1);
 });
 
-test('the name is resolved for every connection, and those addresses are used', async () => {
-  const { port, received } = await receiver();
-  const lookups = [['127.0.0.1'], ['127.0.0.1', '10.0.0.1'], ['169.254.169.254'], ['127.0.0.2', '127.0.0.1']];
-  const asked: string[] = [];
+test('the host name is resolved for every attempt, and the connection uses the checked addresses', async () => {
+  const { port, received } = await startEndpoint();
+  const resolved = [
+    ['127.0.0.1'],
+    ['127.0.0.1', '10.0.0.1'],
+    ['169.254.169.254'],
+    ['127.0.0.2', '127.0.0.1'],
+  ];
+  const lookups: string[] = [];
   const outcomes: unknown[] = [];
-  const changing = sender({
+  const changing = createSender({
     resolve: async (hostname) => {
-      asked.push(hostname);
-      return lookups[asked.length - 1] ?? [];
+      lookups.push(hostname);
+      return resolved[lookups.length - 1] ?? [];
     },
   });
-  for (const _ of lookups) {
+  for (const _ of resolved) {
     outcomes.push((await changing.send(message(`http://hooks.example:${port}/`)))?.failure);
   }
-  // Only the endpoint at 127.0.0.1 has this port; with two addresses it is tried second.
+  // Only 127.0.0.1 listens on this port. In the last lookup it is the second address.
   expect(outcomes).toEqual([null, 'address_not_allowed', 'address_not_allowed', null]);
-  expect(asked).toEqual(Array(4).fill('hooks.example'));
+  expect(lookups).toEqual(Array(4).fill('hooks.example'));
   expect(received.map(({ headers }) => headers.host)).toEqual(Array(2).fill(`hooks.example:${port}`));
 });
 
-test('a name without an address, or without one in time', async () => {
+test('a host name without an address, and a lookup without a response', async () => {
   const url = 'https://hooks.example/';
-  const unknown = sender({ resolve: () => Promise.reject(new HostNotFoundError('unknown')) });
+  const unknown = createSender({ resolve: () => Promise.reject(new HostNotFoundError('unknown')) });
   expect(await unknown.send(message(url))).toMatchObject({ failure: 'host_not_found' });
-  const silent = sender({
+  const silent = createSender({
     timeoutSeconds: 0.2,
     resolve: (_hostname, signal) =>
       new Promise((_resolve, reject) =>
@@ -147,56 +156,56 @@ test('a name without an address, or without one in time', async () => {
   expect(await silent.send(message(url))).toMatchObject({ failure: 'timeout' });
 });
 
-test('there is no connection to an address that is no longer allowed', async () => {
-  const { url, received } = await receiver();
-  expect(await sender({ allow: '10.0.0.0/8' }).send(message(url))).toMatchObject({
+test('an address that is no longer allowed gets no request', async () => {
+  const { url, received } = await startEndpoint();
+  expect(await createSender({ allow: '10.0.0.0/8' }).send(message(url))).toMatchObject({
     failure: 'address_not_allowed',
   });
   expect(received).toEqual([]);
 });
 
 test('localhost resolves without a name server', async () => {
-  const { port, received } = await receiver();
-  const both = sender({ allow: '127.0.0.0/8,::1/128' });
+  const { port, received } = await startEndpoint();
+  const both = createSender({ allow: '127.0.0.0/8,::1/128' });
   expect(await both.send(message(`http://localhost:${port}/`))).toMatchObject({ failure: null });
   expect(await both.send(message(`http://hooks.localhost.:${port}/`))).toMatchObject({ failure: null });
   expect(received).toHaveLength(2);
 });
 
-test('an untrusted certificate', async () => {
+test('an untrusted certificate fails the attempt before the request', async () => {
   const server = await startTlsServer();
   cleanups.push(server.stop);
-  expect(await sender().send(message(`https://127.0.0.1:${server.port}/`))).toMatchObject({
+  expect(await createSender().send(message(`https://127.0.0.1:${server.port}/`))).toMatchObject({
     failure: 'tls_failed',
   });
   expect(server.requests).toBe(0);
 });
 
-test('a trusted certificate, which must be for this name', async () => {
+test('a trusted certificate is valid only for its names', async () => {
   const server = await startTlsServer();
   cleanups.push(server.stop);
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, CERTIFICATE]);
   cleanups.push(async () => setDefaultCACertificates(trusted));
-  const named = sender({ resolve: async () => ['127.0.0.1'] });
-  const to = (host: string) => named.send(message(`https://${host}:${server.port}/`));
+  const trusting = createSender({ resolve: async () => ['127.0.0.1'] });
+  const to = (host: string) => trusting.send(message(`https://${host}:${server.port}/`));
   expect(await to('hooks.example')).toMatchObject({ failure: null, responseStatus: 204 });
   expect(await to('127.0.0.1')).toMatchObject({ failure: null });
   expect(await to('other.example')).toMatchObject({ failure: 'tls_failed' });
   expect(server.requests).toBe(2);
 });
 
-test('https to a port without TLS', async () => {
-  const { port } = await receiver();
+test('https at a port without TLS', async () => {
+  const { port } = await startEndpoint();
   const url = `https://127.0.0.1:${port}/`;
-  expect(await sender().send(message(url))).toMatchObject({ failure: 'tls_failed' });
+  expect(await createSender().send(message(url))).toMatchObject({ failure: 'tls_failed' });
 });
 
 test('a server that closes the connection before it responds', async () => {
   const server = createServer((socket) => socket.destroy());
   cleanups.push(() => new Promise((resolve) => server.close(resolve)));
   const url = `http://127.0.0.1:${await portOf(server)}/`;
-  expect(await sender().send(message(url))).toMatchObject({ failure: 'connection_failed' });
+  expect(await createSender().send(message(url))).toMatchObject({ failure: 'connection_failed' });
 });
 
 async function portOf(server: Server): Promise<number> {

@@ -9,22 +9,22 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { keyedOperations } from './support/operations.ts';
-import { Receiver } from './support/receiver.ts';
 import { SeparateControlPlane } from './support/separate-control-plane.ts';
+import { TestEndpoint } from './support/test-endpoint.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 let plane: TestControlPlane;
 let another: { url: string };
-let receiver: Receiver;
+let endpoint: TestEndpoint;
 beforeAll(async () => {
   plane = await startControlPlane(localWebhooks);
   another = await plane.startAnother();
   await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
-  receiver = await Receiver.start();
+  endpoint = await TestEndpoint.start();
 });
 afterAll(async () => {
   await plane.stop();
-  await receiver.stop();
+  await endpoint.stop();
 });
 /** Releases the locks of a test that failed before it released them. */
 const releases: (() => Promise<void>)[] = [];
@@ -106,7 +106,7 @@ class Workspace {
   }
 
   async webhook(): Promise<string> {
-    return (await this.created('/webhooks', { url: receiver.url })).id;
+    return (await this.created('/webhooks', { url: endpoint.url })).id;
   }
 
   async deliveries(webhookId: string): Promise<{ id: string; nextAttemptAt: string | null }[]> {
@@ -198,7 +198,7 @@ const OPERATIONS: Record<string, Preparation> = {
   'POST /webhooks': {
     prepare: async (workspace) => ({
       path: '/webhooks',
-      body: { url: receiver.url },
+      body: { url: endpoint.url },
       effects: () => workspace.count('webhook_endpoints'),
     }),
     once: ['secret'],
@@ -377,22 +377,22 @@ describe('a request in progress', () => {
   test('leases its key', async () => {
     const workspace = await Workspace.create();
     const release = await workspace.blockWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
+    const first = workspace.post('/webhooks', { url: endpoint.url }, 'k').then((response) => response);
     await waiting(1);
-    const second = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const second = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect(code(second)).toEqual([409, 'idempotency_key_in_use']);
     expect(second.headers['retry-after']).toBe('1');
-    const other = await workspace.post('/webhooks', { url: `${receiver.url}other` }, 'k');
+    const other = await workspace.post('/webhooks', { url: `${endpoint.url}other` }, 'k');
     expect(code(other)).toEqual([422, 'idempotency_key_reused']);
     await release();
     expect((await first).status).toBe(201);
-    expect(replayed(await workspace.post('/webhooks', { url: receiver.url }, 'k'))).toBe(true);
+    expect(replayed(await workspace.post('/webhooks', { url: endpoint.url }, 'k'))).toBe(true);
   });
 
   test('continues when its client disconnects, and a retry gets its response', async () => {
     const workspace = await Workspace.create();
     const release = await workspace.blockWebhooks();
-    const call = workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const call = workspace.post('/webhooks', { url: endpoint.url }, 'k');
     const end = call.then(
       () => 'response',
       () => 'disconnected',
@@ -402,7 +402,7 @@ describe('a request in progress', () => {
     expect(await end).toBe('disconnected');
     await release();
     await until(async () => (await workspace.count('webhook_endpoints')) === 1);
-    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const again = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect([again.status, replayed(again)]).toEqual([201, true]);
     expect(again.headers.location).toBe(`http://framelane.test/v1/webhooks/${again.body.id}`);
     expect(await workspace.count('webhook_endpoints')).toBe(1);
@@ -411,12 +411,12 @@ describe('a request in progress', () => {
   test('has no effect when its database connection ends, and releases its key at once', async () => {
     const workspace = await Workspace.create();
     const release = await workspace.blockWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
+    const first = workspace.post('/webhooks', { url: endpoint.url }, 'k').then((response) => response);
     const [pid] = await waiting(1);
     await sql`select pg_terminate_backend(${pid})`.execute(plane.db);
     expect((await first).status).toBe(503);
     await release();
-    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const again = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect([again.status, replayed(again)]).toEqual([201, false]);
     expect(await workspace.count('webhook_endpoints')).toBe(1);
   });
@@ -424,16 +424,16 @@ describe('a request in progress', () => {
   test('has no effect when its lease expired and another request took the key', async () => {
     const workspace = await Workspace.create();
     const release = await workspace.blockWebhooks();
-    const first = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
+    const first = workspace.post('/webhooks', { url: endpoint.url }, 'k').then((response) => response);
     await waiting(1);
     await workspace.changeKeys({ leased_until: new Date(Date.now() - 1) });
-    const second = workspace.post('/webhooks', { url: receiver.url }, 'k').then((response) => response);
+    const second = workspace.post('/webhooks', { url: endpoint.url }, 'k').then((response) => response);
     await waiting(2);
     await release();
     expect(code(await first)).toEqual([409, 'idempotency_key_in_use']);
     expect((await second).status).toBe(201);
     expect(await workspace.count('webhook_endpoints')).toBe(1);
-    const again = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const again = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect([again.body.id, replayed(again)]).toEqual([(await second).body.id, true]);
   });
 
@@ -442,7 +442,7 @@ describe('a request in progress', () => {
     const release = await workspace.blockWebhooks();
     const killed = await SeparateControlPlane.start(plane.databaseUrl);
     releases.push(() => killed.kill());
-    const dead = workspace.post('/webhooks', { url: receiver.url }, 'k', killed.url).then(
+    const dead = workspace.post('/webhooks', { url: endpoint.url }, 'k', killed.url).then(
       () => 'response',
       () => 'disconnected',
     );
@@ -451,10 +451,10 @@ describe('a request in progress', () => {
     expect(await dead).toBe('disconnected');
     await release();
     await waiting(0);
-    const soon = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const soon = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect(code(soon)).toEqual([409, 'idempotency_key_in_use']);
     await workspace.changeKeys({ leased_until: new Date() });
-    const later = await workspace.post('/webhooks', { url: receiver.url }, 'k');
+    const later = await workspace.post('/webhooks', { url: endpoint.url }, 'k');
     expect([later.status, replayed(later)]).toEqual([201, false]);
     expect(await workspace.count('webhook_endpoints')).toBe(1);
   });

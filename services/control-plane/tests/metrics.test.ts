@@ -6,12 +6,12 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { Receiver, type Respond } from './support/receiver.ts';
+import { type Respond, TestEndpoint } from './support/test-endpoint.ts';
 import { deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 let plane: TestControlPlane;
 let webhooks: WebhookClient;
-const receivers: Receiver[] = [];
+const endpoints: TestEndpoint[] = [];
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...localWebhooks(config),
@@ -23,15 +23,15 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await plane.db.deleteFrom('webhook_endpoints').execute();
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+  await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.stop()));
 });
 afterAll(() => plane.stop());
 
-/** A webhook to a receiver with this response. */
+/** A webhook to a endpoint with this response. */
 async function webhookTo(respond?: Respond): Promise<string> {
-  const receiver = await Receiver.start(respond);
-  receivers.push(receiver);
-  return (await webhooks.create({ url: receiver.url })).id;
+  const endpoint = await TestEndpoint.start(respond);
+  endpoints.push(endpoint);
+  return (await webhooks.create({ url: endpoint.url })).id;
 }
 
 async function scrape(): Promise<PrometheusText> {

@@ -11,7 +11,7 @@ import { PropertyWorkspace } from './support/property/property-workspace.ts';
 import { type Step, stepSequences } from './support/property/request-plans.ts';
 import { violationsOf } from './support/property/response-rules.ts';
 import { SchemaValues } from './support/property/schema-values.ts';
-import { Receiver } from './support/receiver.ts';
+import { TestEndpoint } from './support/test-endpoint.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
 /** The number of requests of a run. */
@@ -23,17 +23,17 @@ const PATH = process.env.PROPERTY_PATH ?? '';
 const SEQUENCES = REQUESTS / 20;
 
 let plane: TestControlPlane;
-let receiver: Receiver;
+let endpoint: TestEndpoint;
 let exchange: HttpExchange;
 beforeAll(async () => {
-  receiver = await Receiver.start();
+  endpoint = await TestEndpoint.start();
   plane = await startControlPlane(asInProduction, {}, { resolveHost: resolvesNoName });
   exchange = new HttpExchange(plane.url);
 });
 afterAll(async () => {
   exchange.close();
   await plane.stop();
-  await receiver.stop();
+  await endpoint.stop();
 });
 
 /** The control plane does not validate responses, as in production: the test does. */
@@ -56,7 +56,7 @@ test(
     const published: object = JSON.parse((await get('/v1/openapi.json')).body.toString('utf8'));
     const operations = contractOperations(published);
     const check = new ResponseCheck(published);
-    const values = new SchemaValues({ urls: fc.oneof(fc.constant(receiver.url), fc.webUrl()) });
+    const values = new SchemaValues({ urls: fc.oneof(fc.constant(endpoint.url), fc.webUrl()) });
     /** Operations that succeeded. */
     const successful = new Set<string>();
     let sent = 0;
@@ -64,7 +64,7 @@ test(
 
     /** Sends a sequence in a new workspace. Throws with all requests when a response is wrong. */
     async function send(steps: Step[]): Promise<void> {
-      const workspace = await PropertyWorkspace.open(plane, receiver.url);
+      const workspace = await PropertyWorkspace.open(plane, endpoint.url);
       const log: string[] = [];
       for (const step of steps) {
         if (step.kind === 'engine') {

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 let plane: TestControlPlane;
+/** Paths of the files that the page loads. */
 let files: string[];
 beforeAll(async () => {
   plane = await startControlPlane();
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('is public, and may use no other origin', async () => {
+test('the reference page needs no key, and its policy allows no other origin', async () => {
   const response = await request(plane.url).get('/v1/docs');
   expect([response.status, response.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const policy = String(response.headers['content-security-policy']);
@@ -20,14 +21,14 @@ test('is public, and may use no other origin', async () => {
   expect(response.text).not.toMatch(/https?:/);
 });
 
-test('is revalidated each time, and sent only after a change', async () => {
+test('browsers revalidate the page, and get 304 if it has not changed', async () => {
   const { headers } = await request(plane.url).get('/v1/docs');
   expect(headers['cache-control']).toBe('no-cache');
   const again = await request(plane.url).get('/v1/docs').set('If-None-Match', String(headers.etag));
   expect(again.status).toBe(304);
 });
 
-test('consists of files that are compressed and cached for ever', async () => {
+test('its files are compressed and can be cached forever', async () => {
   expect(files.map((path) => path.split('/').at(-1))).toEqual([
     'swagger-ui.css',
     'page.css',
@@ -47,8 +48,8 @@ test('consists of files that are compressed and cached for ever', async () => {
 
 test.each([
   ['another file of the library', 'index.html'],
-  ['a way out', '..%2F..%2Fpackage.json'],
-])('has no other files below it: %s', async (_what, name) => {
+  ['a path outside of the directory', '..%2F..%2Fpackage.json'],
+])('other files do not exist: %s', async (_what, name) => {
   const [first = ''] = files;
   const response = await request(plane.url).get(first.replace(/[^/]+$/, name));
   expect([response.status, response.body.code]).toEqual([404, 'route_not_found']);

@@ -6,28 +6,28 @@ import type { Database } from '../src/db/database.ts';
 import { lockEndpoint } from '../src/webhooks/endpoints.store.ts';
 import { WebhookEventsService } from '../src/webhooks/events.service.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { Receiver, type Respond } from './support/receiver.ts';
 import { shiftClock } from './support/shift-clock.ts';
+import { type Respond, TestEndpoint } from './support/test-endpoint.ts';
 import { anyVideo, deleteVideo, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 let plane: TestControlPlane;
 let webhooks: WebhookClient;
-const receivers: Receiver[] = [];
+const endpoints: TestEndpoint[] = [];
 beforeAll(async () => {
   plane = await startControlPlane(localWebhooks);
   webhooks = new WebhookClient(plane);
 });
 afterEach(async () => {
   await plane.db.deleteFrom('webhook_endpoints').execute();
-  await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+  await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.stop()));
 });
 afterAll(() => plane.stop());
 
-/** A receiver with this response, and a webhook for its URL. */
+/** A endpoint with this response, and a webhook for its URL. */
 async function register(respond?: Respond, body: Record<string, unknown> = {}) {
-  const receiver = await Receiver.start(respond);
-  receivers.push(receiver);
-  return { receiver, ...(await webhooks.create({ url: receiver.url, ...body })) };
+  const endpoint = await TestEndpoint.start(respond);
+  endpoints.push(endpoint);
+  return { endpoint, ...(await webhooks.create({ url: endpoint.url, ...body })) };
 }
 
 async function deleteSomeVideo(): Promise<string> {
@@ -48,9 +48,9 @@ function record(trx: Database): Promise<void> {
 
 describe('events', () => {
   test('video.ready contains the record at that time, signed', async () => {
-    const { receiver, id, secret } = await register();
+    const { endpoint, id, secret } = await register();
     const { videoId } = await plane.readyVideo();
-    const [message] = await until(async () => receiver.received.length === 1 && receiver.received);
+    const [message] = await until(async () => endpoint.received.length === 1 && endpoint.received);
     const event = new Verifier(secret).verify(message?.body ?? '', message?.headers ?? {});
     const record = await fetch(`${plane.url}/v1/videos/${videoId}`, { headers: plane.credentials });
     expect(event).toEqual({
@@ -81,7 +81,7 @@ describe('events', () => {
   });
 
   test('video.failed contains the error', async () => {
-    const { receiver } = await register();
+    const { endpoint } = await register();
     const { videoId, uploadToken } = await plane.ticket();
     await plane.engine.upload(uploadToken);
     const { attempt } = await plane.engine.claim(videoId);
@@ -92,15 +92,15 @@ describe('events', () => {
       message: 'Not a video.',
       retryable: false,
     });
-    await until(async () => receiver.received.length === 1);
-    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+    await until(async () => endpoint.received.length === 1);
+    expect(JSON.parse(endpoint.received[0]?.body ?? '')).toMatchObject({
       type: 'video.failed',
       data: { id: videoId, status: 'failed', error: { code: 'not_a_video', message: 'Not a video.' } },
     });
   });
 
   test('an expired ticket is a video.failed', async () => {
-    const { receiver } = await register();
+    const { endpoint } = await register();
     const { videoId } = await plane.ticket();
     await plane.db
       .updateTable('upload_tickets')
@@ -108,17 +108,17 @@ describe('events', () => {
       .where('video_id', '=', videoId)
       .execute();
     await plane.maintain('expire-tickets');
-    await until(async () => receiver.received.length === 1);
-    expect(JSON.parse(receiver.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
+    await until(async () => endpoint.received.length === 1);
+    expect(JSON.parse(endpoint.received[0]?.body ?? '').data.error.code).toBe('upload_expired');
   });
 
   test('video.deleted is delivered after the video is deleted', async () => {
-    const { receiver } = await register((res, nth) => res.writeHead(nth === 1 ? 500 : 200).end());
+    const { endpoint } = await register((res, nth) => res.writeHead(nth === 1 ? 500 : 200).end());
     const { videoId } = await plane.readyVideo();
-    await until(async () => receiver.ofType('video.ready').length === 2);
+    await until(async () => endpoint.ofType('video.ready').length === 2);
     await deleteVideo(plane, videoId);
-    await until(async () => receiver.ofType('video.deleted').length === 1);
-    const [message] = receiver.ofType('video.deleted');
+    await until(async () => endpoint.ofType('video.deleted').length === 1);
+    const [message] = endpoint.ofType('video.deleted');
     expect(JSON.parse(message?.body ?? '').data).toEqual({
       id: videoId,
       title: 'holiday',
@@ -136,7 +136,7 @@ describe('events', () => {
     const { attempt } = await plane.engine.claim(videoId);
     await Promise.all([1, 2, 3].map(() => plane.engine.complete(videoId, attempt)));
     await plane.engine.complete(videoId, attempt);
-    await until(async () => all.receiver.received.length === 1);
+    await until(async () => all.endpoint.received.length === 1);
     const events = await plane.db
       .selectFrom('webhook_events')
       .select('id')
@@ -169,15 +169,15 @@ describe('events', () => {
 
 describe('retries', () => {
   test('send the same bytes and id until one succeeds', async () => {
-    const { receiver, id, secret } = await register((res, nth) => res.writeHead(nth < 3 ? 503 : 200).end());
+    const { endpoint, id, secret } = await register((res, nth) => res.writeHead(nth < 3 ? 503 : 200).end());
     const videoId = await deleteSomeVideo();
     const delivery = await until(async () => {
       const settled = await webhooks.settled(id);
       return settled.status === 'succeeded' && settled;
     });
-    expect(receiver.received).toHaveLength(3);
-    for (const { body, headers } of receiver.received) {
-      expect(body).toBe(receiver.received[0]?.body);
+    expect(endpoint.received).toHaveLength(3);
+    for (const { body, headers } of endpoint.received) {
+      expect(body).toBe(endpoint.received[0]?.body);
       expect(headers['webhook-id']).toBe(delivery.eventId);
       expect(new Verifier(secret).verify(body, headers)).toMatchObject({ data: { id: videoId } });
     }
@@ -195,7 +195,7 @@ describe('retries', () => {
   });
 
   test('end with the schedule', async () => {
-    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    const { endpoint, id } = await register((res) => res.writeHead(500).end());
     await deleteSomeVideo();
     expect(await webhooks.settled(id)).toMatchObject({
       status: 'failed',
@@ -204,7 +204,7 @@ describe('retries', () => {
       nextAttemptAt: null,
       error: { code: 'unexpected_status' },
     });
-    expect(receiver.received).toHaveLength(3);
+    expect(endpoint.received).toHaveLength(3);
     expect(await webhooks.get(id)).toMatchObject({
       deliveryStatus: 'failing',
       consecutiveFailures: 3,
@@ -230,11 +230,11 @@ describe('retries', () => {
 
 describe('disabling', () => {
   test('410 disables, and open deliveries are given up', async () => {
-    const { receiver, id } = await register((res, nth) =>
+    const { endpoint, id } = await register((res, nth) =>
       nth === 1 ? res.writeHead(429, { 'Retry-After': '3600' }).end() : res.writeHead(410).end(),
     );
     await deleteSomeVideo();
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     await deleteSomeVideo();
     const webhook = await until(async () => {
       const now = await webhooks.get(id);
@@ -256,7 +256,7 @@ describe('disabling', () => {
   });
 
   test('five days of failure disable, less does not', async () => {
-    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    const { endpoint, id } = await register((res) => res.writeHead(500).end());
     const failingFor = async (hours: number) => {
       await plane.db
         .updateTable('webhook_endpoints')
@@ -273,7 +273,7 @@ describe('disabling', () => {
     // Enabling resets its health.
     const { body } = await webhooks.call('patch', `/${id}`).send({ enabled: true });
     expect(body).toMatchObject({ deliveryStatus: 'pending', consecutiveFailures: 0, disabledReason: null });
-    receiver.respond = (res) => res.writeHead(200).end();
+    endpoint.respond = (res) => res.writeHead(200).end();
     await webhooks.test(id);
     await until(async () => (await webhooks.get(id)).deliveryStatus === 'healthy');
   });
@@ -292,11 +292,11 @@ describe('disabling', () => {
 
   test('during an attempt: its outcome is recorded, without a retry', async () => {
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register((res) => {
+    const { endpoint, id } = await register((res) => {
       void response.promise.then(() => res.writeHead(500).end());
     });
     await deleteSomeVideo();
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     await webhooks.call('patch', `/${id}`).send({ enabled: false });
     response.resolve();
     const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
@@ -305,11 +305,11 @@ describe('disabling', () => {
 
   test('deleting during an attempt removes all deliveries', async () => {
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register((res) => {
+    const { endpoint, id } = await register((res) => {
       void response.promise.then(() => res.writeHead(200).end());
     });
     await deleteSomeVideo();
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     expect((await webhooks.call('delete', `/${id}`)).status).toBe(204);
     response.resolve();
     const other = await register();
@@ -322,11 +322,11 @@ describe('disabling', () => {
 
 describe('redelivery', () => {
   test('sends the event again under its id, with a new round of attempts', async () => {
-    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    const { endpoint, id } = await register((res) => res.writeHead(500).end());
     await deleteSomeVideo();
     const failed = await webhooks.settled(id);
     expect(failed.attempts).toBe(3);
-    receiver.respond = (res, nth) => res.writeHead(nth < 6 ? 500 : 200).end();
+    endpoint.respond = (res, nth) => res.writeHead(nth < 6 ? 500 : 200).end();
     const again = await webhooks.call('post', `/${id}/deliveries/${failed.id}/redeliver`);
     expect([again.status, again.body.id, again.body.status]).toEqual([202, failed.id, 'retrying']);
     const delivery = await until(async () => {
@@ -335,13 +335,13 @@ describe('redelivery', () => {
     });
     expect(delivery).toMatchObject({ status: 'succeeded', eventId: failed.eventId });
     expect(delivery.attemptLog.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+    expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id']))).toEqual(
       new Set([failed.eventId]),
     );
 
     // A successful delivery can be sent again as well.
     await webhooks.call('post', `/${id}/deliveries/${delivery.id}/redeliver`);
-    await until(async () => receiver.received.length === 7);
+    await until(async () => endpoint.received.length === 7);
   });
 
   test.each([
@@ -349,13 +349,13 @@ describe('redelivery', () => {
     ['fails for the last time', 500],
   ])('during an attempt that %s starts after it, with a new round of attempts', async (_, status) => {
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register((res, nth) => {
+    const { endpoint, id } = await register((res, nth) => {
       if (nth < 3) res.writeHead(500).end();
       else if (nth === 3) void response.promise.then(() => res.writeHead(status).end());
       else res.writeHead(nth < 6 ? 500 : 200).end();
     });
     await deleteSomeVideo();
-    await until(async () => receiver.received.length === 3);
+    await until(async () => endpoint.received.length === 3);
     const [{ id: deliveryId = '' } = {}] = await webhooks.deliveries(id);
     const again = await webhooks.call('post', `/${id}/deliveries/${deliveryId}/redeliver`);
     expect([again.status, again.body.status]).toEqual([202, 'retrying']);
@@ -370,13 +370,13 @@ describe('redelivery', () => {
       200,
     ]);
     expect(settled).toMatchObject({ status: 'succeeded', attempts: 6 });
-    expect(receiver.received).toHaveLength(6);
+    expect(endpoint.received).toHaveLength(6);
   });
 });
 
 describe('a test event', () => {
   test('is signed, sent once and listed', async () => {
-    const { receiver, id, secret } = await register((res) => res.writeHead(500).end(), {
+    const { endpoint, id, secret } = await register((res) => res.writeHead(500).end(), {
       events: ['video.ready'],
     });
     const deliveryId = await webhooks.test(id);
@@ -386,7 +386,7 @@ describe('a test event', () => {
       status: 'failed',
       attempts: 1,
     });
-    const [message] = receiver.received;
+    const [message] = endpoint.received;
     expect(new Verifier(secret).verify(message?.body ?? '', message?.headers ?? {})).toMatchObject({
       type: 'webhook.test',
       data: { webhookId: id },
@@ -396,7 +396,7 @@ describe('a test event', () => {
 
 describe('secrets', () => {
   test('a replaced secret signs as well for a day, the one before it no longer', async () => {
-    const { receiver, id, secret: first } = await register();
+    const { endpoint, id, secret: first } = await register();
     const rotate = async () => (await webhooks.call('post', `/${id}/rotate-secret`)).body;
     const rotated = await rotate();
     const inADay = Date.now() + 24 * 3_600_000;
@@ -404,9 +404,9 @@ describe('secrets', () => {
     const { secret: second } = rotated;
     expect(new Set([first, second]).size).toBe(2);
     await webhooks.test(id);
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     const verifies = (secret: string) => {
-      const { body = '', headers = {} } = receiver.received.at(-1) ?? {};
+      const { body = '', headers = {} } = endpoint.received.at(-1) ?? {};
       try {
         return new Verifier(secret).verify(body, headers) !== undefined;
       } catch {
@@ -417,12 +417,12 @@ describe('secrets', () => {
 
     const { secret: third } = await rotate();
     await webhooks.test(id);
-    await until(async () => receiver.received.length === 2);
+    await until(async () => endpoint.received.length === 2);
     expect([verifies(first), verifies(second), verifies(third)]).toEqual([false, true, true]);
 
     await plane.db.updateTable('webhook_endpoints').set({ previous_secret_expires_at: new Date() }).execute();
     await webhooks.test(id);
-    await until(async () => receiver.received.length === 3);
+    await until(async () => endpoint.received.length === 3);
     expect([verifies(second), verifies(third)]).toEqual([false, true]);
   });
 
@@ -472,7 +472,7 @@ describe('isolation', () => {
     const wait: Respond = (res) => void response.promise.then(() => res.writeHead(200).end());
     const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => register(wait)));
     for (let n = 0; n < 3; n++) await deleteSomeVideo();
-    await until(async () => slow.every(({ receiver }) => receiver.received.length > 0));
+    await until(async () => slow.every(({ endpoint }) => endpoint.received.length > 0));
     const quick = await register();
     await webhooks.test(quick.id);
     expect((await webhooks.settled(quick.id)).status).toBe('succeeded');
@@ -486,7 +486,7 @@ describe('isolation', () => {
   test('one endpoint gets at most ten concurrent requests from all control planes together, and each event once', async () => {
     const another = await plane.startAnother();
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register(
+    const { endpoint, id } = await register(
       (res) => void response.promise.then(() => res.writeHead(200).end()),
       { events: ['video.deleted'] },
     );
@@ -494,24 +494,24 @@ describe('isolation', () => {
     await plane.db.transaction().execute(async (trx) => {
       for (let n = 0; n < 35; n++) await record(trx);
     });
-    await until(async () => receiver.received.length >= 10);
+    await until(async () => endpoint.received.length >= 10);
     // Claims for other endpoints continue.
     for (let n = 0; n < 5; n++) {
       const deliveryId = await webhooks.test(quick.id);
       await until(async () => (await delivery(quick.id, deliveryId))?.status === 'succeeded');
     }
-    expect(receiver.received).toHaveLength(10);
+    expect(endpoint.received).toHaveLength(10);
     response.resolve();
     await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'succeeded'));
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
-    expect(receiver.received).toHaveLength(35);
+    expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(35);
+    expect(endpoint.received).toHaveLength(35);
     await another.stop();
   });
 });
 
 describe('transactions that write events', () => {
   test('block neither deliveries to the same webhook nor changes of it', async () => {
-    const { receiver, id } = await register((res) => res.writeHead(500).end());
+    const { endpoint, id } = await register((res) => res.writeHead(500).end());
     await plane.db.transaction().execute(async (trx) => {
       await record(trx);
       await webhooks.test(id);
@@ -527,7 +527,7 @@ describe('transactions that write events', () => {
       );
     });
     expect(held).toMatchObject({ status: 'failed', attempts: 0, error: { code: 'webhook_disabled' } });
-    expect(receiver.ofType('video.deleted')).toEqual([]);
+    expect(endpoint.ofType('video.deleted')).toEqual([]);
   });
 
   test('do not wait for an outcome that is being recorded', async () => {
@@ -556,7 +556,7 @@ describe('transactions that write events', () => {
 
 describe('crashes', () => {
   test('a delivery whose process died is attempted after its claim has expired', async () => {
-    const { receiver, id } = await register();
+    const { endpoint, id } = await register();
     // A process claims the delivery and dies. The second test event is unclaimed.
     await sql`
       create function claim() returns trigger language plpgsql as $$ begin
@@ -574,7 +574,7 @@ describe('crashes', () => {
 
     await expireClaims();
     await until(async () => (await delivery(id, died))?.status === 'succeeded');
-    expect(receiver.received).toHaveLength(2);
+    expect(endpoint.received).toHaveLength(2);
   });
 
   test('open deliveries of an endpoint whose disabling was interrupted are given up when they are due', async () => {
@@ -607,19 +607,19 @@ describe('crashes', () => {
       error: { code: 'webhook_disabled' },
     });
     expect((await webhooks.deliveries(whole.id))[0]?.nextAttemptAt).not.toBeNull();
-    expect(broken.receiver.received).toHaveLength(1);
+    expect(broken.endpoint.received).toHaveLength(1);
   });
 
   test('an attempt that was made twice counts once', async () => {
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register(
+    const { endpoint, id } = await register(
       (res) => void response.promise.then(() => res.writeHead(200).end()),
     );
     await webhooks.test(id);
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     // The claim of the running attempt expires.
     await expireClaims();
-    await until(async () => receiver.received.length === 2);
+    await until(async () => endpoint.received.length === 2);
     response.resolve();
     expect(await webhooks.settled(id)).toMatchObject({ status: 'succeeded', attempts: 1 });
     await until(noClaims);
@@ -628,7 +628,7 @@ describe('crashes', () => {
 
   test('an outcome that cannot be recorded affects no other delivery, and its attempt is repeated after the claim expires', async () => {
     const response = Promise.withResolvers<void>();
-    const { receiver, id } = await register(
+    const { endpoint, id } = await register(
       (res) => void response.promise.then(() => res.writeHead(200).end()),
     );
     await sql`
@@ -638,8 +638,8 @@ describe('crashes', () => {
     await plane.db.transaction().execute(async (trx) => {
       for (let n = 0; n < 3; n++) await record(trx);
     });
-    await until(async () => receiver.received.length === 3);
-    const first = receiver.received[0]?.headers['webhook-id'];
+    await until(async () => endpoint.received.length === 3);
+    const first = endpoint.received[0]?.headers['webhook-id'];
     const all = await webhooks.deliveries(id);
     const refused = all.find(({ eventId }) => eventId === first)?.id ?? '';
     await sql`
@@ -653,12 +653,12 @@ describe('crashes', () => {
     const last = await webhooks.test(id);
     await until(async () => (await delivery(id, last))?.status === 'succeeded');
     expect(await delivery(id, refused)).toMatchObject({ status: 'pending', attempts: 0 });
-    expect(receiver.received).toHaveLength(4);
+    expect(endpoint.received).toHaveLength(4);
 
     await sql`drop function refuse cascade`.execute(plane.db);
     await expireClaims();
     await until(async () => (await delivery(id, refused))?.status === 'succeeded');
-    expect(receiver.received).toHaveLength(5);
+    expect(endpoint.received).toHaveLength(5);
   });
 
   test('a stop does not wait for an endpoint; the event is sent after the next start', async () => {
@@ -666,16 +666,16 @@ describe('crashes', () => {
       const local = localWebhooks(config);
       return { ...local, webhooks: { ...local.webhooks, timeoutSeconds: 60 } };
     });
-    const receiver = await Receiver.start(() => {});
-    receivers.push(receiver);
+    const endpoint = await TestEndpoint.start(() => {});
+    endpoints.push(endpoint);
     const client = new WebhookClient(other);
-    const { id } = await client.create({ url: receiver.url });
+    const { id } = await client.create({ url: endpoint.url });
     await client.test(id);
-    await until(async () => receiver.received.length === 1);
+    await until(async () => endpoint.received.length === 1);
     const asked = Date.now();
     await other.stopAlone();
     expect(Date.now() - asked).toBeLessThan(8000);
-    receiver.respond = (res) => res.writeHead(200).end();
+    endpoint.respond = (res) => res.writeHead(200).end();
     await other.startAnotherAlone();
     const delivery = await until(() =>
       other.db
@@ -685,7 +685,7 @@ describe('crashes', () => {
         .executeTakeFirst(),
     );
     expect(delivery.attempts).toBe(1);
-    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([
+    expect(endpoint.received.map(({ headers }) => headers['webhook-id'])).toEqual([
       delivery.event_id,
       delivery.event_id,
     ]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { closedPort } from './support/receiver.ts';
+import { closedPort } from './support/test-endpoint.ts';
 import { localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 const GUIDE = join(import.meta.dirname, '../../../docs/webhooks.md');
@@ -16,22 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('the receiver in the guide accepts each signed event once, and refuses unsigned requests', async () => {
+test('the endpoint in the guide accepts each signed event once, and refuses unsigned requests', async () => {
   const code = /```js\n([\s\S]*?)```/.exec(await readFile(GUIDE, 'utf8'))?.[1] ?? '';
   const webhooks = new WebhookClient(plane);
   const port = await closedPort();
   const { id, secret } = await webhooks.create({ url: `http://127.0.0.1:${port}/` });
-  const receiver = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+  const endpoint = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     cwd: join(import.meta.dirname, '..'),
     env: { ...process.env, NODE_OPTIONS: '', WEBHOOK_SECRET: secret, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
-  receiver.stdout.on('data', (chunk) => {
+  endpoint.stdout.on('data', (chunk) => {
     output += chunk;
   });
   try {
-    // Unsigned, and so refused; until the receiver listens, the connection fails.
+    // Unsigned, and so refused; until the endpoint listens, the connection fails.
     const refused = await until(() =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => undefined),
     );
@@ -44,7 +44,7 @@ test('the receiver in the guide accepts each signed event once, and refuses unsi
     expect(output.match(/webhook\.test/g)).toHaveLength(1);
     expect(output).toContain(id);
   } finally {
-    receiver.kill();
-    await once(receiver, 'exit');
+    endpoint.kill();
+    await once(endpoint, 'exit');
   }
 });

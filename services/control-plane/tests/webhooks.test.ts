@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { findSubscribers } from '../src/webhooks/endpoints.store.ts';
 import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
-import { Receiver } from './support/receiver.ts';
+import { TestEndpoint } from './support/test-endpoint.ts';
 import { anyVideo, deleteVideo, foreignWebhook, localWebhooks, WebhookClient } from './support/webhooks.ts';
 
 const PUBLIC_ADDRESS = '93.184.215.14';
@@ -349,9 +349,9 @@ describe('GET /webhooks/:id/deliveries', () => {
 
 describe('names', () => {
   test('there is no connection to a name that resolves to a forbidden address at the delivery', async () => {
-    const receiver = await Receiver.start();
+    const endpoint = await TestEndpoint.start();
     names.set('hooks.example', [PUBLIC_ADDRESS]);
-    const { id } = await webhooks.create({ url: `https://hooks.example:${receiver.port}/` });
+    const { id } = await webhooks.create({ url: `https://hooks.example:${endpoint.port}/` });
     names.set('hooks.example', ['10.0.0.1']);
     await webhooks.test(id);
     expect(await webhooks.settled(id)).toMatchObject({
@@ -359,7 +359,7 @@ describe('names', () => {
       responseStatus: null,
       error: { code: 'address_not_allowed' },
     });
-    await receiver.stop();
+    await endpoint.stop();
   });
 
   test('an unknown name is accepted, and fails at the delivery', async () => {
@@ -371,13 +371,13 @@ describe('names', () => {
 
 describe('the log', () => {
   test('has every delivery, without possible secrets', async () => {
-    const receiver = await Receiver.start((res, nth) => res.writeHead(nth === 1 ? 500 : 410).end());
-    const url = `${receiver.url}/path-secret?token=query-secret`;
+    const endpoint = await TestEndpoint.start((res, nth) => res.writeHead(nth === 1 ? 500 : 410).end());
+    const url = `${endpoint.url}/path-secret?token=query-secret`;
     const { id, secret } = await webhooks.create({ url });
     await deleteVideo(plane, await anyVideo(plane));
     await until(async () => !(await webhooks.get(id)).enabled);
     await until(async () => log.some(({ message }) => message === 'webhook.disabled'));
-    const fields = { webhookId: id, eventType: 'video.deleted', host: `127.0.0.1:${receiver.port}` };
+    const fields = { webhookId: id, eventType: 'video.deleted', host: `127.0.0.1:${endpoint.port}` };
     expect(log).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -395,6 +395,6 @@ describe('the log', () => {
     const lines = JSON.stringify(log);
     for (const hidden of [secret.slice(6), 'path-secret', 'query-secret'])
       expect(lines).not.toContain(hidden);
-    await receiver.stop();
+    await endpoint.stop();
   });
 });

@@ -9,7 +9,7 @@ import { TranscodeWorker } from './transcode/transcode-worker.ts';
 import { StorageHeadroom } from './uploads/storage-headroom.ts';
 import { Uploads } from './uploads/uploads.ts';
 
-/** The parts of one engine, connected to each other. */
+/** All parts of an engine, connected to each other. */
 export type EngineContext = {
   config: EngineConfig;
   logger: Logger;

@@ -16,7 +16,7 @@ let folder: string;
 let controlPlane: FakeControlPlane;
 let engine: ChildProcess;
 let port: number;
-/** All processes that a test started. Each ends when its channel closes. */
+/** The processes that a test started. Each exits when its channel is disconnected. */
 let children: ChildProcess[];
 
 beforeEach(async () => {
@@ -33,15 +33,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 30_000);
 
-/** Starts a program of the test support. */
-function start(path: string, ...settings: string[]): ChildProcess {
+/** Starts a program in a process of its own. */
+function startProcess(path: string, ...settings: string[]): ChildProcess {
   const child = fork(join(import.meta.dirname, path), settings);
   children.push(child);
   return child;
 }
 
 async function startEngine(...bucket: string[]): Promise<void> {
-  engine = start('support/engine-process.ts', controlPlane.url, folder, ...bucket);
+  engine = startProcess('support/engine-process.ts', controlPlane.url, folder, ...bucket);
   ({ port } = await nextMessage<{ port: number }>(engine));
 }
 
@@ -50,11 +50,13 @@ async function nextMessage<T>(from: ChildProcess): Promise<T> {
   return message as T;
 }
 
+/** The largest resident memory of the engine so far. */
 async function peakBytes(): Promise<number> {
   engine.send('peak?');
   return (await nextMessage<{ peakBytes: number }>(engine)).peakBytes;
 }
 
+/** Uploads one file. Resolves with the response body. */
 async function upload(fileBytes: number): Promise<Record<string, unknown>> {
   const { token } = controlPlane.issue({ maxBytes: 2 * FILE_BYTES });
   const piece = randomBytes(MIB);
@@ -89,14 +91,14 @@ test('200 concurrent uploads of 4 MiB need at most 150 MiB more memory than 200 
   expect(growth).toBeLessThan(150 * MIB);
 }, 120_000);
 
-test('200 concurrent uploads to S3 need less than 3 GiB: 8 MiB for one part each, 32 shared parts, and uncollected garbage', async () => {
-  const storage = start('benchmarks/support/object-server.ts');
+test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one each and 32 shared ones, and uncollected garbage', async () => {
+  const storage = startProcess('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
   await uploadConcurrently(200, 24 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 300_000);
 
-/** Runs uploads concurrently, chunk by chunk. None ends before all have sent their last chunk. */
+/** Uploads files concurrently, one chunk of each in turn. No upload ends before all have sent their last chunk. */
 async function uploadConcurrently(count: number, fileBytes: number): Promise<void> {
   const piece = randomBytes(MIB / 16);
   const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(port)));

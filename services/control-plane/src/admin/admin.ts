@@ -48,7 +48,7 @@ function adminProgram(host: AdminHost): Command {
     .description('Manages workspaces and API keys. Needs no API key.')
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
-    .showHelpAfterError('(--help lists commands and options)')
+    .showHelpAfterError('(add --help to list commands and options)')
     .addHelpText('after', `\n${host.note}\n`);
   addWorkspaceCommands(program, run);
   addKeyCommands(program, run);

@@ -26,18 +26,26 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
   key
     .command('create')
     .description('create an API key and print it; it is not shown again')
-    .requiredOption('--name <name>', 'what it is for', parseName)
+    .requiredOption('--name <name>', 'what the key is for (required)', parseName)
     .option(...workspaceOption)
     .addOption(
       new Option(
         '--environment <kind>',
-        'environment of what the key creates; test videos are deleted after TEST_VIDEO_HOURS',
+        'environment of the resources that the key creates; test videos are deleted after TEST_VIDEO_HOURS',
       )
         .choices(['live', 'test'])
         .default('live'),
     )
-    .option('--permissions <list>', `some of ${PERMISSIONS.join(',')} (default: all)`, parsePermissions)
-    .option('--expires-at <time>', 'when it expires (default: never)', parseFuture)
+    .option(
+      '--permissions <list>',
+      `one or more of ${PERMISSIONS.join(',')} (default: all)`,
+      parsePermissions,
+    )
+    .option(
+      '--expires-at <time>',
+      'when the key expires: a day, such as 2027-01-01 (from 0:00 UTC on), or a time, such as 2027-01-01T12:00:00Z (default: never)',
+      parseFuture,
+    )
     .option('--json', 'print JSON')
     .action((options: CreateOptions) =>
       run(

@@ -12,7 +12,7 @@ export function addWorkspaceCommands(program: Command, run: RunCommand): void {
   workspace
     .command('create')
     .description('create a workspace, without a key')
-    .requiredOption('--name <name>', 'its name', parseName)
+    .requiredOption('--name <name>', 'the name of the workspace (required)', parseName)
     .option('--json', 'print JSON')
     .action((options: Options & { name: string }) =>
       run(

@@ -8,8 +8,8 @@ import type { Backlog } from '../db/due-rows.ts';
 import {
   claimDueCommands,
   type DueCommand,
+  findCommandBacklog,
   findLatestClaimed,
-  findOverdueCommands,
   findUnclaimed,
   makeAllDue,
   makeDueAgain,
@@ -77,7 +77,7 @@ export class TranscodeCommands implements DueWork<DueCommand> {
 
   /** The commands that are due and not published. */
   backlog(): Promise<Backlog> {
-    return findOverdueCommands(this.#db);
+    return findCommandBacklog(this.#db);
   }
 
   async #reissue(commands: UnclaimedCommand[]): Promise<void> {

@@ -98,8 +98,8 @@ export async function findLatestClaimed(db: Database): Promise<Date | null> {
   return row?.waiting_since ?? null;
 }
 
-/** The commands that are due and not published. */
-export async function findOverdueCommands(db: Database): Promise<Backlog> {
+/** The due commands, including those being published. */
+export async function findCommandBacklog(db: Database): Promise<Backlog> {
   return db
     .selectFrom('videos')
     .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(command_due_at)`).as('oldestSeconds')])

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Backlog, inSeconds, isDue, secondsSince } from '../db/due-rows.ts';
 
-/** A due step. `dueAt` identifies the turn: the next one is due at another time. */
+/** A claimed step. `dueAt` identifies the run: the due time of the next run differs. */
 export type ClaimedStep = { name: string; dueAt: Date };
 
 /** Adds the steps that the database does not know yet. They are due at once. */
@@ -32,8 +32,8 @@ export async function claimDueSteps(
   return rows;
 }
 
-/** Schedules the next turn of a step, unless that was done meanwhile. */
-export async function scheduleStep(
+/** Schedules the next run of a step, unless another run was scheduled meanwhile. */
+export async function scheduleNextRun(
   db: Database,
   { name, dueAt }: ClaimedStep,
   seconds: number,
@@ -60,8 +60,8 @@ export async function renewStepClaim(
     .execute();
 }
 
-/** Makes a step due now. One that is in progress is due again once its claim has expired. */
-export async function makeStepDue(db: Database, name: string): Promise<void> {
+/** Schedules a run of a step for now. If the step is in progress, the run begins when the claim has expired. */
+export async function scheduleStepNow(db: Database, name: string): Promise<void> {
   await db
     .updateTable('maintenance_steps')
     .set({ due_at: sql<Date>`now()` })
@@ -78,8 +78,8 @@ export async function releaseClaims(db: Database): Promise<void> {
     .execute();
 }
 
-/** The steps that are due and not done. */
-export async function findOverdueSteps(db: Database, names: readonly string[]): Promise<Backlog> {
+/** The due steps, including those in progress. */
+export async function findStepBacklog(db: Database, names: readonly string[]): Promise<Backlog> {
   return db
     .selectFrom('maintenance_steps')
     .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(due_at)`).as('oldestSeconds')])

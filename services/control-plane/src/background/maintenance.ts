@@ -6,21 +6,18 @@ import { type DueWork, RENEWED_CLAIM_SECONDS } from './due-loop.ts';
 import {
   type ClaimedStep,
   claimDueSteps,
-  findOverdueSteps,
+  findStepBacklog,
   insertSteps,
-  makeStepDue,
   releaseClaims,
   renewStepClaim,
-  scheduleStep,
+  scheduleNextRun,
+  scheduleStepNow,
 } from './maintenance.store.ts';
 
-/** What each step does, and how many seconds after its end it is due again. */
+/** What each step does, and the seconds between the end of a run and the next run. */
 export type MaintenanceSteps = Record<MaintenanceStep, { everySeconds: number; run: () => Promise<void> }>;
 
-/**
- * Runs the periodic steps. Each is a due row: one control plane at a time runs it, and a failed step does not delay the
- * others.
- */
+/** Runs the periodic steps. One control plane at a time runs a step. A step that fails does not delay the others. */
 export class Maintenance implements DueWork<ClaimedStep> {
   readonly name = 'maintenance';
   readonly pollMs = 1000;
@@ -50,9 +47,9 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return releaseClaims(this.#db);
   }
 
-  /** Makes a step due now. */
-  makeDue(step: MaintenanceStep): Promise<void> {
-    return makeStepDue(this.#db, step);
+  /** Schedules a run of a step for now, in addition to one that is in progress. */
+  scheduleNow(step: MaintenanceStep): Promise<void> {
+    return scheduleStepNow(this.#db, step);
   }
 
   claim(): Promise<ClaimedStep[]> {
@@ -63,7 +60,7 @@ export class Maintenance implements DueWork<ClaimedStep> {
     return renewStepClaim(this.#db, claimed, RENEWED_CLAIM_SECONDS);
   }
 
-  /** Runs a step and schedules its next run. A failure is logged and counted, and the step retried soon. */
+  /** Runs a step and schedules the next run. If the step fails, logs and counts the failure and retries within half a minute. */
   async perform(claimed: ClaimedStep): Promise<void> {
     const step = claimed.name as MaintenanceStep;
     const { everySeconds, run } = this.#steps[step];
@@ -72,15 +69,15 @@ export class Maintenance implements DueWork<ClaimedStep> {
     } catch (error) {
       this.#logger.error('maintenance.step_failed', { step, error });
       this.#metrics.maintenanceFailed(step);
-      // The step stays overdue, and is retried when this claim expires.
+      // Keeps the due time, which shows how late the step is. The step is retried when the claim expires.
       await renewStepClaim(this.#db, claimed, Math.min(everySeconds, RENEWED_CLAIM_SECONDS));
       return;
     }
-    await scheduleStep(this.#db, claimed, everySeconds);
+    await scheduleNextRun(this.#db, claimed, everySeconds);
   }
 
-  /** The steps that are due and not done. */
+  /** The due steps, including those in progress. */
   backlog(): Promise<Backlog> {
-    return findOverdueSteps(this.#db, this.#names);
+    return findStepBacklog(this.#db, this.#names);
   }
 }

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 /** System errors of an unreachable server. */
-const UNREACHABLE = new Set([
+const UNREACHABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -11,36 +11,44 @@ const UNREACHABLE = new Set([
   'EPIPE',
 ]);
 
-/** SQLSTATE of connection errors (class 08), too many connections, an idle transaction ended, and a server that stops or starts. */
-const REFUSING = /^(08\w{3}|53300|25P03|57P0[123])$/;
+/**
+ * SQLSTATEs of a server that refuses or closes connections: class 08 (connection exception), too_many_connections,
+ * idle_in_transaction_session_timeout, and 57P01 to 57P03 (the server stops or starts).
+ */
+const CONNECTION_STATES = /^(08\w{3}|53300|25P03|57P0[123])$/;
 
-/** SQLSTATE query_canceled: the statement reached its time limit. */
-const CANCELED = '57014';
+/** SQLSTATE query_canceled: the statement reached `statement_timeout`. */
+const QUERY_CANCELED = '57014';
 
 /** The message of pg when `query_timeout` has passed. */
-const OVERDUE = 'Query read timeout';
+const RESPONSE_TIMEOUT = 'Query read timeout';
 
 /**
- * Messages of pg without a code: a connection ended, or the pool had none in time. The last one comes from the rollback of
- * a transaction whose connection has ended.
+ * Messages of pg's errors without a code: the connection ended; the pool provided no connection before its timeout; a rollback
+ * found its connection ended.
  */
-const LOST = /connection terminated|timeout exceeded when trying to connect|is not queryable/i;
+const CONNECTION_MESSAGES = /connection terminated|timeout exceeded when trying to connect|is not queryable/i;
 
-/** Whether the database is unreachable now: the same request may succeed later. */
+/** Whether the database is unavailable at present: a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   const code = codeOf(error);
-  return UNREACHABLE.has(code) || REFUSING.test(code) || LOST.test(error.message) || isOverdue(error);
+  return (
+    UNREACHABLE_CODES.has(code) ||
+    CONNECTION_STATES.test(code) ||
+    CONNECTION_MESSAGES.test(error.message) ||
+    isResponseTimeout(error)
+  );
 }
 
-/** Whether the response of the database is overdue. */
-export function isOverdue(error: unknown): boolean {
-  return types.isNativeError(error) && error.message === OVERDUE;
+/** Whether the database did not respond to a query before `query_timeout`. */
+export function isResponseTimeout(error: unknown): boolean {
+  return types.isNativeError(error) && error.message === RESPONSE_TIMEOUT;
 }
 
-/** Whether a statement reached its time limit: the database is overloaded, a lock is held, or the statement is too slow. */
+/** Whether a statement reached its timeout: the database is overloaded, a lock is held, or the statement is too slow. */
 export function isTooSlow(error: unknown): boolean {
-  return types.isNativeError(error) && codeOf(error) === CANCELED;
+  return types.isNativeError(error) && codeOf(error) === QUERY_CANCELED;
 }
 
 function codeOf(error: Error): string {

@@ -17,35 +17,35 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * The server cancels a statement after this time, waits for locks included. All of ours take milliseconds; long work is
- * split into batches.
+ * The server cancels a statement after this time, which includes waits for locks. All of our statements take milliseconds; long
+ * work is split into batches.
  */
 const STATEMENT_MS = 5_000;
 
 /**
- * When a response is overdue: a reachable server has cancelled the statement by then. Behind PgBouncer, the role needs the
- * same statement timeout.
+ * A query without a response fails after this time. It is longer than STATEMENT_MS, because a reachable server responds when it
+ * cancels the statement. Behind PgBouncer, set STATEMENT_MS as the `statement_timeout` of the role.
  */
 const RESPONSE_MS = 6_000;
 
 const CONNECT_MS = 5_000;
 
-/** For schema changes and the admin command, which do not retry: longer than a resolver waits for a lost DNS packet (5 s). */
+/** For schema changes and the admin command, which do not retry. Longer than a resolver's retry after a lost DNS packet (5 s). */
 const PATIENT_CONNECT_MS = 15_000;
 
 /** TCP keep-alive probes begin after this much silence. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The server ends an idle transaction, which holds locks, after this time: its client may have disconnected. */
+/** The server ends an idle transaction after this time. It holds locks, and its client may have disconnected. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
 
-/** The pool of the service. A response is overdue after `responseMs`. */
+/** The pool of the service. A query without a response fails after `responseMs`. */
 export function openPool(
   connectionString: string,
   logger: Logger,
   { responseMs = RESPONSE_MS }: { responseMs?: number } = {},
 ): pg.Pool {
-  return watched(
+  return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),
       max: 20,
@@ -57,9 +57,9 @@ export function openPool(
   );
 }
 
-/** A pool for schema changes: without limits on statements, even where the role has one. */
+/** A pool for schema changes: without a statement timeout, even if the role has one. */
 export function openPatientPool(connectionString: string, logger: Logger): pg.Pool {
-  return watched(
+  return withLoggedErrors(
     new pg.Pool({
       ...common(connectionString),
       connectionTimeoutMillis: PATIENT_CONNECT_MS,
@@ -81,8 +81,8 @@ function common(connectionString: string): pg.PoolConfig {
   };
 }
 
-/** The pool replaces a broken connection and its query rejects. But an error event without a listener ends the process. */
-function watched(pool: pg.Pool, logger: Logger): pg.Pool {
+/** Logs lost connections. The pool replaces them, but an error event without a listener would end the process. */
+function withLoggedErrors(pool: pg.Pool, logger: Logger): pg.Pool {
   const onLost = (error: Error) => {
     if (!pool.ending) logger.warn('database.connection_lost', { error });
   };

@@ -3,13 +3,13 @@ import { type Migration, type MigrationProvider, Migrator } from 'kysely/migrati
 import type { Database } from './database.ts';
 import * as initial from './migrations/20261122-initial.ts';
 
-/** Every migration by name, in the order of the names. A released one is never edited; CONTRIBUTING.md says how to add one. */
+/** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
   '20261122-initial': initial,
 };
 
-/** The first migration of every version before the first release. */
-const UNRELEASED = '20261121-foundation';
+/** Databases of versions before the first release have this migration. */
+const UNRELEASED_MIGRATION = '20261121-foundation';
 
 const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 
@@ -17,8 +17,8 @@ const provider: MigrationProvider = { getMigrations: async () => MIGRATIONS };
 const SCHEMA_LOCK = 5_208_113;
 
 /**
- * Runs `work` while no other process runs `changingSchema`. Kysely locks each migration, but reads the catalogue before the lock.
- * That can fail while another process creates or drops tables.
+ * Runs `work` while no other process runs `changingSchema`. Kysely locks migrations too, but it reads the system catalogue before
+ * it takes the lock, and that fails if another process creates or drops tables meanwhile.
  */
 export async function changingSchema<T>(db: Database, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
@@ -50,6 +50,6 @@ export async function migrateToLatest(db: Database): Promise<void> {
 async function isUnreleased(db: Database): Promise<boolean> {
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
   if (tables.length === 0) return false;
-  const { rows } = await sql`select from kysely_migration where name = ${UNRELEASED}`.execute(db);
+  const { rows } = await sql`select from kysely_migration where name = ${UNRELEASED_MIGRATION}`.execute(db);
   return rows.length > 0;
 }

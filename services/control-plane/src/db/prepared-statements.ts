@@ -9,7 +9,7 @@ import type {
   PostgresQueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { isOverdue } from './database-unavailable.ts';
+import { isResponseTimeout } from './database-unavailable.ts';
 import type { Schema } from './schema.ts';
 
 /** The names of the statements to prepare, by their text. */
@@ -59,12 +59,13 @@ export function preparing(pool: pg.Pool): PostgresPool {
 }
 
 /**
- * A connection that ends when a response is overdue, for instance because packets are lost. pg itself gives up only the
- * query: the next user of the connection would wait behind it or, after a late `begin`, be in a transaction nobody ends.
+ * A connection that closes when the database does not respond to a query in time, for instance because packets are lost. pg
+ * rejects only the query. The next user of the connection would wait for the response to that query or, if it was a `begin`, would
+ * be in a transaction that nobody ends.
  */
 class Connection implements PostgresPoolClient {
   readonly #client: pg.PoolClient;
-  /** Statements prepared before a schema change altered their columns: a newer version may run beside this one. */
+  /** Statements that were prepared before a schema change altered their columns. A newer version may run beside this one. */
   readonly #outdated = new Set<string>();
 
   constructor(client: pg.PoolClient) {
@@ -86,12 +87,12 @@ class Connection implements PostgresPoolClient {
     try {
       return await this.#runPrepared(text, values);
     } catch (error) {
-      if (isOverdue(error)) void this.#client.end();
+      if (isResponseTimeout(error)) void this.#client.end();
       throw error;
     }
   }
 
-  /** In a transaction no statement is prepared: one that fails there cannot be sent again. */
+  /** Within a transaction it prepares no statement, because a transaction with a failed statement cannot continue. */
   async #runPrepared(text: string, values: unknown[]): Promise<pg.QueryResult> {
     const name = names.get(text);
     if (name === undefined || this.#outdated.has(name) || this.#client.getTransactionStatus() !== 'I') {

@@ -27,7 +27,7 @@ export function requestValidation(
 ): (RequestHandler | ErrorRequestHandler)[] {
   const patterns = patternMessagesOf(contract);
 
-  // The validator keeps only status and text of an error of a security handler; these are the whole errors.
+  // The validator passes on only the status and the text of an error of a security handler. These are the complete errors.
   const refusals = new WeakMap<Request, unknown>();
 
   // A malformed body is an input error, which is reported only after authentication.

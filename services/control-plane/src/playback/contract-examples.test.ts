@@ -7,22 +7,22 @@ import { renderStoryboard } from './storyboard.ts';
 type Content = Record<string, { example?: string }>;
 type Paths = Record<string, { get: { responses: Record<string, { content: Content }> } }>;
 
-/** The example of a body in the contract. */
+/** The example of a response body in the contract. */
 function exampleOf(path: string, type: string): string | undefined {
   const { paths } = readOpenApiDocument() as { paths: Paths };
   return paths[`/hls/{tenant}/{video}/${path}`]?.get.responses[200]?.content[type]?.example;
 }
 
 const PLAYLIST = 'application/vnd.apple.mpegurl';
-const SOUNDLESS = { channels: null, language: null, frameRate: 25 };
+const VIDEO_ONLY = { channels: null, language: null, frameRate: 25 };
 
 const RENDITIONS: RenditionFacts[] = [
   {
-    ...{ name: '480p', codecs: 'avc1.64001f', width: 854, height: 480, ...SOUNDLESS },
+    ...{ name: '480p', codecs: 'avc1.64001f', width: 854, height: 480, ...VIDEO_ONLY },
     ...{ bandwidth: 1_562_844, averageBandwidth: 1_287_037 },
   },
   {
-    ...{ name: '360p', codecs: 'avc1.64001e', width: 640, height: 360, ...SOUNDLESS },
+    ...{ name: '360p', codecs: 'avc1.64001e', width: 640, height: 360, ...VIDEO_ONLY },
     ...{ bandwidth: 909_188, averageBandwidth: 761_316 },
   },
   {
@@ -41,6 +41,6 @@ test.each([
     renderMediaPlaylist({ durations: [6, 4.48], targetDuration: 6 }),
   ],
   ['storyboard', exampleOf('storyboard.vtt', 'text/vtt'), renderStoryboard(STORYBOARD, 2, undefined)],
-])('the %s in the contract is what is rendered', (_, example, rendered) => {
+])('the example of a %s in the contract equals the rendered one', (_, example, rendered) => {
   expect(example).toBe(rendered);
 });

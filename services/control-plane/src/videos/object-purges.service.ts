@@ -7,7 +7,7 @@ import {
   claimDuePurges,
   type DuePurge,
   endPurge,
-  findOverduePurges,
+  findPurgeBacklog,
   releasePurges,
   renewPurgeClaim,
   scheduleNextPass,
@@ -15,14 +15,14 @@ import {
 import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
 import { findVideoOrTombstone } from './videos.store.ts';
 
-/** Passes of a purge. The later ones find objects that an engine stored late, after it had lost its connection. */
+/** Passes of a purge. The later ones find objects that a disconnected engine stored after the first one. */
 const PASSES = 3;
 
 /** Purges orphaned objects: those that the row of their video no longer refers to. */
 export class ObjectPurges implements DueWork<DuePurge> {
   readonly name = 'object-purges';
   readonly pollMs = 1000;
-  // A storage that does not respond occupies only these slots.
+  // A separate limit: an object store that does not respond delays no other background work.
   readonly concurrency = 4;
   readonly #db: Database;
   readonly #objects: ObjectStore;
@@ -43,7 +43,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     return renewPurgeClaim(this.#db, purge, RENEWED_CLAIM_SECONDS);
   }
 
-  /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, for as long as it takes. */
+  /** Makes one pass and schedules the next. A pass that fails is retried when its claim has expired, until it succeeds. */
   async perform(purge: DuePurge): Promise<void> {
     await this.#purge(purge.videoId);
     if (purge.pass >= PASSES) await endPurge(this.#db, purge);
@@ -55,9 +55,9 @@ export class ObjectPurges implements DueWork<DuePurge> {
     return releasePurges(this.#db);
   }
 
-  /** The purges that are due and not done. */
+  /** The due purges, including those in progress. */
   backlog(): Promise<Backlog> {
-    return findOverduePurges(this.#db);
+    return findPurgeBacklog(this.#db);
   }
 
   async #purge(videoId: string): Promise<void> {

@@ -68,8 +68,8 @@ export async function releasePurges(db: Database): Promise<void> {
     .execute();
 }
 
-/** The purges that are due and not done. */
-export async function findOverduePurges(db: Database): Promise<Backlog> {
+/** The due purges, including those in progress. */
+export async function findPurgeBacklog(db: Database): Promise<Backlog> {
   return db
     .selectFrom('object_purges')
     .select([sql<number>`count(*)`.as('count'), secondsSince(sql`min(due_at)`).as('oldestSeconds')])

@@ -78,7 +78,7 @@ export async function startControlPlane(
       { ...settings({ ...config, validateResponses: true }), ...changes },
       { bus, objects, logger, ...deps },
     );
-    return { controlPlane: new ControlPlane(context), maintain: takesSteps(context) };
+    return { controlPlane: new ControlPlane(context), maintain: stepRunner(context) };
   };
   const { controlPlane, maintain } = create();
   const running = [controlPlane];
@@ -152,8 +152,8 @@ export async function startControlPlane(
   };
 }
 
-/** Takes maintenance steps at once, beside their schedule. */
-function takesSteps({ maintenance }: Context): TestControlPlane['maintain'] {
+/** A function that runs maintenance steps at once, in addition to their schedule. */
+function stepRunner({ maintenance }: Context): TestControlPlane['maintain'] {
   return async (...steps) => {
     await Promise.all(steps.map((name) => maintenance.perform({ name, dueAt: new Date() })));
   };

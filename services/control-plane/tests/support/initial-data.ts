@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 import { startControlPlane } from './control-plane.ts';
-import { Receiver } from './receiver.ts';
+import { TestEndpoint } from './test-endpoint.ts';
 import { deleteVideo, localWebhooks, WebhookClient } from './webhooks.ts';
 
 /** The secret of the content keys in the data. It protects nothing. */
@@ -24,10 +24,10 @@ export async function writeInitialData(path: string): Promise<void> {
     ...localWebhooks(config),
     secrets: { ...config.secrets, contentKey: CONTENT_KEY_SECRET },
   }));
-  const receiver = await Receiver.start();
+  const endpoint = await TestEndpoint.start();
   try {
     const webhooks = new WebhookClient(plane);
-    const { id } = await webhooks.create({ url: receiver.url, description: 'Initial' });
+    const { id } = await webhooks.create({ url: endpoint.url, description: 'Initial' });
     await plane.readyVideo();
     await webhooks.settled(id);
     await deleteVideo(plane, (await plane.readyVideo()).videoId);
@@ -45,7 +45,7 @@ export async function writeInitialData(path: string): Promise<void> {
     const credentials = JSON.stringify({ authorization, 'x-svc-workspace': workspace });
     await writeFile(path, `-- ${credentials}\n${await dumpRows(plane.db)}`);
   } finally {
-    await receiver.stop();
+    await endpoint.stop();
     await plane.stop();
   }
 }

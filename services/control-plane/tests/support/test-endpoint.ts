@@ -1,28 +1,28 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 
-/** A received request. */
+/** A request that the endpoint received. */
 export type Received = { path: string; headers: Record<string, string>; body: string };
 
 /** Responds to the `nth` request, counted from 1. */
 export type Respond = (res: ServerResponse, nth: number, req: IncomingMessage) => void;
 
-/** An HTTP server for webhooks that records requests; it responds with 204 by default. */
-export class Receiver {
+/** An HTTP server that records the requests of deliveries. It responds with 204 by default. */
+export class TestEndpoint {
   readonly received: Received[] = [];
-  /** Change it at any time. */
+  /** Can be replaced at any time. */
   respond: Respond;
   readonly #server: Server;
 
-  static async start(respond: Respond = (res) => res.writeHead(204).end()): Promise<Receiver> {
-    const receiver = new Receiver(respond);
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
+  static async start(respond: Respond = (res) => res.writeHead(204).end()): Promise<TestEndpoint> {
+    const endpoint = new TestEndpoint(respond);
+    await new Promise<void>((resolve) => endpoint.#server.listen(0, '127.0.0.1', resolve));
+    return endpoint;
   }
 
   private constructor(respond: Respond) {
     this.respond = respond;
-    this.#server = createServer((req, res) => void this.#take(req, res));
+    this.#server = createServer((req, res) => void this.#receive(req, res));
   }
 
   get port(): number {
@@ -43,7 +43,7 @@ export class Receiver {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  async #take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async #receive(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString('utf8');
