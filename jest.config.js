@@ -1,5 +1,5 @@
 /** Unit tests stand beside their file. Tests that start PostgreSQL or ffmpeg stand in the tests/ of their workspace. */
-const shared = {
+export const shared = {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   // Built packages have the names of their sources.

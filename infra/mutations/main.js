@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import startPostgres from '../testing/postgres-setup.js';
+import stopPostgres from '../testing/postgres-teardown.js';
+import { GROUPS } from './groups.js';
+import './query-mutator.js';
+
+const HELP = `pnpm test:mutations [--force] [--processes <n>] [<group> …]
+
+Changes the code of a group in one place at a time, and runs the tests that reach the
+place. A change that no test notices survives. Prints the score of each group, the part
+of the changes that tests noticed, and the survivors. Fails when a score is below the
+group's threshold. Without names it tests all groups, which takes hours:
+
+${GROUPS.map(({ name, threshold, mutate: [first, second] }) => `  ${name.padEnd(18)} ${threshold} %  ${first}${second ? ', …' : ''}`).join('\n')}
+
+  --force            tests every change again. Without it, results in .mutations/ are used
+                     for changes whose code and tests are the same as then. They know
+                     nothing of changes in other files.
+  --processes <n>    runs the tests of that many changes at once; 2 by default
+
+Groups with a database use the PostgreSQL of TEST_DATABASE_URL, or start their own.
+`;
+
+const { values: options, positionals: wanted } = readArguments();
+const unknown = wanted.filter((name) => !GROUPS.some((group) => group.name === name));
+if (options.help) {
+  console.log(HELP);
+} else if (unknown.length > 0) {
+  console.error(`There is no group named ${unknown.join(', ')}.\n\n${HELP}`);
+  process.exitCode = 1;
+} else {
+  process.exitCode = await testGroups(
+    GROUPS.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
+  );
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        force: { type: 'boolean', default: false },
+        processes: { type: 'string', default: '2' },
+      },
+    });
+  } catch (error) {
+    console.error(`${error.message.split('. ')[0]}.\n\n${HELP}`);
+    process.exit(1);
+  }
+}
+
+/** Resolves with the exit code. */
+async function testGroups(groups) {
+  const needDatabase = groups.some(({ database }) => database);
+  if (needDatabase) await startPostgres();
+  try {
+    const summaries = [];
+    for (const group of groups) summaries.push(summarise(group, await testGroup(group)));
+    for (const { line, survivors } of summaries) console.log([line, ...survivors].join('\n'));
+    return summaries.every(({ passed }) => passed) ? 0 : 1;
+  } finally {
+    if (needDatabase) await stopPostgres();
+  }
+}
+
+/** Resolves with every mutant of a group and what became of it. */
+async function testGroup({ name, mutate, tests, database = false }) {
+  // For jest.config.js, which the processes of the runner read.
+  process.env.MUTATION_TESTS = JSON.stringify(tests);
+  return new Stryker({
+    mutate,
+    // An empty column name or operator is an error of SQL, which any test notices: it would only raise the score.
+    mutator: { excludedMutations: database ? ['StringLiteral'] : [] },
+    // Code that only runs before the tests, such as constants of a module, needs all tests of a group.
+    ignoreStatic: database,
+    ignorers: ['messages'],
+    plugins: ['@stryker-mutator/jest-runner', ...['test-runner.js', 'ignore-messages.js'].map(here)],
+    testRunner: 'jest-by-file',
+    testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    jest: {
+      projectType: 'custom',
+      configFile: 'infra/mutations/jest.config.js',
+      enableFindRelatedTests: false,
+    },
+    coverageAnalysis: 'perTest',
+    concurrency: Number(options.processes),
+    timeoutMS: 10_000,
+    timeoutFactor: 2,
+    incremental: true,
+    incrementalFile: `.mutations/${name}.json`,
+    force: options.force,
+    // Outside the project, where other tools would find the copies.
+    tempDirName: join(tmpdir(), 'framelane-mutations'),
+    cleanTempDir: 'always',
+    reporters: process.stdout.isTTY ? ['progress'] : [],
+    logLevel: 'error',
+    allowConsoleColors: false,
+  }).runMutationTest();
+}
+
+function here(file) {
+  return resolve(import.meta.dirname, file);
+}
+
+function summarise({ name, threshold }, mutants) {
+  const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
+  const detected = count('Killed', 'Timeout');
+  const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+  const score = (100 * detected) / (detected + survivors.length);
+  const passed = score >= threshold;
+  const counts = [
+    `${count('Killed')} killed`,
+    `${count('Timeout')} timed out`,
+    `${count('Survived')} survived`,
+    `${count('NoCoverage')} not reached`,
+  ];
+  return {
+    passed,
+    line: `${passed ? '✓' : '✗'} ${name}: ${score.toFixed(1)} % (at least ${threshold} %): ${counts.join(', ')}`,
+    survivors: survivors.map(describe),
+  };
+}
+
+/** The file, the line and the change of a survivor. */
+function describe({ fileName, location: { start, end }, replacement, status }) {
+  const lines = readFileSync(fileName, 'utf8')
+    .split('\n')
+    .slice(start.line - 1, end.line);
+  lines.push(lines.pop().slice(0, end.column - 1));
+  const original = [lines[0].slice(start.column - 1), ...lines.slice(1)].join('\n');
+  const reached = status === 'NoCoverage' ? ' (not reached)' : '';
+  return `    ${relative('.', fileName)}:${start.line}${reached}: ${short(original)} → ${short(replacement)}`;
+}
+
+function short(code) {
+  const line = code.replace(/\s+/g, ' ');
+  return line.length > 90 ? `${line.slice(0, 50)} … ${line.slice(-35)}` : line;
+}

@@ -1,0 +1,37 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Clauses of kysely's queries that a query also compiles without. */
+const CLAUSES = new Set([
+  'forUpdate',
+  'skipLocked',
+  'limit',
+  'on',
+  'onConflict',
+  'onRef',
+  'orderBy',
+  'where',
+  'whereRef',
+  '$if',
+  'noWait',
+  'forShare',
+  'distinct',
+]);
+
+/** Leaves out one clause of a query, such as a `where`. Stryker's own mutators change nothing in a query that leaves it valid. */
+const queryClause = {
+  name: 'QueryClause',
+  *mutate(path) {
+    if (!path.isCallExpression()) return;
+    const { callee } = path.node;
+    if (callee.type !== 'MemberExpression' || !CLAUSES.has(callee.property.name)) return;
+    yield structuredClone(callee.object);
+  },
+};
+
+// Stryker has no plugins for mutators, so this one is added to its list.
+const core = createRequire(import.meta.url).resolve('@stryker-mutator/core');
+const instrumenter = createRequire(core).resolve('@stryker-mutator/instrumenter');
+const { allMutators } = await import(pathToFileURL(join(dirname(instrumenter), 'mutators/mutate.js')).href);
+allMutators.push(queryClause);

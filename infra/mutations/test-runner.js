@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
+
+/** In the sandbox: the tests and their files, by name. The first of several runner processes writes it. */
+const TESTS = 'tests.json';
+
+/**
+ * Stryker's runner for jest, which loads all test files for each mutant. This one runs only the files with tests that reach
+ * the mutant, one after another, until one kills it.
+ */
+function createRunner(injector) {
+  const runner = jestPlugins[0].factory(injector);
+  const { dryRun, mutantRun } = runner;
+  return Object.assign(runner, {
+    async dryRun(options) {
+      const result = await dryRun.call(runner, options);
+      const byTest = Object.groupBy(result.tests ?? [], ({ id }) => id);
+      writeFileSync(TESTS, JSON.stringify(byTest));
+      return result;
+    },
+    async mutantRun(options) {
+      const byTest = JSON.parse(readFileSync(TESTS, 'utf8'));
+      const tests = options.testFilter ?? Object.keys(byTest);
+      let result;
+      for (const file of new Set(tests.flatMap((id) => byTest[id].map(({ fileName }) => fileName)))) {
+        runner.jestConfig.testMatch = [file];
+        const earlier = result?.nrOfTests ?? 0;
+        result = await mutantRun.call(runner, options);
+        result.nrOfTests += earlier;
+        if (result.status !== 'survived') break;
+      }
+      return result;
+    },
+  });
+}
+createRunner.inject = jestPlugins[0].factory.inject;
+
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'jest-by-file', factory: createRunner }];
