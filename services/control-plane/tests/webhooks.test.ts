@@ -123,12 +123,7 @@ describe('GET /webhooks', () => {
     // Three with the same time: the id decides their order.
     await plane.db
       .updateTable('webhook_endpoints')
-      .set((eb) => ({
-        created_at: eb
-          .selectFrom('webhook_endpoints')
-          .select('created_at')
-          .where('id', '=', ids[2] ?? ''),
-      }))
+      .set({ created_at: sql`(select created_at from webhook_endpoints where id = ${ids[2]})` })
       .where('id', 'in', ids.slice(1, 4))
       .execute();
     const whole = await webhooks.call('get', '');
