@@ -20,7 +20,7 @@ jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
-const whereStorageCanBeSeen = target.objectsDir === null ? test.skip : test;
+const testWithStorage = target.objectsDir === null ? test.skip : test;
 
 let directory: string;
 let clip: string;
@@ -98,24 +98,21 @@ describe('a ready video', () => {
     expect((await runProgram('ffmpeg', play)).stderr).toBe('');
   });
 
-  whereStorageCanBeSeen(
-    'has encrypted segments in storage: exactly the listed ones, and its source',
-    async () => {
-      const { renditions } = await loadPresentation(video.hls);
-      const delivered = renditions.flatMap(({ segments }) => segments.map(({ sha256 }) => sha256));
-      const stored = await storedObjects(target.objectsDir ?? '', video.id);
-      const sources = stored.filter((key) => key.startsWith('sources/'));
-      const segments = stored.filter((key) => key.endsWith('.ts'));
-      expect(sources).toHaveLength(1);
-      const files = await Promise.all(segments.map((key) => readFile(join(target.objectsDir ?? '', key))));
-      const hashes = files.map((bytes) => createHash('sha256').update(bytes).digest('hex'));
-      expect(hashes.sort()).toEqual(delivered.sort());
-    },
-  );
+  testWithStorage('has encrypted segments in storage: exactly the listed ones, and its source', async () => {
+    const { renditions } = await loadPresentation(video.hls);
+    const listed = renditions.flatMap(({ segments }) => segments.map(({ sha256 }) => sha256));
+    const stored = await storedObjects(target.objectsDir ?? '', video.id);
+    const sources = stored.filter((key) => key.startsWith('sources/'));
+    const segments = stored.filter((key) => key.endsWith('.ts'));
+    expect(sources).toHaveLength(1);
+    const files = await Promise.all(segments.map((key) => readFile(join(target.objectsDir ?? '', key))));
+    const hashes = files.map((bytes) => createHash('sha256').update(bytes).digest('hex'));
+    expect(hashes.sort()).toEqual(listed.sort());
+  });
 });
 
 describe('a deleted video', () => {
-  test('is 404 at every URL at once, and soon removed from storage', async () => {
+  test('responds with 404 at every URL at once, and its objects are purged', async () => {
     const { id, hls } = await client.publish(
       await makeMp4(directory, {
         name: 'gone',
@@ -148,10 +145,10 @@ describe('a deleted video', () => {
 });
 
 describe('a video deleted during its transcode', () => {
-  /** Within this time the engine stops work on a deleted video. */
+  /** The engine stops work on a deleted video within this time. */
   const QUIET_MS = 8_000;
 
-  whereStorageCanBeSeen('leaves nothing in storage', async () => {
+  testWithStorage('leaves nothing in storage', async () => {
     const stored = () => storedObjects(target.objectsDir ?? '', ticket.videoId);
     const ticket = await client.requestTicket({ filename: 'short-lived.mp4' });
     expect((await client.upload(ticket, await openAsBlob(clip))).status).toBe(202);

@@ -50,7 +50,7 @@ async function outcome(response: Response): Promise<[number, string | undefined]
 }
 
 describe('a token', () => {
-  test('is valid for one file: a second upload is refused and changes nothing', async () => {
+  test('is valid for one file, and a second upload is refused and changes nothing', async () => {
     const first = await client.upload(ticket, new Blob([clip]));
     expect(first.status).toBe(202);
     expect(await first.json()).toEqual({
@@ -71,8 +71,8 @@ describe('a token', () => {
     const responses = await Promise.all(
       files.map(async (file) => outcome(await client.upload(ticket, new Blob([file])))),
     );
-    const winners = responses.filter(([status]) => status === 202);
-    expect(winners).toHaveLength(1);
+    const accepted = responses.filter(([status]) => status === 202);
+    expect(accepted).toHaveLength(1);
     for (const response of responses.filter(([status]) => status !== 202)) {
       expect([
         [401, 'upload_token_used'],
@@ -102,7 +102,7 @@ describe('a token', () => {
 });
 
 describe('an interrupted upload', () => {
-  test('leases the token and releases it: the retry becomes the video', async () => {
+  test('leases the token until the disconnect is noticed, and then the file can be sent again', async () => {
     const held = await HeldUpload.begin(ticket, clip, 0.6);
     expect(await outcome(await client.upload(ticket, new Blob([clip])))).toEqual([409, 'upload_in_progress']);
     held.cut();
@@ -146,7 +146,7 @@ describe('a file that is not a video', () => {
 });
 
 describe('curl', () => {
-  /** Uploads with curl and resolves with its report of the transfer. */
+  /** Uploads with curl. Resolves with the response, the number of sent bytes, and whether curl got 100 Continue. */
   async function curl(token: string) {
     const { stdout, stderr } = await runProgram('curl', [
       ...['--silent', '--show-error', '--verbose', '--output', join(directory, 'response.json')],
@@ -156,19 +156,24 @@ describe('curl', () => {
     ]);
     const [status, sent] = stdout.split(' ').map(Number);
     const response: unknown = JSON.parse(await readFile(join(directory, 'response.json'), 'utf8'));
-    return { status, sent: sent ?? Number.NaN, response, goAhead: stderr.includes('HTTP/1.1 100 Continue') };
+    return {
+      status,
+      sent: sent ?? Number.NaN,
+      response,
+      continued: stderr.includes('HTTP/1.1 100 Continue'),
+    };
   }
 
   test('sends the file after 100 Continue', async () => {
-    const { status, sent, response, goAhead } = await curl(ticket.uploadToken);
-    expect([status, goAhead]).toEqual([202, true]);
+    const { status, sent, response, continued } = await curl(ticket.uploadToken);
+    expect([status, continued]).toEqual([202, true]);
     expect(response).toMatchObject({ videoId: ticket.videoId, size: clip.length });
     expect(sent).toBeGreaterThan(clip.length);
   });
 
   test('does not send the file if the token is refused', async () => {
-    const { status, sent, response, goAhead } = await curl('ut_nobody_knows_it');
-    expect([status, goAhead, sent]).toEqual([401, false, 0]);
+    const { status, sent, response, continued } = await curl('ut_nobody_knows_it');
+    expect([status, continued, sent]).toEqual([401, false, 0]);
     expect(response).toMatchObject({ code: 'upload_token_invalid' });
   });
 });

@@ -22,7 +22,7 @@ declare class XMLHttpRequest {
 }
 
 /**
- * Sends a file from a web page to the engine. Resolves when it is stored. Framelane checks later whether it is a video. Throws
+ * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not. Throws
  * a FramelaneError if the engine responds with an error or the connection fails. The ticket stays valid unless the code is
  * `upload_token_…`.
  */

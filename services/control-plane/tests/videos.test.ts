@@ -14,7 +14,7 @@ afterAll(() => plane.stop());
 const get = (path: string) => request(plane.url).get(`/v1${path}`).set(plane.credentials);
 const remove = (videoId: string) => request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials);
 
-/** A row as if a ticket had been requested at that moment. */
+/** Inserts a video that was created at a given time. */
 async function insertVideo(values: {
   createdAt: string;
   title?: string;
@@ -37,7 +37,7 @@ async function insertVideo(values: {
 }
 
 describe('GET /videos/:id', () => {
-  test('404 for an unknown id and for a video of another workspace', async () => {
+  test('responds with 404 for an unknown id and for a video of another workspace', async () => {
     const unknown = await get(`/videos/${newId('vid')}`);
     expect([unknown.status, unknown.body.code]).toEqual([404, 'video_not_found']);
 
@@ -96,7 +96,7 @@ describe('GET /videos', () => {
         }),
       );
     }
-    // Two with the same time, the last of a page and the first of the next: the id decides their order.
+    // Two videos with the same time, on either side of a page boundary. Their ids decide the order.
     ids.splice(5, 0, await insertVideo({ createdAt: `${YEAR}-05-10T12:00:00.000Z`, title: 'Twin' }));
     newestFirst = ids.reverse();
   });
@@ -165,7 +165,7 @@ describe('GET /videos', () => {
     ['environment=prod', 'query/environment'],
     ['cursor=nonsense', 'query/cursor'],
     [`cursor=${Buffer.from('["x","y"]').toString('base64url')}`, 'query/cursor'],
-  ])('400 for %s', async (query, field) => {
+  ])('responds with 400 for %s', async (query, field) => {
     const response = await get(`/videos?${query}`);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ code: 'validation_failed', errors: [{ field }] });
@@ -178,7 +178,7 @@ describe('GET /videos', () => {
 
 describe('DELETE /videos/:id', () => {
   test.each(['uploading', 'leased', 'processing', 'claimed', 'ready', 'failed'])(
-    'while %s: gone at once, for good',
+    'a video that is %s responds with 404 at once, and late reports change nothing',
     async (phase) => {
       const { videoId, uploadToken } = await plane.ticket();
       const transfer = phase === 'leased' ? await plane.engine.redeem(uploadToken) : null;
@@ -225,7 +225,7 @@ describe('DELETE /videos/:id', () => {
       expect(await rowsNaming(videoId)).toEqual({ videos: 1, object_purges: 1 });
 
       await until(async () => (await storedKeys(videoId)).length === 0);
-      // An engine without a connection stores an object late: the second pass finds it.
+      // A disconnected engine stores an object late. The second pass of the purge finds it.
       await plane.objects.put(
         `hls/${plane.workspaceId}/${videoId}/a1/360p/1.ts`,
         Buffer.from('x'),
@@ -235,7 +235,7 @@ describe('DELETE /videos/:id', () => {
     },
   );
 
-  test('erases everything that the owner wrote or sent', async () => {
+  test('erases all texts of the owner', async () => {
     const written = {
       filename: 'filename-of-the-owner.mp4',
       title: 'Title of the owner',
@@ -259,16 +259,16 @@ describe('DELETE /videos/:id', () => {
       (await plane.db.selectFrom('videos').select('sha256').where('id', '=', videoId).executeTakeFirst())
         ?.sha256;
     expect(await sha256()).toMatch(/^[0-9a-f]{64}$/);
-    const needles = ['of the owner', 'of-the-owner'];
-    const holding = async () => {
+    const ownerTexts = ['of the owner', 'of-the-owner'];
+    const tablesWithOwnerTexts = async () => {
       const texts = Object.entries(await rowTexts()).filter(([, text]) =>
-        needles.some((needle) => text.includes(needle)),
+        ownerTexts.some((part) => text.includes(part)),
       );
       return texts.map(([table]) => table);
     };
-    expect(await holding()).toContain('videos');
+    expect(await tablesWithOwnerTexts()).toContain('videos');
     await remove(videoId).expect(204);
-    expect(await holding()).toEqual([]);
+    expect(await tablesWithOwnerTexts()).toEqual([]);
     expect(await sha256()).toBeNull();
   });
 

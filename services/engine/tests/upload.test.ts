@@ -49,7 +49,7 @@ async function stored(): Promise<Buffer> {
   return buffer(body);
 }
 
-async function nothingStored(): Promise<void> {
+async function expectNothingStored(): Promise<void> {
   for (const source of ticket.sources) expect(await engine.objects.head(source)).toBeNull();
 }
 
@@ -146,7 +146,7 @@ describe('a token', () => {
     expect(await (await upload(formWith(FILE))).json()).toMatchObject({ code: 'upload_token_expired' });
   });
 
-  test('is valid for one file: its second use is refused', async () => {
+  test('is valid for one file, and its second use is refused', async () => {
     expect((await upload(formWith(FILE))).status).toBe(202);
     const again = await upload(formWith('another file'));
     expect(again.status).toBe(401);
@@ -185,7 +185,7 @@ describe('Expect: 100-continue', () => {
     client.disconnect();
   });
 
-  test('gets only the problem if the token is invalid', async () => {
+  test('gets the problem and no 100 Continue if the token is invalid', async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: 'ut_nobody_knows_it', length: 1_000_000, headers });
     expect((await client.response()).status).toBe(401);
@@ -293,7 +293,7 @@ describe('a refused form', () => {
       status,
       body: { status, code },
     });
-    await nothingStored();
+    await expectNothingStored();
     expect(completed()).toBeUndefined();
     expect(engine.controlPlane.releases).toContainEqual(
       expect.objectContaining({ videoId: ticket.videoId, reason: code }),
@@ -317,7 +317,7 @@ describe('a refused form', () => {
 });
 
 describe('browsers', () => {
-  test('may upload from any origin: the preflight needs no token', async () => {
+  test('may upload from any origin, and the preflight needs no token', async () => {
     const response = await fetch(`${engine.url}/upload`, {
       method: 'OPTIONS',
       headers: {

@@ -1,13 +1,14 @@
 /**
- * Says since when leases could be renewed without a break: this control plane ran, and reached its database and the broker.
- * A lease counts as expired only after that has lasted as long as the lease does. Before, no engine could renew it, or its
- * renewal may still be in the queue. Time is that of the wall clock, like the expiry of leases: a monotonic clock may stop
- * while the machine is suspended.
+ * Measures for how long this control plane has reached its database and the broker without a break. A control plane ends
+ * expired leases only after it has reached both for the duration of a lease. Before, engines may have been unable to renew
+ * their leases, or the renewals may still be in the queue.
+ *
+ * Uses the wall clock, like the expiry of leases: a monotonic clock may stop while the machine is suspended.
  */
 export class LeaseGrace {
   readonly #check: () => Promise<unknown>;
   readonly #intervalMs: number;
-  /** Engines renew a lease every quarter of its duration, so a shorter break expires none. */
+  /** A shorter interruption is no break, because engines renew a lease every quarter of its duration. */
   readonly #breakMs: number;
   #timer: NodeJS.Timeout | undefined;
   #checking = false;
@@ -34,7 +35,7 @@ export class LeaseGrace {
     clearInterval(this.#timer);
   }
 
-  /** Whether leases could be renewed for the last `seconds` without a break. */
+  /** Whether database and broker have been reachable for the last `seconds` without a break. */
   hasPassed(seconds: number): boolean {
     const now = Date.now();
     return now - this.#last <= this.#breakMs && now - this.#since >= seconds * 1000;
@@ -47,11 +48,11 @@ export class LeaseGrace {
     try {
       await this.#check();
       const now = Date.now();
-      // `abs` because the clock may have been set back.
+      // Math.abs, because the clock may have been set back.
       if (Math.abs(now - this.#last) > this.#breakMs) this.#since = now;
       this.#last = now;
     } catch {
-      // A single failed check is no break yet.
+      // A break begins when no check has succeeded for `breakMs`.
     } finally {
       this.#checking = false;
     }

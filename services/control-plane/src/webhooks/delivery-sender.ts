@@ -7,10 +7,10 @@ import { readRetryAfter } from './delivery-policy.ts';
 import type { EndpointGuard } from './endpoint-guard.ts';
 import { signedHeaders } from './endpoint-secret.ts';
 
-/** The response body is discarded; this much is read first, so that usual endpoints can send theirs completely. */
+/** The sender discards the response body. It closes the connection after this many bytes, more than usual endpoints send. */
 const RESPONSE_BYTES = 4096;
 
-/** Time to connect to one address of a host before the next one is tried. */
+/** Timeout to connect to one address of a host. Then the sender tries the next address. */
 const CONNECT_ATTEMPT_MS = 2000;
 
 /** An event for one endpoint. */
@@ -19,7 +19,7 @@ export type OutgoingEvent = {
   /** Id of the event, the same in every attempt. */
   id: string;
   body: string;
-  /** The secrets that sign: two for a day after a rotation. */
+  /** The secrets that sign the event. There are two for a day after a rotation. */
   secrets: readonly Uint8Array[];
 };
 
@@ -30,11 +30,11 @@ export type AttemptResult = {
   responseStatus: number | null;
   /** Null after a 2xx response. */
   failure: DeliveryFailure | null;
-  /** The pause that the endpoint asks for with Retry-After. */
+  /** The pause that the endpoint requests with Retry-After. */
   retryAfterSeconds: number | null;
 };
 
-/** Node passes options it does not know on to the socket. */
+/** Node passes options that it does not know to the socket. */
 type PostOptions = RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamilyAttemptTimeout'>;
 
 type EndpointResponse = { status: number; retryAfter: string | undefined };
@@ -51,11 +51,11 @@ export class DeliverySender {
   }
 
   /**
-   * Makes one attempt. An endpoint cannot make it reject. Resolves with null when it was interrupted; the delivery is then
-   * still to be attempted.
+   * Makes one attempt. Never rejects because of the endpoint. Resolves with null if `interrupt` was called: the attempt has no
+   * result and must be made again.
    */
   async send(event: OutgoingEvent): Promise<AttemptResult | null> {
-    const begun = performance.now();
+    const startMs = performance.now();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = AbortSignal.any([timeout, this.#interruption.signal]);
     const result = (
@@ -63,7 +63,7 @@ export class DeliverySender {
       retryAfter?: string,
     ): AttemptResult => ({
       ...outcome,
-      durationMs: Math.round(performance.now() - begun),
+      durationMs: Math.round(performance.now() - startMs),
       retryAfterSeconds: readRetryAfter(retryAfter, new Date()),
     });
     try {
@@ -102,7 +102,7 @@ export class DeliverySender {
 function post(url: URL, body: string, options: PostOptions): Promise<EndpointResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<EndpointResponse>();
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // An agent would reuse connections, and the guard has to allow each one.
+  // No agent, because it would reuse connections, and the guard must allow the address of each one.
   const request = send(url, { ...options, method: 'POST', agent: false });
   let received: EndpointResponse | undefined;
   let failure = new Error('The connection was closed without a response');
@@ -113,7 +113,7 @@ function post(url: URL, body: string, options: PostOptions): Promise<EndpointRes
   request.on('error', (error) => {
     failure = error;
   });
-  // After the response headers, an error of the connection changes nothing.
+  // Once the head of the response has arrived, errors of the connection do not matter.
   request.on('close', () => (received === undefined ? reject(failure) : resolve(received)));
   request.end(body);
   return promise;

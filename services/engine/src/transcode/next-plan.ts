@@ -8,8 +8,8 @@ import type { ProbedSource } from '../source/probe.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
 /**
- * The plan to try after another one failed because of a property of the source that the probe cannot find; null if there is
- * none. First the decoder mixes to stereo, then everything is encoded instead of passed through.
+ * The next plan after one failed because of a property of the source that the probe does not detect. The first alternative
+ * lets the decoder mix to stereo, the second encodes all tracks instead of passthrough. Null if no alternative applies.
  */
 export function nextPlan(
   plan: EncodePlan,
@@ -38,8 +38,8 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Whether passthrough may be the reason: ffmpeg could not copy a track, or a segment is invalid. A retryable failure has its
- * reason in the engine.
+ * Whether passthrough may be the cause: ffmpeg could not copy a track, or a segment is invalid. The cause of a retryable
+ * failure is in the engine, not in the source.
  */
 function isPassthroughFailure(error: unknown): boolean {
   if (error instanceof TranscodeFailure && error.retryable) return false;

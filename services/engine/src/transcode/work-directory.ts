@@ -10,9 +10,9 @@ const run = promisify(execFile);
 const OTHERS_CAN_WRITE = 0o022;
 
 /**
- * Creates a directory for the engine, or checks the existing one. The engine runs programs from it and removes its content.
- * So throws a SettingsError if it belongs to another user: the default is in a folder where every user can create one. A
- * directory of root is accepted, because mounted volumes belong to root.
+ * Creates the work directory of the engine, or checks the existing one. Throws a SettingsError if it belongs to another user
+ * than the engine's or root. The engine runs programs from it and removes its content, and any user can create a directory of
+ * the default name. Mounted volumes belong to root.
  */
 export async function prepareWorkDirectory(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
@@ -26,8 +26,8 @@ export async function prepareWorkDirectory(path: string): Promise<void> {
 }
 
 /**
- * The same for a folder in that directory. Throws a SettingsError also if other users can write to the folder. The directory
- * itself may be writable for its group, as volumes of Kubernetes are.
+ * Creates or checks a folder in the work directory. Throws a SettingsError if it belongs to another user, or if other users can
+ * write to it. Only the work directory itself may be writable for its group, as volumes of Kubernetes are.
  */
 export async function preparePrivateFolder(path: string): Promise<void> {
   await prepareWorkDirectory(path);
@@ -42,13 +42,13 @@ export async function preparePrivateFolder(path: string): Promise<void> {
  * Removes a directory that a tool has written to, with its content. A missing directory is not an error. Throws if something
  * cannot be removed.
  *
- * `rm` works relative to open folders. So it follows no link that a tool puts in the place of a folder meanwhile, and it can
- * remove folders nested deeper than a path can be long.
+ * `rm` works relative to open folders. So it follows no link that a tool puts in the place of a folder meanwhile. And it can
+ * remove folders whose path would exceed the maximum length of a path.
  */
 export async function removeTree(directory: string): Promise<void> {
   const options = { env: TOOL_ENVIRONMENT };
-  // The tool may have removed permissions, which root does not need. For root, chmod is a risk: it follows a link that
-  // replaces a file meanwhile. rm reports what chmod could not change.
+  // The tool may have removed permissions. Root needs none, and must not run chmod, which follows a link that replaces a file
+  // meanwhile. If chmod fails, rm reports the files that remain.
   if (process.getuid?.() !== 0) {
     await run('chmod', ['-R', 'u+rwX', '--', directory], options).catch(() => {});
   }
