@@ -93,5 +93,5 @@ export const GROUPS = [
     ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record', 'db/keyset-page'],
     ['webhooks'],
   ),
-  stores('workspaces', ['workspaces/*'], ['admin']),
+  stores('workspaces', ['workspaces/*'], ['workspaces']),
 ];
