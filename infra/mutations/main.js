@@ -98,7 +98,7 @@ async function testGroup({ name, mutate, tests, database = false }) {
     // Outside the project, where other tools would find the copies.
     tempDirName: join(tmpdir(), 'framelane-mutations'),
     cleanTempDir: 'always',
-    reporters: process.stdout.isTTY ? ['progress'] : [],
+    reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     logLevel: 'error',
     allowConsoleColors: false,
   }).runMutationTest();
