@@ -13,7 +13,8 @@ export const shared = {
 };
 
 export default {
-  maxWorkers: 2,
+  // On two processors: tests often wait for a program, a timeout or the database.
+  maxWorkers: 3,
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 60_000,
   projects: [

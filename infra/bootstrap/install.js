@@ -31,8 +31,7 @@ export async function installDependencies() {
       '--frozen-lockfile',
       '--config.confirm-modules-purge=false',
     ],
-    { ...process.env, npm_config_update_notifier: 'false' },
-    process.stderr,
+    { env: { ...process.env, npm_config_update_notifier: 'false' }, stdout: process.stderr },
   );
   if (code !== 0) {
     fail(

@@ -13,7 +13,6 @@ export async function runWithProjectNode(program, args) {
   // SIGUSR1 would open the inspector, and with it another process of the same user could control this one.
   const node = [PROJECT_NODE, '--disable-sigusr1'];
   process.exitCode = await run('setpriv', ['--pdeathsig=TERM', ...node, program, ...args], {
-    ...process.env,
-    PATH,
+    env: { ...process.env, PATH },
   });
 }

@@ -1,36 +1,48 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
+/** The steps that run, and the stop signal that has arrived during them. */
+const steps = { running: 0, stopped: undefined };
+
 /**
  * Runs a program in the foreground and forwards stop signals to it. Resolves with its exit code: 128 + the signal's
- * number if a signal killed it, 127 if it cannot be run. Its standard output goes to `stdout`.
+ * number if a signal killed it, 127 if it cannot be run. Its standard output goes to `stdout`; with `onLine`, that
+ * function receives each line of both outputs instead.
  */
-export function run(command, args, env = process.env, stdout = process.stdout) {
+export function run(command, args, { env = process.env, stdout = process.stdout, onLine } = {}) {
   return new Promise((resolve) => {
     // Before the spawn: a signal in between would end this process and leave the program running.
     const forward = (signal) => child.kill(signal);
     for (const signal of STOP_SIGNALS) process.on(signal, forward);
-    const child = spawn(command, args, { stdio: ['inherit', stdout, 'inherit'], env });
+    const stdio = onLine ? ['inherit', 'pipe', 'pipe'] : ['inherit', stdout, 'inherit'];
+    const child = spawn(command, args, { stdio, env });
+    if (onLine) {
+      for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
+    }
     const finish = (code) => {
       for (const signal of STOP_SIGNALS) process.off(signal, forward);
       resolve(code);
     };
     child.on('error', () => finish(127));
-    child.on('exit', (code, signal) => finish(code ?? 128 + constants.signals[signal]));
+    child.on('close', (code, signal) => finish(code ?? 128 + constants.signals[signal]));
   });
 }
 
-/** Runs one step of the bootstrap. If a stop signal arrives during the step, the bootstrap exits after it. */
-export async function runStep(command, args, env = process.env, stdout = process.stdout) {
-  let stopped;
+/** Runs one step of the bootstrap. If a stop signal arrives, the bootstrap exits after all steps that run. */
+export async function runStep(command, args, options) {
   const onSignal = (signal) => {
-    stopped = signal;
+    steps.stopped = signal;
   };
   for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
-  const code = await run(command, args, env, stdout);
+  steps.running += 1;
+  const code = await run(command, args, options);
+  steps.running -= 1;
   for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
-  if (stopped !== undefined) process.exit(128 + constants.signals[stopped]);
-  return code;
+  if (steps.stopped === undefined) return code;
+  if (steps.running === 0) process.exit(128 + constants.signals[steps.stopped]);
+  // The last step to end exits.
+  return new Promise(() => {});
 }

@@ -20,7 +20,7 @@ test('sends the output of a program to the given stream', async () => {
   const script = `
     import { runStep } from '${join(import.meta.dirname, 'run.js')}';
     await runStep('echo', ['result']);
-    await runStep('echo', ['progress'], process.env, process.stderr);`;
+    await runStep('echo', ['progress'], { stdout: process.stderr });`;
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [
     '--input-type=module',
     '-e',

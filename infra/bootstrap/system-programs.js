@@ -61,7 +61,7 @@ async function aptInstall(needed, optional) {
   report(`Installing ${[...needed, ...optional].join(', ')} with apt-get …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...args) =>
-    runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], env);
+    runStep('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', '-o', 'Dpkg::Use-Pty=0', ...args], { env });
   const install = (packages) => apt('install', '-y', '--no-install-recommends', ...packages);
   await apt('update');
   if (needed.length > 0 && (await install(needed)) !== 0) {

@@ -28,7 +28,7 @@ export const GROUPS = [
     'background/due-loop',
     'background/lease-grace',
     'engine-events/retry-while-unavailable',
-    'maintenance-steps',
+    'upload-tickets/stale-uploads',
   ]),
   pure('http', `${CONTROL_PLANE}/src`, [
     'http/field-errors',
@@ -50,7 +50,12 @@ export const GROUPS = [
     'window-counter',
   ]),
   pure('usage-rules', `${CONTROL_PLANE}/src/usage`, ['usage-period']),
-  pure('videos-rules', `${CONTROL_PLANE}/src/videos`, ['orphaned-objects', 'video-moves', 'video-patch']),
+  pure('videos-rules', `${CONTROL_PLANE}/src/videos`, [
+    'aspect-ratio',
+    'orphaned-objects',
+    'video-moves',
+    'video-patch',
+  ]),
   pure('webhooks-rules', `${CONTROL_PLANE}/src/webhooks`, [
     'delivery-policy',
     'endpoint-addresses',
@@ -83,6 +88,10 @@ export const GROUPS = [
     ['videos/{videos,object-purges}.{service,store}', 'videos/video-{lifecycle,record}'],
     ['videos', 'video-changes', 'video-retry', 'test-videos', 'attempts', 'background'],
   ),
-  stores('webhooks', ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record'], ['webhooks']),
-  stores('workspaces', ['workspaces/*'], ['admin']),
+  stores(
+    'webhooks',
+    ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record', 'db/keyset-page'],
+    ['webhooks'],
+  ),
+  stores('workspaces', ['workspaces/*'], ['workspaces']),
 ];

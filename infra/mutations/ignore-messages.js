@@ -1,20 +1,34 @@
-const LOG_METHODS = new Set(['debug', 'info', 'warn', 'error']);
+const LOG_METHODS = new Set(['debug', 'error', 'info', 'log', 'warn']);
 
-/** Leaves out log calls and the texts of errors: tests do not compare words. */
+/** Leaves out what only changes the log or the text of an error: tests do not compare words. */
 const ignorer = {
   shouldIgnore(path) {
-    if (path.isCallExpression() && isLogCall(path.node.callee)) return 'A log call';
+    if (isLog(path.node)) return 'Only changes the log';
+    if (path.isClassProperty() && path.node.key.name === 'name') return 'The name of an error';
     if (isText(path) && path.findParent(isError)) return 'The text of an error';
     return undefined;
   },
 };
 
-function isLogCall(callee) {
-  return (
-    callee.type === 'MemberExpression' &&
-    LOG_METHODS.has(callee.property.name) &&
-    /logger$/i.test(callee.object.name ?? callee.object.property?.id?.name ?? callee.object.property?.name)
-  );
+/** Whether a node does nothing but write to the log. */
+function isLog(node) {
+  switch (node?.type) {
+    case 'CallExpression':
+      return (
+        LOG_METHODS.has(node.callee.property?.name) &&
+        /logger$/i.test(node.callee.object.name ?? node.callee.object.property?.id?.name)
+      );
+    case 'ArrowFunctionExpression':
+      return isLog(node.body);
+    case 'BlockStatement':
+      return node.body.length > 0 && node.body.every(isLog);
+    case 'ExpressionStatement':
+      return isLog(node.expression);
+    case 'IfStatement':
+      return isLog(node.consequent) && (node.alternate === null || isLog(node.alternate));
+    default:
+      return false;
+  }
 }
 
 function isText(path) {

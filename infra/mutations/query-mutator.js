@@ -4,19 +4,15 @@ import { pathToFileURL } from 'node:url';
 
 /** Clauses of kysely's queries that a query also compiles without. */
 const CLAUSES = new Set([
+  '$if',
+  'forKeyShare',
+  'forNoKeyUpdate',
   'forUpdate',
-  'skipLocked',
   'limit',
-  'on',
   'onConflict',
-  'onRef',
   'orderBy',
   'where',
   'whereRef',
-  '$if',
-  'noWait',
-  'forShare',
-  'distinct',
 ]);
 
 /** Leaves out one clause of a query, such as a `where`. Stryker's own mutators change nothing in a query that leaves it valid. */

@@ -20,17 +20,14 @@ export async function runAcceptance(jestArguments = []) {
       BOOTSTRAP_WORKSPACE_ID: WORKSPACE_ID,
       BOOTSTRAP_API_KEY: apiKey,
     });
-    const { passed, failed } = await runJest(
-      'acceptance',
-      {
-        FRAMELANE_BASE_URL: node.baseUrl,
-        FRAMELANE_ENGINE_URL: node.engineUrl,
-        FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
-        FRAMELANE_API_KEY: apiKey,
-        FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
-      },
-      jestArguments,
-    );
+    const env = {
+      FRAMELANE_BASE_URL: node.baseUrl,
+      FRAMELANE_ENGINE_URL: node.engineUrl,
+      FRAMELANE_WORKSPACE_ID: WORKSPACE_ID,
+      FRAMELANE_API_KEY: apiKey,
+      FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
+    };
+    const { passed, failed } = await runJest('acceptance', { env, args: jestArguments });
     const problem = await problemAtStop(node);
     if (problem !== undefined) console.error(problem);
     if (failed > 0 || problem !== undefined) console.error(`\nThe node's log:\n${node.output}`);

@@ -6,12 +6,11 @@ import { withS3Server } from './s3-server.js';
 
 /** A check that passes or fails as a whole. */
 function command(program, ...args) {
-  return async () =>
-    (await runStep(program, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return async (output) =>
+    (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** All checks of `npm test`, in order. Each `run` prints failures and resolves with how many tests passed and failed. */
-export const CHECKS = [
+const STATIC_CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
   {
     name: 'imports',
@@ -29,38 +28,59 @@ export const CHECKS = [
     title: 'Generated files are up to date',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'check'),
   },
-  { name: 'unit', title: 'Unit tests', run: () => runJest('unit') },
-  {
-    name: 'integration',
-    title: 'Integration tests (PostgreSQL, ffmpeg)',
-    run: () => withS3Server((env) => runJest('integration', env)),
-  },
-  { name: 'acceptance', title: 'Acceptance tests against a started single node', run: () => runAcceptance() },
-  {
-    name: 'faults',
-    title: 'Fault suite against clusters of processes',
-    // A failed test may leave sockets open, which would keep the run from ending.
-    run: () => runJest('faults', {}, ['--forceExit']),
-  },
-  { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
 ];
 
-const WITHOUT_SERVICES = CHECKS.slice(
-  0,
-  CHECKS.findIndex(({ name }) => name === 'integration'),
-);
+const UNIT_TESTS = [{ name: 'unit', title: 'Unit tests', run: () => runJest('unit') }];
+
+/**
+ * All checks of `npm test`. The stages run one after another, the checks of a stage at the same time. Each `run` prints
+ * failures and resolves with how many tests passed and failed. It receives options of `runStep`, for the output.
+ */
+export const STAGES = [
+  STATIC_CHECKS,
+  UNIT_TESTS,
+  [
+    {
+      name: 'integration',
+      title: 'Integration tests (PostgreSQL, ffmpeg)',
+      run: () => withS3Server((env) => runJest('integration', { env })),
+    },
+  ],
+  [
+    {
+      name: 'acceptance',
+      title: 'Acceptance tests against a started single node',
+      run: () => runAcceptance(),
+    },
+  ],
+  [
+    {
+      name: 'faults',
+      title: 'Fault suite against clusters of processes',
+      // More workers than processors: the tests often wait for timeouts and leases.
+      // A failed test may leave sockets open, which would keep the run from ending.
+      run: (output) => runJest('faults', { output, args: ['--maxWorkers=4', '--forceExit'] }),
+    },
+    { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
+  ],
+];
 
 /** The checks of `npm test -- --quick`. */
-export const QUICK_CHECKS = [
-  ...WITHOUT_SERVICES,
-  {
-    name: 'integration',
-    title: 'Integration tests of the control plane (PostgreSQL)',
-    run: () => runJest('integration', {}, ['--testPathPatterns', 'services/control-plane/tests']),
-  },
-  {
-    name: 'acceptance',
-    title: 'One upload to a playing stream, against a started single node',
-    run: () => runAcceptance(['--testPathPatterns', 'happy-path']),
-  },
+export const QUICK_STAGES = [
+  STATIC_CHECKS,
+  UNIT_TESTS,
+  [
+    {
+      name: 'integration',
+      title: 'Integration tests of the control plane (PostgreSQL)',
+      run: () => runJest('integration', { args: ['--testPathPatterns', 'services/control-plane/tests'] }),
+    },
+  ],
+  [
+    {
+      name: 'acceptance',
+      title: 'One upload to a playing stream, against a started single node',
+      run: () => runAcceptance(['--testPathPatterns', 'happy-path']),
+    },
+  ],
 ];

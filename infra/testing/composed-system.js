@@ -2,7 +2,7 @@ import { runStep } from '../bootstrap/run.js';
 import { report } from '../bootstrap/terminal.js';
 
 /** Starts and tests the system of docker-compose.yml, if COMPOSE_COMMAND is set: it takes minutes. */
-export async function tryComposedSystem() {
+export async function tryComposedSystem(output) {
   if (!process.env.COMPOSE_COMMAND) {
     const isRequired =
       process.env.CI === 'true' && !process.env.TESTS_MAY_SKIP?.split(',').includes('containers');
@@ -13,6 +13,6 @@ export async function tryComposedSystem() {
     );
     return { passed: 0, failed: isRequired ? 1 : 0 };
   }
-  const code = await runStep(process.execPath, ['infra/compose-check/main.js']);
+  const code = await runStep(process.execPath, ['infra/compose-check/main.js'], output);
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }

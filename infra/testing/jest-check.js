@@ -8,9 +8,9 @@ const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWa
 
 /**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
- * cannot run, a project without tests, a crash of jest.
+ * cannot run, a project without tests, a crash of jest. `output` is an option of `runStep`.
  */
-export async function runJest(project, env = {}, args = []) {
+export async function runJest(project, { env = {}, args = [], output = {} } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));
   const report = join(directory, 'report.json');
   try {
@@ -22,7 +22,7 @@ export async function runJest(project, env = {}, args = []) {
         ...['--json', `--outputFile=${report}`],
         ...args,
       ],
-      { ...process.env, NODE_OPTIONS, ...env },
+      { env: { ...process.env, NODE_OPTIONS, ...env }, ...output },
     );
     const results = await readReport(report);
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;

@@ -51,12 +51,15 @@ export async function withS3Server(test) {
 
 /** Resolves with the variables that lead to the server, or undefined when there is none. */
 async function start(tool, env, output) {
-  if ((await runStep(tool, ['install'], env, process.stderr)) !== 0) return undefined;
+  if ((await runStep(tool, ['install'], { env, stdout: process.stderr })) !== 0) return undefined;
   for (let tries = 1; tries <= STARTS; tries += 1) {
     const slots = Math.floor((LAST_PORT - FIRST_PORT) / PORTS_EACH);
     const port = FIRST_PORT + PORTS_EACH * Math.floor(Math.random() * slots);
     const file = openSync(output, 'w');
-    const code = await runStep(tool, ['start'], { ...env, S3_TEST_PORT: String(port) }, file);
+    const code = await runStep(tool, ['start'], {
+      env: { ...env, S3_TEST_PORT: String(port) },
+      stdout: file,
+    });
     closeSync(file);
     if (code === 0) return readVariables(readFileSync(output, 'utf8'));
   }

@@ -41,7 +41,12 @@ export class ServiceProcess {
     const [program = process.execPath, ...args] = [...by, process.execPath, this.#main];
     const child = spawn(program, args, {
       cwd: ROOT,
-      env: { PATH: process.env.PATH, NODE_OPTIONS: '--disable-warning=ExperimentalWarning', ...this.#env },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+        ...this.#env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const keep = (chunk: Buffer) => void this.output.push(chunk.toString('utf8'));

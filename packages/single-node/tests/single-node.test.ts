@@ -192,14 +192,14 @@ describe('a single node', () => {
   });
 
   test('continues its transcodes after it was killed during one', async () => {
-    const first = await start();
+    const first = await start({ ENGINE_PRESET: 'veryslow' });
     const { apiKey } = first;
     const video = await upload(first, apiKey, await makeVideo(join(dataDir, 'long.mp4')));
     await until(async () => (await fetchVideo(first, apiKey, video)).progress > 0);
     first.kill('SIGKILL');
     await first.exited;
 
-    const second = await start({ RETRY_BACKOFF_SECONDS: '0' });
+    const second = await start({ RETRY_BACKOFF_SECONDS: '0', ENGINE_PRESET: 'ultrafast' });
     await until(async () => (await fetchVideo(second, apiKey, video)).status === 'ready');
     const attempts = join(dataDir, 'objects', 'hls', second.fact('Workspace'), video);
     await until(async () => (await readdir(attempts)).length === 1);
@@ -209,15 +209,7 @@ describe('a single node', () => {
 /** A video with noise, which takes the encoder some time. */
 async function makeVideo(path: string): Promise<string> {
   await run('ffmpeg', [
-    ...[
-      '-nostdin',
-      '-v',
-      'error',
-      '-f',
-      'lavfi',
-      '-i',
-      'testsrc2=size=1280x720:rate=30,noise=alls=40:allf=t',
-    ],
+    ...['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=30,noise=alls=40:allf=t'],
     ...['-t', '12', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', path],
   ]);
   return path;

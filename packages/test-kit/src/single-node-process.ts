@@ -49,7 +49,12 @@ export class SingleNodeProcess {
     // `script` runs a program in a terminal and copies its output.
     const inTerminal = ['script', '--quiet', '--return', '--command', command.join(' '), '/dev/null'];
     this.#process = spawn('setpriv', ['--pdeathsig=TERM', ...(terminal ? inTerminal : command)], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        DATA_DIR: dataDir,
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const append = (chunk: Buffer) => {

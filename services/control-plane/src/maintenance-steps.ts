@@ -1,16 +1,13 @@
-import { transferOf } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { AttemptsService } from './attempts/attempts.service.ts';
 import type { TranscodeCommands } from './attempts/commands.service.ts';
 import type { MaintenanceSteps } from './background/maintenance.ts';
 import type { IdempotencyService } from './idempotency/idempotency.service.ts';
 import type { ResealingService } from './sealed-values/resealing.service.ts';
+import { abortStaleUploads } from './upload-tickets/stale-uploads.ts';
 import type { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import type { VideosService } from './videos/videos.service.ts';
 import type { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
-
-/** Age at which an unfinished upload to the object store counts as stale, unless its transfer is in progress. */
-const STALE_UPLOAD_MS = 48 * 3600 * 1000;
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -40,15 +37,4 @@ export function maintenanceSteps(deps: {
     'prune-webhook-events': { everySeconds: DAY, run: () => webhookDeliveries.prune() },
     'prune-tombstones': { everySeconds: DAY, run: () => videos.pruneTombstones() },
   };
-}
-
-/** Aborts stale multipart uploads, except those of transfers that still hold their ticket. */
-export async function abortStaleUploads(
-  objects: Pick<ObjectStore, 'abortStaleUploads'>,
-  tickets: Pick<UploadTicketsService, 'isCurrent'>,
-): Promise<void> {
-  await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
-    const transfer = transferOf(key);
-    return transfer !== null && tickets.isCurrent(transfer);
-  });
 }

@@ -377,6 +377,7 @@ describe('completing a transfer', () => {
     const { attempt } = await plane.engine.claim(videoId);
     expect(attempt).toBe(1);
     await plane.engine.complete(videoId, attempt);
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { ...upload, reason: 'late' });
     expect((await complete()).status).toBe(204);
     expect(await statusOf(videoId)).toBe('ready');
   });

@@ -94,7 +94,7 @@ test('200 concurrent uploads of 4 MiB need at most 150 MiB more memory than 200 
 test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one each and 32 shared ones, and uncollected garbage', async () => {
   const storage = startProcess('benchmarks/support/object-server.ts');
   await startEngine(JSON.stringify(await nextMessage(storage)));
-  await uploadConcurrently(200, 24 * MIB);
+  await uploadConcurrently(200, 16 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 300_000);
 

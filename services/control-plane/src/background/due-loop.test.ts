@@ -1,4 +1,5 @@
 import { createLogger } from '@framelane/service-kit/logger';
+import { until } from '@framelane/test-kit/until';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { DueLoop, type DueWork } from './due-loop.ts';
 
@@ -37,6 +38,47 @@ test('claims no more than the free slots, and the next as soon as a slot is free
   });
   await done.promise;
   expect(most).toBe(2);
+});
+
+test('claims nothing while no slot is free, however often it is woken', async () => {
+  const rows = ['a', 'b', 'c', 'd'];
+  const slots = new Map(rows.map((row) => [row, Promise.withResolvers<void>()]));
+  const begun: string[] = [];
+  const { claims, loop } = start([...rows], {
+    perform: (row) => {
+      begun.push(row);
+      return slots.get(row)?.promise ?? Promise.resolve();
+    },
+  });
+  await until(() => begun.length === 2);
+  loop.wake();
+  await new Promise(setImmediate);
+  expect(claims).toEqual([2]);
+  slots.get('a')?.resolve();
+  await until(() => begun.length === 3);
+  expect(claims).toEqual([2, 1]);
+  for (const { resolve } of slots.values()) resolve();
+});
+
+test('claims again after the interval, without being woken', async () => {
+  const begin = performance.now();
+  const { claims } = start([], { perform: async () => {}, pollMs: 1 });
+  await until(() => claims.length >= 5);
+  expect(performance.now() - begin).toBeLessThan(3000);
+});
+
+test('claims again soon after a claim that failed', async () => {
+  const performed = Promise.withResolvers<string>();
+  let claims = 0;
+  start([], {
+    perform: async (row) => performed.resolve(row),
+    claim: async () => {
+      claims += 1;
+      if (claims === 1) throw new Error('unavailable');
+      return claims === 2 ? ['late'] : [];
+    },
+  });
+  expect(await performed.promise).toBe('late');
 });
 
 test('a row that becomes due during a claim is claimed right afterwards', async () => {
@@ -85,7 +127,10 @@ test('a stop interrupts the work in progress, waits for it and claims nothing mo
   expect(claims).toEqual([2]);
 });
 
-test('renews the claim on work in progress until it ends', async () => {
+test.each([
+  ['that resolves', async () => {}],
+  ['that fails', () => Promise.reject(new Error('unavailable'))],
+])('renews the claim on work in progress until it ends, with a renewal %s', async (_, renewal) => {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const renewed: string[] = [];
@@ -98,7 +143,10 @@ test('renews the claim on work in progress until it ends', async () => {
         begun.resolve();
         return ended.promise;
       },
-      renew: async (row) => void renewed.push(row),
+      renew: (row) => {
+        renewed.push(row);
+        return renewal();
+      },
     });
     await begun.promise;
     jest.advanceTimersByTime(20_000);
@@ -107,6 +155,26 @@ test('renews the claim on work in progress until it ends', async () => {
     await loop.stop();
     jest.advanceTimersByTime(20_000);
     expect(renewed).toEqual(['a', 'a']);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('work without a renewal can take long', async () => {
+  const begun = Promise.withResolvers<void>();
+  jest.useFakeTimers({ doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask'] });
+  try {
+    const ended = Promise.withResolvers<void>();
+    const { loop } = start(['a'], {
+      perform: () => {
+        begun.resolve();
+        return ended.promise;
+      },
+    });
+    await begun.promise;
+    expect(() => jest.advanceTimersByTime(20_000)).not.toThrow();
+    ended.resolve();
+    await loop.stop();
   } finally {
     jest.useRealTimers();
   }

@@ -51,6 +51,37 @@ test('continues after a single failed check', async () => {
   expect(grace.hasPassed(LEASE)).toBe(true);
 });
 
+test('continues through a break of half of the shortest lease, and no longer', async () => {
+  grace.start();
+  await after(2 * LEASE);
+  check = () => Promise.reject(new Error('unavailable'));
+  await after(LEASE / 2);
+  expect(grace.hasPassed(LEASE)).toBe(true);
+  await after(0.001);
+  expect(grace.hasPassed(LEASE)).toBe(false);
+});
+
+test('has one check at a time, and none after a stop', async () => {
+  let checks = 0;
+  let hangs = true;
+  check = () => {
+    checks += 1;
+    return hangs ? new Promise(() => {}) : Promise.resolve();
+  };
+  grace.start();
+  await after(LEASE);
+  expect(checks).toBe(1);
+
+  hangs = false;
+  grace = new LeaseGrace({ check: () => check(), shortestLeaseSeconds: LEASE });
+  grace.start();
+  await after(LEASE);
+  expect(checks).toBe(6);
+  grace.stop();
+  await after(LEASE);
+  expect(checks).toBe(6);
+});
+
 test('begins again after the machine was suspended', async () => {
   grace.start();
   await after(2 * LEASE);

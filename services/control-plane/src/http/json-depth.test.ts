@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { isDeeperThan } from './json-depth.ts';
+import type { Request, Response } from 'express';
+import { isDeeperThan, refuseDeepJson } from './json-depth.ts';
 
 test.each([
   ['no body', undefined, 0],
@@ -18,4 +19,21 @@ test.each([
 test('the deepest body within the size limit', () => {
   const value = JSON.parse(`${'['.repeat(130_000)}${']'.repeat(130_000)}`);
   expect(isDeeperThan(20, value)).toBe(true);
+});
+
+test.each([
+  [20, undefined],
+  [21, expect.objectContaining({ code: 'json_too_deep' })],
+])('a body with %d levels', (depth, problem) => {
+  const body = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+  let thrown: unknown;
+  let continued = false;
+  try {
+    refuseDeepJson({ body } as Request, {} as Response, () => {
+      continued = true;
+    });
+  } catch (error) {
+    thrown = error;
+  }
+  expect({ thrown, continued }).toEqual({ thrown: problem, continued: depth <= 20 });
 });

@@ -19,6 +19,16 @@ const cases: Case[] = [
     average: 1_000_000,
   },
   {
+    what: 'a segment of more than 1.5 target durations counts only in the average',
+    target: 6,
+    segments: [
+      [6, 600_000],
+      [12, 3_600_000],
+    ],
+    peak: 1_866_667,
+    average: 1_866_667,
+  },
+  {
     what: 'the peak is that of the largest segment',
     target: 6,
     segments: [

@@ -29,3 +29,7 @@ test('hours are counted', () => {
   const long = { ...storyboard, tiles: 100, interval: 432 };
   expect(renderStoryboard(long, 43_200, undefined)).toContain('\n11:52:48.000 --> 12:00:00.000\n');
 });
+
+test('the last cue lasts at least a millisecond', () => {
+  expect(renderStoryboard(storyboard, 79.9, undefined)).toContain('\n00:01:20.000 --> 00:01:20.001\n');
+});

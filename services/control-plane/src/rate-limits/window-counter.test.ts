@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { WindowCounter } from './window-counter.ts';
+import { rateLimited, WindowCounter } from './window-counter.ts';
 
 function counterWithClock(names = 10) {
   const clock = { ms: 5000 };
@@ -31,4 +31,12 @@ test('holds a limited number of names, and drops the least recently used one', (
   counter.add('a');
   counter.add('c');
   expect([counter.get('a').count, counter.get('b').count, counter.get('c').count]).toEqual([2, 0, 1]);
+});
+
+test('the error beyond a limit says when to retry', () => {
+  expect(rateLimited('Too many.', 7)).toMatchObject({
+    code: 'rate_limited',
+    message: 'Too many. Retry in 7 s.',
+    options: { headers: { 'Retry-After': '7' } },
+  });
 });

@@ -53,8 +53,11 @@ describe('refused', () => {
     'http://soon.example/',
     'https://user@example.com/',
     'https://user:password@example.com/',
+    'https://:password@example.com/',
+    'https://example.com:0/',
     'https://@127.0.0.1/',
     'ftp://example.com/',
+    'xhttps://example.com/',
     'file:///etc/passwd',
     'gopher://example.com/',
     'javascript:alert(1)',
@@ -77,6 +80,10 @@ describe('refused', () => {
     await expect(check).rejects.toThrow(/public address/);
     // The client does not learn what names resolve to.
     await expect(check).rejects.not.toThrow(/\d/);
+  });
+
+  test('http, with a message that names https', async () => {
+    await expect(guard().check('http://93.184.215.14/')).rejects.toThrow(/must begin with https:\/\//);
   });
 });
 

@@ -21,7 +21,7 @@ const inBench = (name: string) => join(bench.directory, name);
 
 const GOP_2 = ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0'];
 const STEREO = ['-c:a', 'aac', '-ac', '2', '-b:a', '96k'];
-const SD = 'testsrc2=s=854x480:r=25';
+const SMALL = 'testsrc2=s=640x360:r=25';
 
 /** Hashes of all frames or all samples, decoded. */
 async function decoded(path: string, track: 'v' | 'a'): Promise<string[]> {
@@ -56,18 +56,18 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
   [
     'key frames every two seconds',
     'a.mp4',
-    { video: `${SD}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, ...STEREO] },
-    ['480p', 'audio'],
+    { video: `${SMALL}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, ...STEREO] },
+    ['360p', 'audio'],
     [6, 6, 1],
   ],
   [
     'irregular key frames',
     'b.mp4',
     {
-      video: `${SD}:d=15`,
+      video: `${SMALL}:d=15`,
       options: [...GOP_2, '-g', '250', '-force_key_frames', '1.4,4.4,5.8,8,9.6,12.2'],
     },
-    ['480p'],
+    ['360p'],
     [5.8, 6.4, 2.8],
   ],
   [
@@ -85,10 +85,10 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     'a fragmented MP4 without B-frames',
     'd.mp4',
     {
-      video: `${SD}:d=7`,
+      video: `${SMALL}:d=7`,
       options: [...GOP_2, '-bf', '0', '-movflags', '+frag_keyframe+empty_moov'],
     },
-    ['480p'],
+    ['360p'],
     [6, 1],
   ],
   [
@@ -111,35 +111,35 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
   [
     'audio that does not allow passthrough',
     'e.mp4',
-    { video: `${SD}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
-    ['480p'],
+    { video: `${SMALL}:d=3`, audio: 'sine=d=3', options: [...GOP_2, '-c:a', 'aac', '-ac', '1'] },
+    ['360p'],
     [3],
   ],
   [
     'audio that ends early',
     'f.mp4',
-    { video: `${SD}:d=3`, audio: 'sine=r=48000:d=2', options: [...GOP_2, ...STEREO] },
-    ['480p'],
+    { video: `${SMALL}:d=3`, audio: 'sine=r=48000:d=2', options: [...GOP_2, ...STEREO] },
+    ['360p'],
     [3],
   ],
   [
     'key frames too far apart',
     'g.mp4',
-    { video: `${SD}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, '-g', '300', ...STEREO] },
+    { video: `${SMALL}:d=13`, audio: 'sine=r=48000:d=13', options: [...GOP_2, '-g', '300', ...STEREO] },
     ['audio'],
     [6, 6, 1],
   ],
   [
     'open groups of pictures',
     'h.mp4',
-    { video: `${SD}:d=5`, options: [...GOP_2, '-x264-params', 'open-gop=1:bframes=3:b-adapt=0'] },
+    { video: `${SMALL}:d=5`, options: [...GOP_2, '-x264-params', 'open-gop=1:bframes=3:b-adapt=0'] },
     [],
     [5],
   ],
   [
     'key frames that are not IDR, which only the segments show',
     'i.mp4',
-    { video: `${SD}:d=9`, options: [...GOP_2, '-intra-refresh', '1', '-bf', '0'] },
+    { video: `${SMALL}:d=9`, options: [...GOP_2, '-intra-refresh', '1', '-bf', '0'] },
     [],
     [6, 3],
   ],
@@ -164,7 +164,7 @@ test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
 test('passthrough removes closed captions, as the playlist declares', async () => {
   const plain = inBench('plain.264');
   const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
-  await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
+  await makeClip(plain, { video: 'testsrc2=s=854x480:r=25:d=2', options: [...GOP_2, ...slices] });
   await writeFile(inBench('captioned.264'), withCaptions(await readFile(plain)));
   await ffmpeg('-framerate', '25', '-i', inBench('captioned.264'), '-c', 'copy', inBench('captioned.mp4'));
   const captions = async (path: string) => {
@@ -179,7 +179,7 @@ test('passthrough removes closed captions, as the playlist declares', async () =
 });
 
 test('frames before the start of an edit list are not displayed', async () => {
-  const whole = await makeClip(inBench('whole.mp4'), { video: `${SD}:d=8`, options: GOP_2 });
+  const whole = await makeClip(inBench('whole.mp4'), { video: `${SMALL}:d=8`, options: GOP_2 });
   await ffmpeg('-ss', '1', '-i', whole, '-c', 'copy', inBench('cut.mp4'));
   const { manifest, copied } = await transcode(inBench('cut.mp4'));
   expect(manifest.duration).toBe(7);

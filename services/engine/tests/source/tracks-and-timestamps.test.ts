@@ -137,10 +137,10 @@ test.each([
   }
 });
 
-test('two hours of nearly static video', async () => {
-  const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=7200' });
+test('more than an hour of nearly static video', async () => {
+  const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=3700' });
   const { outcome } = await transcode(clip);
-  expect(outcome).toMatchObject({ renditions: ['360p 64x36'], rate: 10, frames: 72_000 });
+  expect(outcome).toMatchObject({ renditions: ['360p 64x36'], rate: 10, frames: 37_000 });
 });
 
 test('of several tracks, the default video and the default audio track are chosen', async () => {

@@ -1,6 +1,6 @@
 import { sourceKey } from '@framelane/object-store/object-keys';
 import { expect, test } from '@jest/globals';
-import { abortStaleUploads } from './maintenance-steps.ts';
+import { abortStaleUploads } from './stale-uploads.ts';
 
 const HOUR_MS = 3600 * 1000;
 

@@ -1,0 +1,17 @@
+import { transferOf } from '@framelane/object-store/object-keys';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import type { UploadTicketsService } from './upload-tickets.service.ts';
+
+/** Age at which an unfinished upload to the object store counts as stale, unless its transfer is in progress. */
+const STALE_UPLOAD_MS = 48 * 3600 * 1000;
+
+/** Aborts stale multipart uploads, except those of transfers that still hold their ticket. */
+export async function abortStaleUploads(
+  objects: Pick<ObjectStore, 'abortStaleUploads'>,
+  tickets: Pick<UploadTicketsService, 'isCurrent'>,
+): Promise<void> {
+  await objects.abortStaleUploads(new Date(Date.now() - STALE_UPLOAD_MS), async (key) => {
+    const transfer = transferOf(key);
+    return transfer !== null && tickets.isCurrent(transfer);
+  });
+}

@@ -1,0 +1,80 @@
+import { newId } from '@framelane/contracts/ids';
+import { createLogger } from '@framelane/service-kit/logger';
+import { SettingsError } from '@framelane/service-kit/settings';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
+import { type Database, openDatabase, openPool } from '../src/db/database.ts';
+import { migrateToLatest } from '../src/db/migrations.ts';
+import { WorkspacesService } from '../src/workspaces/workspaces.service.ts';
+import { createTestDatabase } from './support/database.ts';
+
+let drop: () => Promise<void>;
+let db: Database;
+let workspaces: WorkspacesService;
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
+  drop = database.drop;
+  await migrateToLatest(db);
+  workspaces = new WorkspacesService({ db });
+});
+afterAll(async () => {
+  await db.destroy();
+  await drop();
+});
+
+const bootstrap = (given: { workspaceId?: string; apiKey?: string } = {}) =>
+  workspaces.bootstrap({ workspaceId: given.workspaceId, apiKey: given.apiKey });
+
+const keysOf = async (workspaceId: string) =>
+  (await db.selectFrom('api_keys').select('name').where('workspace_id', '=', workspaceId).execute()).length;
+
+test.each([
+  ['workspace id', { workspaceId: 'ws_1' }, /^BOOTSTRAP_WORKSPACE_ID/],
+  ['key', { apiKey: 'svc_live_short' }, /^BOOTSTRAP_API_KEY/],
+])('a start refuses a %s with a wrong format', async (_, given, reason) => {
+  await expect(bootstrap(given)).rejects.toThrow(SettingsError);
+  await expect(bootstrap(given)).rejects.toThrow(reason);
+  expect(await workspaces.list()).toEqual([]);
+});
+
+test('the first start creates a workspace and a key, and later ones change nothing', async () => {
+  const { workspaceId, newApiKey } = await bootstrap();
+  expect(newApiKey).toMatch(/^svc_live_\w+$/);
+  expect(await bootstrap()).toEqual({ workspaceId, newApiKey: null });
+  expect(await workspaces.list()).toEqual([
+    { id: workspaceId, name: 'Default', createdAt: expect.stringMatching(/Z$/) },
+  ]);
+  expect(await keysOf(workspaceId)).toBe(1);
+});
+
+test('a given key is created unless it exists', async () => {
+  const { workspaceId } = await bootstrap();
+  const apiKey = newApiKeySecret('live');
+  for (let start = 0; start < 2; start++) {
+    expect(await bootstrap({ apiKey })).toEqual({ workspaceId, newApiKey: null });
+    expect(await keysOf(workspaceId)).toBe(2);
+  }
+});
+
+test('a given workspace is created unless it exists, and without another key', async () => {
+  const workspaceId = newId('ws');
+  for (let start = 0; start < 2; start++) {
+    expect(await bootstrap({ workspaceId })).toEqual({ workspaceId, newApiKey: null });
+  }
+  expect((await workspaces.list()).map(({ id }) => id)).toContain(workspaceId);
+  expect(await keysOf(workspaceId)).toBe(0);
+});
+
+test('workspaces are listed oldest first; the id decides the order of equal times', async () => {
+  const { workspaceId: first } = await bootstrap();
+  const created_at = new Date('2001-01-01');
+  const ids = Array.from({ length: 5 }, () => newId('ws')).toSorted();
+  await db
+    .insertInto('workspaces')
+    .values(ids.toReversed().map((id) => ({ id, name: 'Old', created_at })))
+    .execute();
+  const listed = (await workspaces.list()).map(({ id }) => id);
+  expect(listed.slice(0, 6)).toEqual([...ids, first]);
+  expect((await bootstrap()).workspaceId).toBe(ids[0]);
+});
