@@ -76,7 +76,11 @@ export const GROUPS = [
   stores('attempts', ['attempts/*'], ['attempts', 'background', 'lease-grace', 'metrics', 'video-retry']),
   stores('background', ['background/maintenance*'], ['background']),
   stores('deliveries', ['webhooks/deliveries.*', 'webhooks/events.service'], ['webhook-deliveries']),
-  stores('idempotency', ['idempotency/idempot{ency.service,ency-keys.store,ent}'], ['idempotency']),
+  stores(
+    'idempotency',
+    ['idempotency/idempot{ency.service,ency-keys.store,ent}'],
+    ['idempotency', 'idempotency-keys'],
+  ),
   stores('playback', ['playback/playback{,-access}.{service,store}'], ['playback', 'playback-access']),
   stores(
     'upload-tickets',
