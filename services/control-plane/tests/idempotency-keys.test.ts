@@ -69,7 +69,13 @@ test('the same key in two workspaces, and two keys in one workspace, are differe
   const use = await unused();
   const elsewhere = await unused(use.keyHash);
   const beside = { ...elsewhere, keyHash: randomBytes(32), payloadHash: randomBytes(32) };
-  const claims = [await claim(use), await claim(elsewhere), await claim(beside)];
+  // The end of the lease alone does not identify a claim.
+  const leasedUntil = new Date(Date.now() + 60_000);
+  const claims: Claim[] = [];
+  for (const each of [use, elsewhere, beside]) {
+    claims.push({ ...(await claim(each)), leasedUntil });
+    await change(each, { leased_until: leasedUntil });
+  }
   for (const each of claims) {
     expect((await findKey(db, each))?.payload_hash).toEqual(each.payloadHash);
   }
