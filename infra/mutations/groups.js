@@ -85,7 +85,7 @@ export const GROUPS = [
   stores(
     'upload-tickets',
     ['upload-tickets/*.{service,store}'],
-    ['upload-tickets', 'lease-grace', 'metrics', 'test-videos', 'idempotency'],
+    ['upload-tickets', 'upload-tickets-store', 'lease-grace', 'metrics', 'test-videos', 'idempotency'],
   ),
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(
