@@ -73,7 +73,11 @@ export const GROUPS = [
     'terminal-text',
   ]),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'api-keys/last-use'], ['api-keys', 'revocation']),
-  stores('attempts', ['attempts/*'], ['attempts', 'background', 'lease-grace', 'metrics', 'video-retry']),
+  stores(
+    'attempts',
+    ['attempts/*'],
+    ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
+  ),
   stores('background', ['background/maintenance*'], ['background']),
   stores('deliveries', ['webhooks/deliveries.*', 'webhooks/events.service'], ['webhook-deliveries']),
   stores(
