@@ -131,7 +131,7 @@ export const GROUPS = [
     ['attempts/*'],
     ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
   ),
-  stores('background', ['background/maintenance*'], ['background']),
+  stores('background', ['background/maintenance*'], ['background', 'due-rows']),
   stores('deliveries', ['webhooks/deliveries.*', 'webhooks/events.service'], ['webhook-deliveries']),
   stores(
     'idempotency',
@@ -148,7 +148,7 @@ export const GROUPS = [
   stores(
     'videos',
     ['videos/{videos,object-purges}.{service,store}', 'videos/video-{lifecycle,record}'],
-    ['videos', 'video-changes', 'video-retry', 'test-videos', 'attempts', 'background'],
+    ['videos', 'due-rows', 'video-changes', 'video-retry', 'test-videos', 'attempts', 'background'],
   ),
   stores(
     'webhooks',
