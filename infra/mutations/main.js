@@ -6,9 +6,9 @@ import { Stryker } from '@stryker-mutator/core';
 import startPostgres from '../testing/postgres-setup.js';
 import stopPostgres from '../testing/postgres-teardown.js';
 import { GROUPS } from './groups.js';
-import './query-mutator.js';
+import { sampleMutants } from './mutators.js';
 
-const HELP = `pnpm test:mutations [--force] [--processes <n>] [<group> …]
+const HELP = `pnpm test:mutations [--force] [--sample <percent>] [--processes <n>] [<group> …]
 
 Changes the code of a group in one place at a time, and runs the tests that reach the
 place. A change that no test notices survives. Prints the score of each group, the part
@@ -20,6 +20,8 @@ ${GROUPS.map(({ name, threshold, mutate: [first, second] }) => `  ${name.padEnd(
   --force            tests every change again. Without it, results in .mutations/ are used
                      for changes whose code and tests are the same as then. They know
                      nothing of changes in other files.
+  --sample <percent> tests only that part of the changes, evenly chosen: an estimate of the
+                     score in less time
   --processes <n>    runs the tests of that many changes at once; 2 by default
 
 Groups with a database use the PostgreSQL of TEST_DATABASE_URL, or start their own.
@@ -45,6 +47,7 @@ function readArguments() {
       options: {
         help: { type: 'boolean', short: 'h' },
         force: { type: 'boolean', default: false },
+        sample: { type: 'string', default: '100' },
         processes: { type: 'string', default: '2' },
       },
     });
@@ -56,6 +59,7 @@ function readArguments() {
 
 /** Resolves with the exit code. */
 async function testGroups(groups) {
+  sampleMutants(Number(options.sample));
   const needDatabase = groups.some(({ database }) => database);
   if (needDatabase) await startPostgres();
   try {
@@ -92,7 +96,8 @@ async function testGroup({ name, mutate, tests, database = false }) {
     // Beyond the time of the tests themselves, which a machine with other work may need.
     timeoutMS: database ? 10_000 : 4_000,
     timeoutFactor: 2,
-    incremental: true,
+    // A sample would replace the stored results of the other changes.
+    incremental: options.sample === '100',
     incrementalFile: `.mutations/${name}.json`,
     force: options.force,
     // Outside the project, where other tools would find the copies.

@@ -16,7 +16,7 @@ export type RawUpload = {
   contentType?: string;
 };
 
-/** Sends a body as it is, valid or not, and resolves with the response. */
+/** Sends a body, which may be invalid. Resolves with the response. */
 export async function sendRaw(port: number, upload: RawUpload): Promise<Outcome> {
   const { token, body, length = body.byteLength, contentType } = upload;
   const client = await RawClient.connect(port);
@@ -43,7 +43,7 @@ export async function outcomeOf(client: RawClient): Promise<Outcome> {
   return { status, code: body.code as string | undefined };
 }
 
-/** An upload that sends only as much as the test asks for. */
+/** An upload whose test decides how much of it is sent at a time. */
 export class HeldUpload {
   readonly client: RawClient;
   readonly #body: Buffer;
@@ -62,7 +62,7 @@ export class HeldUpload {
     this.#body = body;
   }
 
-  /** Sends up to this part of the body, 0..1. Resolves when the operating system has it or the connection is closed. */
+  /** Sends the body up to this fraction of it, 0..1. Resolves when the operating system has the bytes, or when the connection is closed. */
   async sendUntil(part: number): Promise<void> {
     const end = Math.round(part * this.#body.byteLength);
     const piece = this.#body.subarray(this.#sent, end);

@@ -36,7 +36,7 @@ const random = new Random(SEED);
 
 let cluster: Cluster;
 let clips: Clips;
-/** A video, and the same video with zeros appended so that its upload takes a while. */
+/** A video, and the same video with zeros appended, so that its upload takes longer. */
 let clip: Buffer;
 let large: Buffer;
 
@@ -61,7 +61,7 @@ function send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outc
 }
 
 /** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
-async function sendPatiently({ uploadToken }: Ticket, file = clip): Promise<void> {
+async function sendUntilAccepted({ uploadToken }: Ticket, file = clip): Promise<void> {
   await until(
     async () => {
       const outcome = await send({ token: uploadToken, body: formWith(file) }).catch(() => undefined);
@@ -84,7 +84,7 @@ function tickets(count: number): Promise<Ticket[]> {
 }
 
 /** Resolves once an engine has leased the ticket. */
-async function leased({ videoId }: Ticket): Promise<void> {
+async function untilLeased({ videoId }: Ticket): Promise<void> {
   await until(async () => {
     const rows = await query(
       cluster,
@@ -234,7 +234,7 @@ describe('forms', () => {
     expect(given.flatMap(sourcesOf)).toEqual([]);
 
     const half = given.filter((_ticket, index) => index % 2 === 0);
-    for (const ticket of half) await sendPatiently(ticket);
+    for (const ticket of half) await sendUntilAccepted(ticket);
     await expectReady(half);
   });
 
@@ -273,7 +273,7 @@ describe('forms', () => {
 describe('clients', () => {
   test('a client that is too slow is refused and can retry', async () => {
     const { port } = cluster.proxies.uploads;
-    const [silent, dripping, longWinded] = (await tickets(3)) as [Ticket, Ticket, Ticket];
+    const [silent, dripping, long] = (await tickets(3)) as [Ticket, Ticket, Ticket];
 
     const slowHead = async () => {
       const socket = connect(port, '127.0.0.1');
@@ -302,9 +302,9 @@ describe('clients', () => {
       expect(await response).toEqual({ status: 408, code: 'upload_timeout' });
       clearInterval(dripped);
     };
-    /** As slow as allowed, for longer than Node's default request timeout. */
+    /** Sends slowly, for longer than Node's default request timeout. */
     const longUpload = async () => {
-      const held = await HeldUpload.begin(port, { token: longWinded.uploadToken, file: large });
+      const held = await HeldUpload.begin(port, { token: long.uploadToken, file: large });
       for (let step = 1; step <= 320; step += 1) {
         await held.sendUntil(step / 321);
         await pause(LONG_UPLOAD_MS / 320);
@@ -314,39 +314,39 @@ describe('clients', () => {
       held.client.disconnect();
     };
     await Promise.all([slowHead(), silentBody(), drippingBody(), ...(LONG ? [longUpload()] : [])]);
-    await Promise.all([silent, dripping, ...(LONG ? [] : [longWinded])].map((each) => sendPatiently(each)));
-    await expectReady([silent, dripping, longWinded]);
+    await Promise.all([silent, dripping, ...(LONG ? [] : [long])].map((each) => sendUntilAccepted(each)));
+    await expectReady([silent, dripping, long]);
   });
 
   test(`a client that disconnects at 60 %, ${DISCONNECTS} times, leaves nothing`, async () => {
     const { port } = cluster.proxies.uploads;
     const given = await tickets(5);
-    /** Bytes that an engine had received at each disconnect. */
-    const brokenOff = ({ videoId }: Ticket) =>
+    /** The bytes that engines had received of a ticket's uploads when the client disconnected. */
+    const bytesOfBrokenUploads = ({ videoId }: Ticket) =>
       logged(cluster.engines, 'upload.broken')
         .filter((line) => line.videoId === videoId && line.code === 'upload_interrupted')
         .map(({ bytes }) => Number(bytes));
     const disconnect = async (ticket: Ticket, file: Buffer) => {
-      const before = brokenOff(ticket).length;
+      const before = bytesOfBrokenUploads(ticket).length;
       const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
       await held.sendUntil(0.6);
-      await leased(ticket);
+      await untilLeased(ticket);
       held.client.disconnect();
-      await until(() => brokenOff(ticket).length > before);
+      await until(() => bytesOfBrokenUploads(ticket).length > before);
     };
     await Promise.all(
       given.map(async (ticket) => {
-        const inTheMiddle = () => brokenOff(ticket).filter((bytes) => bytes > 0).length;
-        for (let times = 0; inTheMiddle() < DISCONNECTS / given.length; times += 1) {
+        const brokenInTheFile = () => bytesOfBrokenUploads(ticket).filter((bytes) => bytes > 0).length;
+        for (let times = 0; brokenInTheFile() < DISCONNECTS / given.length; times += 1) {
           await disconnect(ticket, times % 5 === 0 ? large : large.subarray(0, 2_000_000));
         }
       }),
     );
-    const bytes = given.flatMap(brokenOff).filter((each) => each > 0);
+    const bytes = given.flatMap(bytesOfBrokenUploads).filter((each) => each > 0);
     process.stdout.write(
       `${bytes.length} clients disconnected after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
     );
-    for (const ticket of given) await sendPatiently(ticket);
+    for (const ticket of given) await sendUntilAccepted(ticket);
     await expectReady(given);
   });
 
@@ -372,7 +372,7 @@ test('a broker that is down or does not confirm at the end of an upload delays n
 
   const first = await HeldUpload.begin(port, { token: down.uploadToken, file: large });
   await first.sendUntil(0.9);
-  await leased(down);
+  await untilLeased(down);
   await cluster.rabbitmq.kill();
   await first.sendUntil(1);
   expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
@@ -380,7 +380,7 @@ test('a broker that is down or does not confirm at the end of an upload delays n
 
   const second = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
   await second.sendUntil(0.9);
-  await leased(silent);
+  await untilLeased(silent);
   cluster.proxies.broker.silence();
   await second.sendUntil(1);
   expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
@@ -399,7 +399,7 @@ describe('202 follows from the database', () => {
           file: clip,
         });
         await held.sendUntil(0.5);
-        await leased(ticket);
+        await untilLeased(ticket);
         return held;
       }),
     );
@@ -422,7 +422,7 @@ describe('202 follows from the database', () => {
       file: clip,
     });
     await held.sendUntil(0.5);
-    await leased(ticket);
+    await untilLeased(ticket);
     process.kill(Number(engine.pid), 'SIGSTOP');
     try {
       await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
@@ -447,7 +447,7 @@ describe('202 follows from the database', () => {
       file: clip,
     });
     await held.sendUntil(0.9);
-    await leased(ticket);
+    await untilLeased(ticket);
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
@@ -456,14 +456,14 @@ describe('202 follows from the database', () => {
     expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
   });
 
-  test('the client gets 202 when the control planes come back while it waits', async () => {
+  test('the client gets 202 if the control planes are reachable again while it waits', async () => {
     const ticket = await cluster.api.ticket();
     const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
       token: ticket.uploadToken,
       file: clip,
     });
     await held.sendUntil(0.9);
-    await leased(ticket);
+    await untilLeased(ticket);
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     await until(() => sourcesOf(ticket).length > 0);
@@ -499,7 +499,7 @@ describe('an engine', () => {
       );
       const restarted = engine.start();
       await Promise.all(
-        given.filter((_ticket, index) => !accepted[index]).map((each) => sendPatiently(each)),
+        given.filter((_ticket, index) => !accepted[index]).map((each) => sendUntilAccepted(each)),
       );
       await restarted;
       all.push(...given);
@@ -524,7 +524,7 @@ describe('an engine', () => {
     await until(() => sourcesOf(ticket).length > 0);
     await engine.end('SIGKILL');
     expect(client.received).toBe('');
-    await Promise.all([engine.start(), sendPatiently(ticket)]);
+    await Promise.all([engine.start(), sendUntilAccepted(ticket)]);
     await expectReady([ticket]);
     await until(() => sourcesOf(ticket).length === 1);
   });

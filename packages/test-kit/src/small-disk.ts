@@ -12,7 +12,7 @@ export async function unmountSmallDisk(path: string): Promise<void> {
   await runProgram('umount', [path]);
 }
 
-/** Why this process may not mount file systems; null when it may. */
+/** Why this process cannot mount file systems. Null if it can. */
 export async function obstacleToMounting(): Promise<string | null> {
   const path = await mkdtemp(join(tmpdir(), 'framelane-mount-'));
   try {

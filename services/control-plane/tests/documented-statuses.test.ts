@@ -17,37 +17,37 @@ import {
 } from './support/documented-responses.ts';
 import { localWebhooks } from './support/webhooks.ts';
 
-/** Provokes every response that the contract documents. A documented response without a request here fails. */
+/** Gets every response that the contract documents. The test of a documented response fails if this file has no request for it. */
 
 type Credentials = Record<string, string>;
 type Call = { path: string; body?: object };
-type Provoke = (documented: DocumentedResponse) => Promise<Response>;
+type SendFor = (documented: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
-/** On the same database: one with a limit of one request a minute, and one that redirects segments. */
+/** Two more on the database of `plane`: one with a limit of one request a minute, and one that redirects segments. */
 let limited: { url: string };
 let redirecting: { url: string };
-/** One without tables in its database, and one that cannot reach its database. */
+/** One with an empty database, and one that cannot reach its database. */
 let broken: TestControlPlane;
-let cutOff: TestControlPlane;
-let link: TcpProxy;
+let unconnected: TestControlPlane;
+let databaseProxy: TcpProxy;
 
 beforeAll(async () => {
-  link = await TcpProxy.startFor(process.env.TEST_DATABASE_URL ?? '');
-  [plane, broken, cutOff] = await Promise.all([
+  databaseProxy = await TcpProxy.startFor(process.env.TEST_DATABASE_URL ?? '');
+  [plane, broken, unconnected] = await Promise.all([
     startControlPlane(localWebhooks, { presign: async (key) => `https://objects.example/${key}` }),
     startControlPlane(),
-    startControlPlane((config) => ({ ...config, databaseUrl: link.through(config.databaseUrl) })),
+    startControlPlane((config) => ({ ...config, databaseUrl: databaseProxy.through(config.databaseUrl) })),
   ]);
   limited = await plane.startAnother({ rateLimits: { requestsPerMinute: 1, failuresPerMinute: 0 } });
   redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
   await sql`drop schema public cascade`.execute(broken.db);
-  link.cut();
+  databaseProxy.cut();
 });
 afterAll(async () => {
-  link.heal();
-  await Promise.all([plane.stop(), broken.stop(), cutOff.stop()]);
-  await link.stop();
+  databaseProxy.heal();
+  await Promise.all([plane.stop(), broken.stop(), unconnected.stop()]);
+  await databaseProxy.stop();
 });
 afterEach(() => void jest.restoreAllMocks());
 
@@ -73,16 +73,17 @@ async function newKey(workspaceId = plane.workspaceId): Promise<Credentials> {
   return { authorization: `Bearer ${secret}`, 'x-svc-workspace': workspaceId };
 }
 
-async function made(path: string, body: object): Promise<string> {
+/** Creates a resource. Resolves with its id. */
+async function create(path: string, body: object): Promise<string> {
   const response = await request(plane.url).post(`/v1${path}`).set(plane.credentials).send(body);
-  if (response.status >= 300) throw new Error(`Not made: ${response.text}`);
+  if (response.status >= 300) throw new Error(`Not created: ${response.text}`);
   return response.body.id;
 }
 
-const newWebhook = () => made('/webhooks', { url: 'http://127.0.0.1:9/' });
+const newWebhook = () => create('/webhooks', { url: 'http://127.0.0.1:9/' });
 const newDelivery = async () => {
   const webhook = await newWebhook();
-  return `/webhooks/${webhook}/deliveries/${await made(`/webhooks/${webhook}/test`, {})}`;
+  return `/webhooks/${webhook}/deliveries/${await create(`/webhooks/${webhook}/test`, {})}`;
 };
 const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
 
@@ -122,7 +123,7 @@ async function image(name: ImageName): Promise<Call> {
   return { path: `${path}/${name}` };
 }
 
-/** The parts of a stream that need a key or a token when it is signed. */
+/** The URLs of a stream that need an API key or a token if the video is signed. */
 const PARTS: Record<string, string> = {
   getMasterPlaylist: '/master.m3u8',
   getMediaPlaylist: '/360p/index.m3u8',
@@ -138,7 +139,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getUsage: async () => ({ path: '/auth/usage?groupBy=day' }),
   listApiKeys: async () => ({ path: '/api-keys?limit=1' }),
   createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
-  revokeApiKey: async () => ({ path: `/api-keys/${await made('/api-keys', { name: 'Old' })}` }),
+  revokeApiKey: async () => ({ path: `/api-keys/${await create('/api-keys', { name: 'Old' })}` }),
   createUploadTicket: async () => ({ path: '/videos/upload-ticket', body: { filename: 'a.mp4' } }),
   listVideos: async () => ({ path: '/videos?limit=1' }),
   getVideo: async () => ({ path: await newVideo() }),
@@ -172,8 +173,8 @@ async function success({ operationId }: DocumentedResponse): Promise<Call> {
   return call;
 }
 
-const succeed: Provoke = async (documented) => send(documented, await success(documented));
-const nowhere = ({ template, takesBody }: DocumentedResponse): Call => ({
+const succeed: SendFor = async (documented) => send(documented, await success(documented));
+const requestWithUnknownIds = ({ template, takesBody }: DocumentedResponse): Call => ({
   path: withUnknownIds(template),
   ...(takesBody && { body: { name: 'x', filename: 'a.mp4' } }),
 });
@@ -181,7 +182,7 @@ const without = (header: string, { [header]: _, ...headers }: Credentials) => he
 
 /** A request for a part of a signed stream, with these credentials and this query. */
 const signed =
-  (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): Provoke =>
+  (headers: () => Promise<Credentials>, query = '', from = (): { url: string } => plane): SendFor =>
   async (documented) =>
     send(
       documented,
@@ -189,32 +190,35 @@ const signed =
       { headers: await headers(), url: from().url },
     );
 
-/** How operations respond with a status, if they document it. */
-const OF_KEYED: Record<number, Provoke> = {
+/** By status, for operations that require a key: a request that gets this status. */
+const OF_KEYED: Record<number, SendFor> = {
   200: succeed,
   201: succeed,
   202: succeed,
   204: succeed,
   400: (documented) =>
-    send(documented, nowhere(documented), { headers: without('x-svc-workspace', plane.credentials) }),
-  401: (documented) => send(documented, nowhere(documented), { headers: {} }),
+    send(documented, requestWithUnknownIds(documented), {
+      headers: without('x-svc-workspace', plane.credentials),
+    }),
+  401: (documented) => send(documented, requestWithUnknownIds(documented), { headers: {} }),
   403: (documented) =>
-    send(documented, nowhere(documented), {
+    send(documented, requestWithUnknownIds(documented), {
       headers: { ...plane.credentials, 'x-svc-workspace': newId('ws') },
     }),
-  404: (documented) => send(documented, nowhere(documented)),
+  404: (documented) => send(documented, requestWithUnknownIds(documented)),
   409: async (documented) => {
     const call = await success(documented);
     const headers = { ...(await newKey()), 'idempotency-key': newId('req') };
     await send(documented, call, { headers });
-    const underWay = { status: null, body: null, leased_until: new Date(Date.now() + 60_000) };
-    await plane.db.updateTable('idempotency_keys').set(underWay).execute();
+    const inProgress = { status: null, body: null, leased_until: new Date(Date.now() + 60_000) };
+    await plane.db.updateTable('idempotency_keys').set(inProgress).execute();
     return send(documented, call, { headers });
   },
-  413: (documented) => send(documented, { ...nowhere(documented), body: { x: 'x'.repeat(300_000) } }),
+  413: (documented) =>
+    send(documented, { ...requestWithUnknownIds(documented), body: { x: 'x'.repeat(300_000) } }),
   415: (documented) =>
     request(plane.url)
-      [documented.method](`/v1${nowhere(documented).path}`)
+      [documented.method](`/v1${requestWithUnknownIds(documented).path}`)
       .set(plane.credentials)
       .responseType('blob')
       .type('form')
@@ -227,26 +231,26 @@ const OF_KEYED: Record<number, Provoke> = {
   },
   429: async (documented) => {
     const options = { headers: await newKey(), url: limited.url };
-    await send(documented, nowhere(documented), options);
-    return send(documented, nowhere(documented), options);
+    await send(documented, requestWithUnknownIds(documented), options);
+    return send(documented, requestWithUnknownIds(documented), options);
   },
-  500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
-  503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
+  500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+  503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
 };
 
-const ifUnchanged: Provoke = async (documented) => {
+const ifUnchanged: SendFor = async (documented) => {
   const call = await success(documented);
   const { headers } = await send(documented, call);
   return send(documented, call, { headers: { 'if-none-match': String(headers.etag) } });
 };
 
-const OF_STREAMS: Record<number, Provoke> = {
+const OF_STREAMS: Record<number, SendFor> = {
   200: succeed,
   304: ifUnchanged,
   400: signed(async () => without('x-svc-workspace', plane.credentials)),
   401: signed(async () => ({})),
   403: signed(async () => ({}), '?token=wrong'),
-  404: (documented) => send(documented, nowhere(documented)),
+  404: (documented) => send(documented, requestWithUnknownIds(documented)),
   429: async (documented) => {
     const headers = await newKey();
     await signed(
@@ -260,23 +264,23 @@ const OF_STREAMS: Record<number, Provoke> = {
       () => limited,
     )(documented);
   },
-  500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
-  503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
+  500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+  503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
 };
 
-const OF_STATIC: Record<number, Provoke> = {
+const OF_STATIC: Record<number, SendFor> = {
   200: succeed,
-  405: (documented) => send({ method: 'put' }, nowhere(documented)),
+  405: (documented) => send({ method: 'put' }, requestWithUnknownIds(documented)),
   500: (documented) => {
     jest.spyOn(express.response, 'send').mockImplementationOnce(() => {
       throw new Error('It cannot be written');
     });
-    return send(documented, nowhere(documented));
+    return send(documented, requestWithUnknownIds(documented));
   },
 };
 
 /** Statuses that need a special request for one operation. */
-const OF_OPERATION: Record<string, Record<number, Provoke>> = {
+const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   revokeApiKey: {
     409: async (documented) => {
       const headers = await newWorkspace();
@@ -290,11 +294,11 @@ const OF_OPERATION: Record<string, Record<number, Provoke>> = {
       send(documented, await success(documented), { headers: { range: 'bytes=0-9' } }),
     302: async (documented) => send(documented, await success(documented), { url: redirecting.url }),
     304: ifUnchanged,
-    404: (documented) => send(documented, nowhere(documented)),
+    404: (documented) => send(documented, requestWithUnknownIds(documented)),
     416: async (documented) =>
       send(documented, await success(documented), { headers: { range: 'bytes=480000-' } }),
-    500: (documented) => send(documented, nowhere(documented), { url: broken.url }),
-    503: (documented) => send(documented, nowhere(documented), { url: cutOff.url }),
+    500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+    503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
   },
 };
 
@@ -307,12 +311,13 @@ describe.each([...Map.groupBy(documentedResponses(), ({ operationId }) => operat
   (_, documentedResponses) => {
     test.each(documentedResponses)('$status', async (documented) => {
       const { operationId, method, template, status, codes, apiKey } = documented;
-      const provoke = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
-      if (provoke === undefined) throw new Error(`Nothing here makes ${operationId} return ${status}`);
-      const given = await provoke(documented);
-      const body = Buffer.from(given.body);
-      expect([given.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
-      expect(check.violations(template, method, { status, headers: given.headers, body })).toEqual([]);
+      const sendFor = OF_OPERATION[operationId]?.[status] ?? OF_KIND[apiKey][status];
+      if (sendFor === undefined)
+        throw new Error(`No request is known for ${operationId} with status ${status}`);
+      const response = await sendFor(documented);
+      const body = Buffer.from(response.body);
+      expect([response.status, status < 400 ? '' : body.toString()]).toEqual([status, expect.any(String)]);
+      expect(check.violations(template, method, { status, headers: response.headers, body })).toEqual([]);
       if (codes.length > 0) expect(codes).toContain(JSON.parse(body.toString()).code);
     });
   },

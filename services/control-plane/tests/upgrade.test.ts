@@ -12,10 +12,7 @@ import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
 const INITIAL_DATA = join(import.meta.dirname, 'fixtures/initial.sql');
 
-/**
- * Breaking changes of migrations that contract the schema, by name: what they remove is no longer used by the version
- * before theirs.
- */
+/** The breaking changes of each migration that contracts the schema. The previous version must no longer use what it removes. */
 const CONTRACTIONS: Record<string, string[]> = {};
 
 let db: Database;
@@ -31,8 +28,8 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Runs the statements of a migration. Resolves with what breaks the code before it. */
-async function breaksOf(...statements: string[]): Promise<string[]> {
+/** Runs the statements of a migration. Resolves with the changes that the previous version of the code cannot work with. */
+async function breakingChangesOf(...statements: string[]): Promise<string[]> {
   const before = await readSchema(db);
   for (const statement of statements) await sql.raw(statement).execute(db);
   return breakingChanges(before, await readSchema(db));
@@ -73,8 +70,8 @@ test('the API serves the data of the initial schema after all migrations', async
   }
 });
 
-describe('code of the version before', () => {
-  test('works with every migration, except for what a contraction removes', async () => {
+describe('the code of the previous version', () => {
+  test('works with every migration, except for the listed contractions', async () => {
     for (;;) {
       const before: Schema = await readSchema(db);
       const { results = [], error } = await migrator(db).migrateUp();
@@ -91,7 +88,7 @@ describe('code of the version before', () => {
 
   test('works with a migration that expands', async () => {
     expect(
-      await breaksOf(
+      await breakingChangesOf(
         'alter table videos add column note text',
         'alter table videos add column rating int not null default 0',
         'alter table workspaces alter column name drop not null',
@@ -123,6 +120,6 @@ describe('code of the version before', () => {
       'videos.one_title is a new rule: CREATE UNIQUE INDEX one_title ON public.videos USING btree (title)',
     ],
   ])('breaks with: %s', async (statement, change) => {
-    expect(await breaksOf(statement)).toContain(change);
+    expect(await breakingChangesOf(statement)).toContain(change);
   });
 });

@@ -40,7 +40,7 @@ export async function renewAttempt(
   return result.numUpdatedRows === 1n;
 }
 
-/** Whether the attempt is open and its video not deleted. */
+/** Whether the attempt is open. The deletion of a video deletes its attempts. */
 export async function isAttemptLive(
   db: Database,
   attempt: { videoId: string; number: number },
@@ -52,7 +52,7 @@ export async function isAttemptLive(
   return row !== undefined;
 }
 
-/** Open attempts of living videos whose lease has expired. */
+/** Open attempts whose lease has expired. */
 export async function findSilentAttempts(
   db: Database,
   limit: number,
@@ -82,16 +82,11 @@ export async function findBacklog(db: Database): Promise<{ waiting: Backlog; run
   };
 }
 
-/** Every open attempt of a living video, its lease expired or not. */
+/** Every open attempt, its lease expired or not. */
 export async function findOpenAttempts(db: Database): Promise<{ videoId: string; number: number }[]> {
   return openAttempts(db).execute();
 }
 
 function openAttempts(db: Database) {
-  return db
-    .selectFrom('attempts')
-    .innerJoin('videos', 'videos.id', 'attempts.video_id')
-    .select(['attempts.video_id as videoId', 'attempts.number'])
-    .where('outcome', 'is', null)
-    .where('videos.deleted_at', 'is', null);
+  return db.selectFrom('attempts').select(['video_id as videoId', 'number']).where('outcome', 'is', null);
 }

@@ -15,16 +15,16 @@ import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './pl
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const STORYBOARD_TYPE = 'text/vtt';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-/** A cached redirect then stays valid for at least the other half. */
+/** Redirects are cached for half of the time that their URLs are valid, so a cached URL is valid for at least the other half. */
 const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
 
-/** A player that seeks closes the connection, before or during the response. */
+/** Errors of a response whose client has closed the connection, as players do when they seek. */
 const CLIENT_ABORTS: ReadonlySet<string | undefined> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_UNABLE_TO_PIPE',
 ]);
 
-/** The default of the contract, which does not apply to a request without a body. */
+/** The default of the contract. The validator does not set it in a request without a body. */
 const DEFAULT_TOKEN_SECONDS = 3600;
 
 type VideoPath = { tenant: string; video: string };
@@ -199,13 +199,13 @@ async function sendSegment(req: Request, res: Response, segment: SegmentSource):
   try {
     await pipeline(body, res);
   } catch (error) {
-    // A pipeline that could not start leaves its source open.
+    // A pipeline that could not start does not close its source.
     body.destroy();
     if (!CLIENT_ABORTS.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }
 
-/** The requested range; undefined for the whole segment, which is also the response to several ranges. */
+/** The requested range. Undefined for the whole segment, also if several ranges are requested. */
 function requestedRange(
   req: Request,
   { bytes, etag }: SegmentSource,

@@ -16,7 +16,7 @@ const FILES = {
   'page.js': OWN_FILES,
 };
 
-/** Only this origin is allowed, and `data:` images of the style sheets. */
+/** Allows this origin only, and `data:` images, which the style sheets contain. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const POLICY = [
 
 /**
  * The API description as a page, rendered by Swagger UI in the browser. The path of its files contains a fingerprint of
- * their content, so browsers can cache them for ever.
+ * their content, so browsers can cache them without limit.
  */
 export function referencePage(baseUrl: string): { page: RequestHandler; files: Router } {
   const base = new URL(baseUrl).pathname;

@@ -13,12 +13,12 @@ import {
 /** Values that one query reads. */
 const BATCH = 100;
 
-/** Counts of values that the current secret had not sealed. */
+/** The numbers of values that the current secret had not sealed. */
 type Tally = { resealed: number; unreadable: number };
 
 /**
- * Reseals values of previous secrets with the current one, so that the previous ones can be removed. It replaces each value
- * separately and only if it has not changed. So a run can be interrupted, repeated, and concurrent with others.
+ * Reseals values with the current secret, so that the previous secrets can be removed. Each value is replaced in its own
+ * statement, and only if it has not changed. So a run can be interrupted, repeated, and run at the same time as others.
  */
 export class ResealingService {
   readonly #db: Database;
@@ -35,7 +35,7 @@ export class ResealingService {
     ];
   }
 
-  /** Reseals every value that the current secret did not seal. A value that no secret opens stays, and is counted in the log. */
+  /** Reseals every value that the current secret did not seal. Logs how many values no secret can decrypt, and does not change them. */
   async reseal(): Promise<void> {
     const tally: Tally = { resealed: 0, unreadable: 0 };
     for (const column of this.#columns) {

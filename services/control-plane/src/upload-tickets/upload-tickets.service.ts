@@ -198,7 +198,7 @@ export class UploadTicketsService {
         }
         return 'registered';
       }
-      if (video !== undefined && (await isSpentBy(trx, upload))) return 'repeated';
+      if (await isSpentBy(trx, upload)) return 'repeated';
       await this.#lifecycle.discard(trx, upload.videoId);
       return video?.error_code === 'upload_expired' ? 'expired' : 'cancelled';
     });
@@ -214,8 +214,7 @@ export class UploadTicketsService {
       const failed = await this.#lifecycle.transaction(async (trx) => {
         const video = await this.#lifecycle.lock(trx, videoId);
         // A transfer may have renewed or completed it since.
-        const isExpired = video?.status === 'uploading' && (await isTicketExpired(trx, transfers, videoId));
-        if (!isExpired) return false;
+        if (video === undefined || !(await isTicketExpired(trx, transfers, videoId))) return false;
         return this.#lifecycle.fail(trx, video, {
           code: 'upload_expired',
           message: 'No file arrived before the upload ticket expired.',

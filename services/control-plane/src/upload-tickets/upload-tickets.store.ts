@@ -30,7 +30,7 @@ export async function insertTicket(
   return expires_at;
 }
 
-/** A ticket with the workspace of its video; tickets of deleted videos are not found. */
+/** A ticket with the workspace of its video. The deletion of a video deletes its ticket. */
 export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise<FoundTicket | undefined> {
   return db
     .selectFrom('upload_tickets')
@@ -41,7 +41,6 @@ export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise
       sql<boolean>`upload_tickets.expires_at <= now()`.as('is_expired'),
     ])
     .where('token_hash', '=', tokenHash)
-    .where('videos.deleted_at', 'is', null)
     .executeTakeFirst();
 }
 
@@ -61,7 +60,6 @@ export async function replaceToken(
     .whereRef('videos.id', '=', 'video_id')
     .where('videos.workspace_id', '=', workspaceId)
     .where('videos.status', '=', 'uploading')
-    .where('videos.deleted_at', 'is', null)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -92,7 +90,6 @@ export async function uploadsInProgress(
     .where('lease_expires_at', '>', sql<Date>`now()`)
     .where('videos.workspace_id', '=', workspaceId)
     .where('videos.status', '=', 'uploading')
-    .where('videos.deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
 }
 
@@ -192,13 +189,12 @@ export async function holdsLease(
     .where('transfer_id', '=', transfer.transferId)
     .where('used_at', 'is', null)
     .where('videos.status', '=', 'uploading')
-    .where('videos.deleted_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
 }
 
 /**
- * Living videos whose ticket has expired unused and has no transfer. `transfers` says whether a transfer with an expired lease
+ * Videos whose ticket has expired unused and has no transfer. `transfers` says whether a transfer with an expired lease
  * counts.
  */
 export async function findExpiredTickets(
@@ -229,6 +225,5 @@ function expiredTickets(db: Database, transfers: ExpiredTransfers) {
     .where('used_at', 'is', null)
     .where('upload_tickets.expires_at', '<=', sql<Date>`now()`)
     .where((eb) => eb.or([eb('transfer_id', 'is', null), hasEnded]))
-    .where('videos.status', '=', 'uploading')
-    .where('videos.deleted_at', 'is', null);
+    .where('videos.status', '=', 'uploading');
 }

@@ -39,7 +39,7 @@ type SegmentUploadsOptions = {
 const MAX_UPLOADS = 4;
 /** Finished segments of all renditions that may wait on disk before ffmpeg must pause. */
 const MAX_WAITING = 30;
-/** With less free disk space, a segment may be truncated. It is several times the size of one segment in all renditions. */
+/** With less free disk space, a segment may be truncated. This is several times the size of a segment of all renditions together. */
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
 /** Largest difference between the start times of one segment in two renditions (HLS authoring specification 8.22). */
 const ALIGNMENT_TOLERANCE_SECONDS = 0.001;

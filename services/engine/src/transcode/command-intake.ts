@@ -32,8 +32,8 @@ class Slot {
 }
 
 /**
- * Consumes commands while there is disk space for jobs, and pauses otherwise so that other engines take the commands. Without
- * the pause, an engine with a full disk would fail each job at once, and so take more jobs than all other engines.
+ * Consumes commands while there is disk space for jobs, and pauses otherwise, so that other engines get the commands. Without
+ * the pause, an engine with a full disk would fail each job at once. Then it would consume more commands than any other engine.
  *
  * Each slot has its own consumer, so that a free slot never waits for a busy one. After a reconnection, the broker may
  * deliver to a slot whose job still runs. That command waits, unacknowledged, until the slot is free.

@@ -37,15 +37,16 @@ export class WorkerBench {
   readonly videoPassthrough = new Set<string>();
   /** The response of the control plane to `isAttemptCurrent`. */
   isCurrent = true;
-  /** The size of the source that commands declare, if not the real one; and the time since which the video waits. */
+  /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
+  /** The time in commands since which the video waits. */
   waitingSince = new Date();
   /** Makes the store fail when a segment is stored. */
   refuseSegments = false;
   /** How many of the next downloads of sources fail. */
   brokenFetches = 0;
-  /** The store waits for this before it stores a segment. */
-  takesSegments: Promise<void> = Promise.resolve();
+  /** The object store waits for this promise before it stores a segment. */
+  segmentGate: Promise<void> = Promise.resolve();
   readonly #bus: InProcessBus;
   readonly #claimable = new Map<string, number>();
   readonly #bytes = new Map<string, number>();
@@ -71,7 +72,7 @@ export class WorkerBench {
     };
     const putStream = this.objects.putStream.bind(this.objects);
     this.objects.putStream = async (key, body, options) => {
-      if (key.startsWith('hls/')) await this.takesSegments;
+      if (key.startsWith('hls/')) await this.segmentGate;
       if (this.refuseSegments && key.startsWith('hls/')) throw new Error('Refused');
       return putStream(key, body, options);
     };

@@ -181,7 +181,7 @@ describe('a running attempt', () => {
     expect((await promise).length).toBeGreaterThan(segments / 2);
   });
 
-  test('fails as retryable if the object store fails', async () => {
+  test('fails and can be retried if the object store fails', async () => {
     bench.refuseSegments = true;
     const videoId = await bench.submit(clip);
     expect(await bench.failure(videoId)).toMatchObject({ code: 'storage_failed', retryable: true });
@@ -189,7 +189,7 @@ describe('a running attempt', () => {
     await expectNothingLeft(videoId);
   });
 
-  test('fails as retryable when the engine stops', async () => {
+  test('fails and can be retried when the engine stops', async () => {
     const videoId = await bench.submit(clip);
     await until(async () => (await bench.stored(videoId)).length > 0);
     // The lease reports progress during the encode.
@@ -336,7 +336,7 @@ test('ffmpeg pauses while the object store is slow, and continues afterwards', a
   const bench = await WorkerBench.start({ preset: 'slow' });
   try {
     const { promise, resolve: takeSegments } = Promise.withResolvers<void>();
-    bench.takesSegments = promise;
+    bench.segmentGate = promise;
     const clip = await makeClip(join(bench.directory, 'clip.mp4'), {
       video: 'testsrc2=s=64x36:r=10:d=1800',
       options: ['-c:v', 'mpeg4'],
