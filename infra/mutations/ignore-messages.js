@@ -1,4 +1,5 @@
 const LOG_METHODS = new Set(['debug', 'error', 'info', 'log', 'warn']);
+const ERROR = /(Error|Failure|Fault|Output|Problem|refusal)$/;
 
 /** Leaves out what only changes the log or the text of an error: tests do not compare words. */
 const ignorer = {
@@ -35,8 +36,10 @@ function isText(path) {
   return path.isTemplateLiteral() || (path.isStringLiteral() && path.node.value.includes(' '));
 }
 
+/** An error, a function that makes one, or the message of an object that becomes one. */
 function isError(path) {
-  return path.isNewExpression() && /(Error|Problem)$/.test(path.node.callee.name);
+  if (path.isNewExpression() || path.isCallExpression()) return ERROR.test(path.node.callee.name);
+  return path.isObjectProperty() && path.node.key.name === 'message';
 }
 
 export const strykerPlugins = [{ kind: 'Ignore', name: 'messages', value: ignorer }];

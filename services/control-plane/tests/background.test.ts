@@ -3,22 +3,8 @@ import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type RawBuilder, sql } from 'kysely';
 import request from 'supertest';
-import {
-  claimDueSteps,
-  insertSteps,
-  renewStepClaim,
-  scheduleNextRun,
-  scheduleStepNow,
-} from '../src/background/maintenance.store.ts';
-import type { Database } from '../src/db/database.ts';
 import type { MaintenanceStep } from '../src/metrics/metrics.ts';
-import {
-  claimDuePurges,
-  type DuePurge,
-  endPurge,
-  renewPurgeClaim,
-  requestPurge,
-} from '../src/videos/object-purges.store.ts';
+import { requestPurge } from '../src/videos/object-purges.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 /** The steps that find lost work. */
@@ -56,20 +42,6 @@ function purgeOf(videoId: string) {
 /** Changes the purge of a video. */
 async function setPurge(videoId: string, values: { due_at?: Date; claimed_until?: Date }): Promise<void> {
   await plane.db.updateTable('object_purges').set(values).where('video_id', '=', videoId).execute();
-}
-
-/** Claims the purge of a video before the loop can. */
-async function claimPurge(videoId: string, leaseSeconds: number): Promise<DuePurge> {
-  const [purge] = await plane.db.transaction().execute(async (trx) => {
-    await trx
-      .updateTable('object_purges')
-      .set({ due_at: secondsAgo(1) })
-      .where('video_id', '=', videoId)
-      .execute();
-    return claimDuePurges(trx, 1, leaseSeconds);
-  });
-  if (purge === undefined) throw new Error('The purge was not due');
-  return purge;
 }
 
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
@@ -162,61 +134,6 @@ describe('purges', () => {
     await until(died.isPurged);
     expect(await later.isPurged()).toBe(false);
   });
-
-  test('that take long stay claimed', async () => {
-    const { videoId } = await orphanedObject();
-    const purge = await claimPurge(videoId, 5);
-    await renewPurgeClaim(plane.db, purge, 600);
-    expect((await purgeOf(videoId))?.claimed_until?.getTime()).toBeGreaterThan(Date.now() + 500_000);
-  });
-
-  test('that are requested again during a pass start over', async () => {
-    const { videoId } = await orphanedObject();
-    const purge = await claimPurge(videoId, 600);
-    await requestPurge(plane.db, videoId);
-    await endPurge(plane.db, purge);
-    await until(async () => (await purgeOf(videoId))?.pass === 2);
-  });
-});
-
-test('a due maintenance step is claimed once by control planes that claim at the same time', async () => {
-  const names = ['unknown-to-the-loops'];
-  const claim = (db: Database) => claimDueSteps(db, names, 600);
-  await insertSteps(plane.db, names);
-  await plane.db.transaction().execute(async (trx) => {
-    expect(await claim(trx)).toHaveLength(1);
-    expect(await claim(plane.db)).toEqual([]);
-  });
-  expect(await claim(plane.db)).toEqual([]);
-
-  await plane.db
-    .updateTable('maintenance_steps')
-    .set({ claimed_until: secondsAgo(1) })
-    .where('name', 'in', names)
-    .execute();
-  expect(await claim(plane.db)).toHaveLength(1);
-});
-
-test('a maintenance step that takes long stays claimed', async () => {
-  const names = ['unknown-to-the-loops'];
-  await insertSteps(plane.db, names);
-  const [claimed] = await claimDueSteps(plane.db, names, 0);
-  if (claimed === undefined) throw new Error('The step was not due');
-  await renewStepClaim(plane.db, claimed, 600);
-  expect(await claimDueSteps(plane.db, names, 600)).toEqual([]);
-});
-
-test('a maintenance step that is scheduled while it is in progress runs again', async () => {
-  const name = 'unknown-to-the-loops';
-  const steps = plane.db.updateTable('maintenance_steps').where('name', '=', name);
-  await insertSteps(plane.db, [name]);
-  await steps.set({ due_at: secondsAgo(1) }).execute();
-  const [claimed] = await claimDueSteps(plane.db, [name], 600);
-  if (claimed === undefined) throw new Error('The step was not due');
-  await scheduleStepNow(plane.db, name);
-  await scheduleNextRun(plane.db, claimed, 600);
-  await steps.set({ claimed_until: secondsAgo(1) }).execute();
-  expect(await claimDueSteps(plane.db, [name], 600)).toHaveLength(1);
 });
 
 describe('the steps that find lost work', () => {

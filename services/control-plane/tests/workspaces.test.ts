@@ -1,27 +1,19 @@
 import { newId } from '@framelane/contracts/ids';
-import { createLogger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
-import { type Database, openDatabase, openPool } from '../src/db/database.ts';
-import { migrateToLatest } from '../src/db/migrations.ts';
+import type { Database } from '../src/db/database.ts';
 import { WorkspacesService } from '../src/workspaces/workspaces.service.ts';
-import { createTestDatabase } from './support/database.ts';
+import { openTestDatabase } from './support/database.ts';
 
-let drop: () => Promise<void>;
 let db: Database;
+let close: () => Promise<void>;
 let workspaces: WorkspacesService;
 beforeAll(async () => {
-  const database = await createTestDatabase();
-  db = openDatabase(openPool(database.url, createLogger({ service: 'test', level: 'silent' })));
-  drop = database.drop;
-  await migrateToLatest(db);
+  ({ db, close } = await openTestDatabase());
   workspaces = new WorkspacesService({ db });
 });
-afterAll(async () => {
-  await db.destroy();
-  await drop();
-});
+afterAll(() => close());
 
 const bootstrap = (given: { workspaceId?: string; apiKey?: string } = {}) =>
   workspaces.bootstrap({ workspaceId: given.workspaceId, apiKey: given.apiKey });

@@ -26,9 +26,11 @@ test.each([
     'must not have an entry twice',
   ],
   ['minimum', 'must be >= 60', 'must be at least 60'],
+  ['minimum', 'must be >= -0.25', 'must be at least -0.25'],
   ['maximum', 'must be <= 100', 'must be at most 100'],
   ['enum', 'must be equal to one of the allowed values: live, test', 'must be one of live, test'],
   ['format', 'must match format "date"', 'must be a day that exists, such as 2026-11-21'],
+  ['format', 'must match format "uri"', 'must be an absolute URL, such as https://example.com/'],
   ['format', 'must match format "unheard-of"', 'must match format "unheard-of"'],
   ['pattern', 'must match pattern "^\\d"x$"', 'must be a day'],
   ['pattern', 'must match pattern "^other$"', 'does not match the required format'],
@@ -65,5 +67,13 @@ test('each field has one error, which lists the forms it can have', () => {
     },
     { field: 'body/tags', code: 'uniqueItems', message: 'must not have an entry twice' },
     { field: 'body/metadata', code: 'maxLength', message: 'has a name that must have at most 40 characters' },
+  ]);
+});
+
+test('an issue without a code, and a field with only a summary, keep the words of the validator', () => {
+  const summary = { path: '/body/y', message: 'must match exactly one schema in oneOf', errorCode: 'oneOf' };
+  expect(toFieldErrors([{ path: '/body/x', message: 'is odd' }, summary], patterns)).toEqual([
+    { field: 'body/x', code: 'invalid', message: 'is odd' },
+    { field: 'body/y', code: 'oneOf', message: 'must match exactly one schema in oneOf' },
   ]);
 });

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { createLogger } from '@framelane/service-kit/logger';
 import pg from 'pg';
+import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
+import { migrateToLatest } from '../../src/db/migrations.ts';
 
 /** A new database on the shared PostgreSQL. Its role owns it and is no superuser, as in deployments. */
 export async function createTestDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
@@ -18,6 +21,18 @@ export async function createTestDatabase(): Promise<{ url: string; drop: () => P
     await execute(server, `drop role ${name}`);
   };
   return { url: url.href, drop };
+}
+
+/** A new, migrated and opened database for tests of stores and services without a control plane. */
+export async function openTestDatabase(): Promise<{ db: Database; close: () => Promise<void> }> {
+  const { url, drop } = await createTestDatabase();
+  const db = openDatabase(openPool(url, createLogger({ service: 'test', level: 'silent' })));
+  await migrateToLatest(db);
+  const close = async () => {
+    await db.destroy();
+    await drop();
+  };
+  return { db, close };
 }
 
 async function execute(connectionString: string, statement: string): Promise<void> {

@@ -20,6 +20,30 @@ describe('the ffmpeg arguments', () => {
       expect(inputOptions).toContain(limit);
   });
 
+  test('of one rendition', () => {
+    const { inputOptions, outputs } = lineFor({
+      ...{ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true, audio: null },
+    });
+    expect(inputOptions.join(' ')).toMatch(
+      /^-nostdin -hide_banner -v error -threads 2 -reinit_filter 0 -noautorotate -protocol_whitelist /,
+    );
+    const [streams, ...images] = outputs.map(({ options }) => options.join(' '));
+    expect(streams?.replace(/\[0:1\]\S+/, '<graph>')).toBe(
+      [
+        '-filter_complex_threads 2 -filter_complex <graph> -map 0:1 -sn -dn -map_metadata -1 -map_chapters -1',
+        '-c:v:0 copy -bsf:v:0 filter_units=remove_types=6,h264_metadata=colour_primaries=1:transfer_characteristics=1:matrix_coefficients=1',
+        '-t 43200 -output_ts_offset 10 -f hls -hls_time 6 -hls_list_size 0 -hls_playlist_type vod -hls_flags temp_file',
+        '-var_stream_map v:0,agroup:audio,name:360p -hls_segment_filename output/%v-%d.ts',
+      ].join(' '),
+    );
+    expect(images).toEqual(
+      ['poster', 'storyboard'].map(
+        (name) =>
+          `-map [${name}] -map_metadata -1 -map_chapters -1 -r 1 -c:v mjpeg -q:v 4 -f image2 -update 1`,
+      ),
+    );
+  });
+
   test('decode once and scale each rendition from the next higher one', () => {
     const graph = optionValue(streamsFor(), '-filter_complex')?.split(';');
     expect(graph?.[0]).toMatch(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { explainToolError } from './errors.ts';
+import { explainToolError, isAudioFormatChange } from './errors.ts';
 import { ToolError } from './run-tool.ts';
 
 describe('a tool error', () => {
@@ -29,6 +29,8 @@ describe('a tool error', () => {
     ['probe', '[mov @ 0x55] Cannot allocate memory', 'malformed_media', false],
     ['probe', 'bwrap: Creating new namespace failed: Cannot allocate memory', 'internal_error', true],
     ['probe', 'Resource temporarily unavailable', 'internal_error', true],
+    ['probe', 'file:source/nice: Invalid data found', 'not_a_video', false],
+    ['probe', 'ffprobe: error while loading shared libraries: libx264.so', 'internal_error', true],
     ['probe', 'bwrap: setting up uid map: Permission denied', 'internal_error', true],
   ] as const)('in %s with stderr "%s" becomes %s, retryable: %s', (stage, stderr, code, retryable) => {
     const error = new ToolError('exit', 'Ended with code 1', stderr);
@@ -39,11 +41,11 @@ describe('a tool error', () => {
     const stderr = [
       "[dca @ 0x55] Codec (dca) not on whitelist 'h264,aac'",
       "[cinepak @ 0x55] Codec (cinepak) not on whitelist 'h264,aac'",
-      'Could not open codec for input stream 2',
+      'Could not open codec for input stream 12',
     ].join('\n');
     expect(explainToolError(new ToolError('exit', '', stderr), 'probe')).toMatchObject({
       code: 'unsupported_codec',
-      message: 'Track 3 uses the codec cinepak, which is not supported.',
+      message: 'Track 13 uses the codec cinepak, which is not supported.',
       retryable: false,
     });
   });
@@ -64,11 +66,21 @@ describe('a tool error', () => {
     });
   });
 
-  test('memory is not retryable', () => {
-    expect(explainToolError(new ToolError('memory', '', ''), 'encode')).toMatchObject({
-      code: 'transcode_failed',
-      retryable: false,
-    });
+  test.each([
+    ['memory', 'transcode_failed'],
+    ['output_limit', 'malformed_media'],
+  ] as const)('%s becomes %s, not retryable, whatever stderr contains', (end, code) => {
+    const error = new ToolError(end, '', 'Cannot allocate memory');
+    expect(explainToolError(error, 'encode')).toMatchObject({ code, retryable: false });
+  });
+
+  test('is recognized if the audio changes its format', () => {
+    const stderr = '[af] Changing audio frame properties on the fly is not supported by all filters';
+    const error = new ToolError('exit', '', stderr);
+    expect(explainToolError(error, 'encode')).toMatchObject({ code: 'transcode_failed', retryable: false });
+    expect(isAudioFormatChange(error)).toBe(true);
+    expect(isAudioFormatChange(new ToolError('exit', '', 'Conversion failed!'))).toBe(false);
+    expect(isAudioFormatChange(new Error(stderr))).toBe(false);
   });
 
   test('gives the client none of the output of the tool', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { elementaryStream, firstTimestamp } from './transport-stream.ts';
+import { elementaryStream, firstTimestamp, isTransportStream, StreamEnd } from './transport-stream.ts';
 
 /** A packet with the start of a PES packet: its timestamp in hex, and its payload behind stuffing. */
 function packet(pid: number, time: string, payload: string): Buffer {
@@ -11,6 +11,20 @@ function packet(pid: number, time: string, payload: string): Buffer {
   const header = Buffer.from([0x47, 0x40 | (pid >> 8), pid & 0xff, 0x30, stuffing]);
   return Buffer.concat([header, Buffer.alloc(stuffing, 0xff), pes]);
 }
+
+/** A packet of the stream with more of its last PES packet, behind stuffing. */
+function continuation(payload: string): Buffer {
+  const bytes = Buffer.from(payload, 'hex');
+  const stuffing = 188 - 4 - 1 - bytes.length;
+  return Buffer.concat([
+    Buffer.from([0x47, 0x01, 0x00, 0x30, stuffing]),
+    Buffer.alloc(stuffing, 0xff),
+    bytes,
+  ]);
+}
+
+/** A packet of the stream that has an adaptation field and no payload. */
+const CLOCK_ONLY = Buffer.concat([Buffer.from([0x47, 0x01, 0x00, 0x20, 183]), Buffer.alloc(183, 0xff)]);
 
 const TABLE = packet(0x1000, '2100010001', 'ffff');
 
@@ -24,6 +38,25 @@ describe('a transport stream', () => {
     ]);
     expect(elementaryStream(segment)).toEqual(Buffer.from([1, 2, 3]));
     expect(() => elementaryStream(Buffer.alloc(188))).toThrow('No transport stream packet at byte 0');
+    expect(elementaryStream(Buffer.concat([TABLE, segment.subarray(188, 200)]))).toHaveLength(0);
+  });
+
+  test('may continue its payload in packets with and without stuffing, or have packets without payload', () => {
+    const full = Buffer.concat([Buffer.from([0x47, 0x01, 0x00, 0x10]), Buffer.alloc(184, 4)]);
+    const segment = Buffer.concat([
+      packet(0x100, '2100010001', '01'),
+      continuation('0203'),
+      CLOCK_ONLY,
+      full,
+    ]);
+    expect(elementaryStream(segment)).toEqual(Buffer.concat([Buffer.from([1, 2, 3]), Buffer.alloc(184, 4)]));
+  });
+
+  test('is recognized by its first packet', () => {
+    expect(isTransportStream(TABLE)).toBe(true);
+    expect(isTransportStream(TABLE.subarray(1))).toBe(false);
+    expect(isTransportStream(TABLE.subarray(0, 187))).toBe(false);
+    expect(isTransportStream(Buffer.alloc(188))).toBe(false);
   });
 
   test.each([
@@ -34,8 +67,106 @@ describe('a transport stream', () => {
     expect(firstTimestamp(Buffer.concat([TABLE, packet(0x100, time, '01')]))).toBe(expected);
   });
 
+  test('may begin without an adaptation field', () => {
+    const withStuffing = packet(0x100, timeOf(10), '01');
+    const pes = withStuffing.subarray(5 + withStuffing.readUInt8(4));
+    const withoutStuffing = [Buffer.from([0x47, 0x41, 0x00, 0x10]), pes, Buffer.alloc(184 - pes.length)];
+    expect(firstTimestamp(Buffer.concat(withoutStuffing))).toBe(10);
+  });
+
   test('without a timestamp is refused', () => {
     expect(() => firstTimestamp(TABLE)).toThrow('does not begin with a timestamp');
     expect(() => firstTimestamp(packet(0x100, '', '01'))).toThrow('does not begin with a timestamp');
+  });
+});
+
+/** The time in hex of a number of seconds below three hours (ISO/IEC 13818-1 §2.4.3.7). */
+function timeOf(seconds: number): string {
+  const ticks = Math.round(seconds * 90_000);
+  const bytes = Buffer.alloc(5);
+  bytes.writeUInt8(0x21);
+  bytes.writeUInt16BE((Math.floor(ticks / 2 ** 15) << 1) | 1, 1);
+  bytes.writeUInt16BE(((ticks % 2 ** 15) << 1) | 1, 3);
+  return bytes.toString('hex');
+}
+
+/** Reads packets in chunks of a size. */
+function endOf(kind: 'video' | 'audio', packets: Buffer[], chunkBytes = 100): number {
+  const end = new StreamEnd(kind);
+  const bytes = Buffer.concat(packets);
+  for (let at = 0; at < bytes.length; at += chunkBytes) end.push(bytes.subarray(at, at + chunkBytes));
+  return end.seconds();
+}
+
+describe('the end of video', () => {
+  test.each([1, 100, 188, 10_000])('is the time of its last frame, in chunks of %s bytes', (chunkBytes) => {
+    const times = [10, 10.12, 10.04, 10.08];
+    const frames = times.map((time) => packet(0x100, timeOf(time), '01'));
+    expect(endOf('video', [TABLE, ...frames, continuation('ff'), TABLE], chunkBytes)).toBe(10.12);
+  });
+
+  test('does not need a timestamp at every frame', () => {
+    expect(endOf('video', [packet(0x100, timeOf(10), '01'), packet(0x100, '', '01')])).toBe(10);
+  });
+
+  test('is refused without timestamps or without sync bytes', () => {
+    expect(() => endOf('video', [TABLE])).toThrow('no timestamp');
+    expect(() => endOf('video', [packet(0x100, '', '01')])).toThrow('no timestamp');
+    expect(() => endOf('video', [TABLE, Buffer.alloc(188)])).toThrow('packet is missing');
+  });
+
+  test('does not depend on the size of a PES packet', () => {
+    const long = Array.from({ length: 500 }, () => continuation('ff'.repeat(180)));
+    expect(endOf('video', [packet(0x100, timeOf(10), '01'), ...long])).toBe(10);
+  });
+});
+
+/** A complete ADTS frame in hex. */
+function adtsFrame({ rateIndex = 3, blocks = 1, bytes = 9 } = {}): string {
+  const header = Buffer.from([0xff, 0xf1, 0x40 | (rateIndex << 2), 0, 0, 0, blocks - 1]);
+  header.writeUIntBE(bytes << 5, 3, 3);
+  return Buffer.concat([header, Buffer.alloc(bytes - 7)]).toString('hex');
+}
+
+describe('the end of audio', () => {
+  const start = (payload: string, seconds = 10) => packet(0x100, timeOf(seconds), payload);
+
+  test.each([
+    ['one frame', adtsFrame(), 1024 / 48_000],
+    ['frames of several sizes', adtsFrame() + adtsFrame({ bytes: 40 }), 2048 / 48_000],
+    ['44.1 kHz', adtsFrame({ rateIndex: 4 }), 1024 / 44_100],
+    ['96 kHz', adtsFrame({ rateIndex: 0 }), 1024 / 96_000],
+    ['several blocks in a frame', adtsFrame({ blocks: 3 }), 3072 / 48_000],
+    ['a frame without data', adtsFrame({ bytes: 7 }), 1024 / 48_000],
+  ])('is the end of its last frame: %s', (_, frames, seconds) => {
+    expect(endOf('audio', [start(frames)])).toBeCloseTo(10 + seconds, 9);
+  });
+
+  test('counts the frames of the last PES packet, which may have several packets', () => {
+    const frame = adtsFrame({ bytes: 300 });
+    const [head, rest] = [frame.slice(0, 300), frame.slice(300)];
+    const packets = [
+      start(adtsFrame() + adtsFrame()),
+      TABLE,
+      start(head, 11),
+      TABLE,
+      CLOCK_ONLY,
+      continuation(rest),
+    ];
+    expect(endOf('audio', packets)).toBeCloseTo(11 + 1024 / 48_000, 9);
+  });
+
+  test.each([
+    ['in its data', adtsFrame({ bytes: 40 }).slice(0, 60)],
+    ['in its header', adtsFrame() + adtsFrame().slice(0, 12)],
+    ['with other data after it', `${adtsFrame()}00112233445566778899`],
+  ])('is refused if the last frame ends %s', (_, frames) => {
+    expect(() => endOf('audio', [start(frames)])).toThrow('last audio frame is incomplete');
+  });
+
+  test('allows no PES packet of more than 64 KiB', () => {
+    const packets = (count: number) => Array.from({ length: count }, () => continuation('ff'.repeat(180)));
+    expect(() => endOf('audio', [start(''), ...packets(364), start(adtsFrame(), 11)])).not.toThrow();
+    expect(() => endOf('audio', [start(''), ...packets(365)])).toThrow('PES packet is too long');
   });
 });

@@ -129,26 +129,8 @@ describe('an encode plan', () => {
     expect(plan(1, { colorMatrix: null, coded: { width: 1280, height: 720 } }).assumedMatrix).toBe('bt709');
   });
 
-  test.each([
-    ['nothing', {}, 2, []],
-    ['fields', { interlaced: true }, 2, ['interlaced']],
-    [
-      'ten bits of high dynamic range',
-      { pixelFormat: 'yuv420p10le', dynamicRange: 'pq' },
-      2,
-      ['hdr', 'high_bit_depth'],
-    ],
-    ['ten bits in two planes', { pixelFormat: 'p010le' }, 2, ['high_bit_depth']],
-    ['eight bits of 4:2:2', { pixelFormat: 'yuvj422p' }, 2, ['chroma_subsampling']],
-    ['a truncated file', { declaredDuration: 20 }, 2, ['truncated']],
-    ['six channels', {}, 6, ['audio_downmixed']],
-  ] as [string, Partial<VideoTrack>, number, string[]][])('reports %s', (_, video, channels, codes) => {
-    expect(plan(10, video, channels).inputIssues.map(({ code }) => code)).toEqual(codes);
-  });
-
-  test('detects truncation by the longest track if tracks declare no duration', () => {
-    const issues = (end: number) => plan(10, {}, 2, { end, declared: 20 }).inputIssues;
-    expect(issues(15)).toEqual([{ code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' }]);
-    expect(issues(19.5)).toEqual([]);
+  test('reports what it changes about the source', () => {
+    const issues = plan(10, { interlaced: true }, 6, { declared: 20 }).inputIssues;
+    expect(issues.map(({ code }) => code)).toEqual(['interlaced', 'truncated', 'audio_downmixed']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readSource } from './media-source.ts';
+import { describeTrack, readSource } from './media-source.ts';
 
 const probed = (streams: object[], format: object = {}) =>
   JSON.stringify({
@@ -26,12 +26,117 @@ describe('a source', () => {
     ['with unknown pixel aspect ratio', { sample_aspect_ratio: '0:1' }, { width: 1920, height: 1080 }],
     ['rotated', { side_data_list: [{ displaymatrix: ROTATED }] }, { width: 1080, height: 1920 }],
     [
+      'with less than half a percent off square',
+      { sample_aspect_ratio: '1004:1000' },
+      { width: 1920, height: 1080 },
+    ],
+    ['with half a percent off square', { sample_aspect_ratio: '199:200' }, { width: 1910, height: 1080 }],
+    [
       'rotated, with non-square pixels',
       { sample_aspect_ratio: '2:1', side_data_list: [{}, { displaymatrix: ROTATED }] },
       { width: 1080, height: 3840 },
     ],
   ])('is displayed %s', (_, stream, size) => {
     expect(firstVideo(stream)?.display).toEqual(size);
+  });
+
+  test('of which ffprobe reports nothing has unknown values', () => {
+    const disposition = { default: 0, attached_pic: 0 };
+    const streams = ['video', 'audio'].map((codec_type, index) => ({ index, codec_type, disposition }));
+    const file = { streams, format: { format_name: 'mpegts' } };
+    const unknown = { codec: 'unknown', profile: '', encrypted: false, isDefault: false };
+    expect(readSource(JSON.stringify(file))).toEqual({
+      ...{ container: 'mpegts', startTime: 0, declaredDuration: null },
+      videoTracks: [
+        {
+          ...{ index: 0, ...unknown, level: 0, coded: { width: 0, height: 0 }, squarePixels: true, turn: [] },
+          ...{ display: { width: 1, height: 0 }, pixelFormat: '', fullRange: false, interlaced: false },
+          ...{ scanTypeUnknown: false, dynamicRange: 'sdr', needsDolbyVision: false },
+          ...{ colorMatrix: null, colorPrimaries: null, colorTransfer: null },
+          ...{ declaredRate: null, declaredDuration: null },
+        },
+      ],
+      audioTracks: [{ index: 1, ...unknown, sampleRate: 0, channels: 0, language: null }],
+      tracks: [
+        { index: 0, kind: 'video', codec: 'unknown', language: null },
+        { index: 1, kind: 'audio', codec: 'unknown', language: null },
+      ],
+    });
+  });
+
+  test('has the tracks that ffprobe describes', () => {
+    const { videoTracks, audioTracks, tracks, startTime } = readSource(
+      probed(
+        [
+          { profile: 'High', level: 40, codec_tag_string: 'drmi', sample_aspect_ratio: '1:1' },
+          {
+            ...{ codec_type: 'audio', codec_name: 'aac', profile: 'LC', codec_tag_string: 'drms' },
+            ...{ sample_rate: '48000', channels: 6, tags: { language: 'deu' } },
+          },
+          { codec_type: 'subtitle', codec_name: 'mov_text', disposition: { default: 0, attached_pic: 0 } },
+          { codec_type: 'data', codec_name: 'bin_data' },
+          { codec_type: undefined },
+        ],
+        { start_time: '1.5' },
+      ),
+    );
+    expect(startTime).toBe(1.5);
+    expect(videoTracks).toMatchObject([
+      { profile: 'High', level: 40, encrypted: true, squarePixels: true, isDefault: true },
+    ]);
+    expect(audioTracks).toEqual([
+      {
+        ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: true, isDefault: true },
+        ...{ sampleRate: 48_000, channels: 6, language: 'de' },
+      },
+    ]);
+    expect(tracks.map(describeTrack)).toEqual([
+      '1 (video, h264)',
+      '2 (audio, aac, de)',
+      '3 (subtitles, mov_text)',
+    ]);
+  });
+
+  test.each([
+    ['pc', 'yuv420p', true],
+    ['tv', 'yuv420p', false],
+    [undefined, 'yuvj420p', true],
+    [undefined, 'p010yuvj', false],
+  ])('with range %s and format %s uses the full range: %s', (color_range, pix_fmt, full) => {
+    expect(firstVideo({ color_range, pix_fmt })?.fullRange).toBe(full);
+  });
+
+  test.each([
+    ['progressive', false],
+    ['tt', true],
+    ['bb', true],
+    ['tb', true],
+    ['bt', true],
+  ])('with field order %s is interlaced: %s', (field_order, interlaced) => {
+    expect(firstVideo({ field_order })?.interlaced).toBe(interlaced);
+  });
+
+  test.each([
+    ['smpte2084', 'pq', 'smpte2084'],
+    ['arib-std-b67', 'hlg', 'arib-std-b67'],
+    ['bt709', 'sdr', 'bt709'],
+    ['unknown', 'sdr', null],
+    ['reserved', 'sdr', null],
+  ])('with transfer function %s has the dynamic range %s', (color_transfer, dynamicRange, colorTransfer) => {
+    expect(firstVideo({ color_transfer })).toMatchObject({ dynamicRange, colorTransfer });
+  });
+
+  test.each(['0/0', '25/0', '0/1', '-25/1', 'N/A'])('with frame rate %s declares none', (r_frame_rate) => {
+    expect(firstVideo({ r_frame_rate })?.declaredRate).toBeNull();
+  });
+
+  test.each([
+    ['0', '25/1'],
+    ['200', '0/0'],
+  ])('in AVI with %s frames at %s declares no duration', (nb_frames, r_frame_rate) => {
+    const stream = { duration: '9', nb_frames, r_frame_rate };
+    const { videoTracks } = readSource(probed([stream], { format_name: 'avi' }));
+    expect(videoTracks[0]?.declaredDuration).toBeNull();
   });
 
   test('has scan type, dynamic range, colours and frame rate', () => {

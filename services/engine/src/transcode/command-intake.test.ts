@@ -1,6 +1,6 @@
 import { createMessage, type MessageOf } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
-import type { MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
+import type { Consumer, MessageBus, MessageHandler } from '@framelane/message-bus/message-bus';
 import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
@@ -15,18 +15,15 @@ beforeEach(() => {
 afterEach(() => bus.close());
 
 /** An intake whose disk space is given, and the videos it took. */
-async function intakeWith(disk: { free: boolean }) {
+async function intakeWith(disk: { free: boolean }, diskCheckMs = 1) {
   const taken: string[] = [];
+  const hasDiskSpace = jest.fn(async () => disk.free);
   const intake = new CommandIntake({
-    bus,
-    slots: 1,
-    hasDiskSpace: async () => disk.free,
+    ...{ bus, slots: 1, hasDiskSpace, logger, diskCheckMs },
     handle: async ({ data }) => void taken.push(data.videoId),
-    logger,
-    diskCheckMs: 1,
   });
   await intake.start();
-  return { intake, taken, stop: () => intake.stop() };
+  return { taken, hasDiskSpace, stop: () => intake.stop() };
 }
 
 function command(videoId: string): MessageOf<'transcode'> {
@@ -52,18 +49,37 @@ test('without disk space, other engines take the commands', async () => {
 
 test('commands wait until there is disk space again', async () => {
   const disk = { free: false };
+  const consume = jest.spyOn(bus, 'consume');
   const only = await intakeWith(disk);
   await send('vid_1');
+  await until(() => only.hasDiskSpace.mock.calls.length >= 5);
+  expect(consume).toHaveBeenCalledTimes(1);
   disk.free = true;
   await until(() => only.taken.length === 1);
   await only.stop();
 });
 
 test('a stop does not wait for disk space', async () => {
-  const full = await intakeWith({ free: false });
+  const full = await intakeWith({ free: false }, 1_000_000);
   await send('vid_1');
+  await until(() => full.hasDiskSpace.mock.calls.length === 1);
   await full.stop();
   expect(full.taken).toEqual([]);
+});
+
+test('a stop during a resumption ends the new subscription', async () => {
+  const disk = { free: false };
+  const only = await intakeWith(disk);
+  const { promise: subscribed, resolve: subscribe } = Promise.withResolvers<Consumer>();
+  const consume = jest.spyOn(bus, 'consume').mockReturnValueOnce(subscribed);
+  await send('vid_1');
+  disk.free = true;
+  await until(() => consume.mock.calls.length === 1);
+  const stopped = only.stop();
+  const stopConsumer = jest.fn(async () => {});
+  subscribe({ stop: stopConsumer });
+  await stopped;
+  expect(stopConsumer).toHaveBeenCalledTimes(1);
 });
 
 test('a failed check of the disk and a failed subscription are retried', async () => {

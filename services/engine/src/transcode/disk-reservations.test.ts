@@ -22,6 +22,8 @@ test('a full disk prevents small jobs, a reservation does not', async () => {
   await space.reserve(70);
   disk.freeBytes = 40;
   expect(await space.hasDiskSpace()).toBe(true);
+  disk.freeBytes = 0;
+  expect(await space.hasDiskSpace()).toBe(true);
   disk.freeBytes = -1;
   expect(await space.hasDiskSpace()).toBe(false);
 });
@@ -32,9 +34,10 @@ test('a job that only running jobs prevent may fit later', async () => {
   disk.freeBytes = 40;
   job?.reduceTo(10);
   expect(await space.reserve(90)).toBeNull();
-  expect(await space.mayFitLater(90)).toBe(true);
+  expect(await space.mayFitLater(110)).toBe(true);
   expect(await space.mayFitLater(111)).toBe(false);
   job?.release();
   job?.release();
   expect(await space.mayFitLater(41)).toBe(false);
+  expect(await space.reserve(40)).not.toBeNull();
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { ToolError } from '../ffmpeg/run-tool.ts';
+import { ToolOutputError } from '../output/tool-output.ts';
 import { refusal, storageFailure, TranscodeFailure } from '../transcode-failure.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
 
@@ -17,9 +18,17 @@ test('a file refused without ffmpeg is logged with the reason', () => {
 });
 
 test('an attempt of a stopping engine is retryable', () => {
-  const { outcome, level } = reportFailure(new EngineStoppedError('The engine is stopping'));
+  const { outcome, level, facts } = reportFailure(new EngineStoppedError('The engine is stopping'));
   expect(outcome).toMatchObject({ code: 'engine_stopped', retryable: true });
-  expect(level).toBe('info');
+  expect([level, facts]).toEqual(['info', { reason: 'The engine is stopping' }]);
+});
+
+test('for output that ffmpeg should never write, operators get the error', () => {
+  const error = refusal('transcode_failed', 'No.', new ToolOutputError('The output is a symbolic link'));
+  expect(reportFailure(error)).toEqual({
+    outcome: { code: 'transcode_failed', message: 'No.', retryable: false },
+    ...{ level: 'error', facts: { error } },
+  });
 });
 
 test.each([

@@ -1,23 +1,80 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import { ToolError } from '../ffmpeg/run-tool.ts';
 import { InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { refusal, storageFailure } from '../transcode-failure.ts';
 import { nextPlan } from './next-plan.ts';
 
-test('audio that changes its channels is still decoded to stereo after passthrough failed', () => {
-  const source: ProbedSource = {
-    ...{ container: 'mp4', video: videoTrack({}), audio: audioTrack({}), leftOut: [] },
-    timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
-    ...{ end: 10, declaredDuration: null, gops: 'irregular', audioFrames: null },
-  };
-  const encoded = planEncoding(source, false);
-  const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
-  const invalid = new InvalidSegmentError('No IDR picture');
-  const next = nextPlan({ ...encoded, audio, videoPassthrough: true }, source, invalid, DEFAULT_MAX_RATES);
-  expect(next).toMatchObject({
-    log: 'transcode.passthrough_failed',
-    plan: { videoPassthrough: false, audio },
+const source: ProbedSource = {
+  ...{ container: 'mp4', video: videoTrack({}), audio: audioTrack({}), leftOut: [] },
+  timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
+  ...{ end: 10, declaredDuration: null, gops: 'irregular', audioFrames: null },
+};
+const encoded = planEncoding(source, false);
+const passedThrough = { ...encoded, videoPassthrough: true };
+const invalidSegment = new InvalidSegmentError('No IDR picture');
+
+describe('after a failure of passthrough', () => {
+  test.each([
+    ['a segment is invalid', invalidSegment],
+    ['a segment is invalid and the file refused', refusal('malformed_media', 'No frame', invalidSegment)],
+    ['ffmpeg fails', refusal('transcode_failed', 'No copy', new ToolError('exit', 'Ended with code 1', ''))],
+  ])('everything is encoded if %s', (_, error) => {
+    const next = nextPlan(passedThrough, source, error, DEFAULT_MAX_RATES);
+    expect(next).toEqual({ plan: encoded, log: 'transcode.passthrough_failed' });
+  });
+
+  test.each([
+    ['the object store fails', storageFailure(invalidSegment)],
+    ['ffmpeg takes too long', refusal('transcode_timeout', 'Slow', new ToolError('timeout', '', ''))],
+    ['the engine has a bug', new TypeError('x is undefined')],
+  ])('there is no other plan if %s', (_, error) => {
+    expect(nextPlan(passedThrough, source, error, DEFAULT_MAX_RATES)).toBeNull();
+  });
+
+  test('there is no other plan if everything was encoded already', () => {
+    expect(nextPlan(encoded, source, invalidSegment, DEFAULT_MAX_RATES)).toBeNull();
+  });
+
+  test('a video without audio is encoded', () => {
+    const silent = { ...source, audio: null };
+    const plan = { ...planEncoding(silent, false), videoPassthrough: true };
+    expect(nextPlan(plan, silent, invalidSegment, DEFAULT_MAX_RATES)?.plan.audio).toBeNull();
+  });
+
+  test('audio that changes its channels is still decoded to stereo', () => {
+    const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
+    const next = nextPlan({ ...passedThrough, audio }, source, invalidSegment, DEFAULT_MAX_RATES);
+    expect(next).toMatchObject({
+      log: 'transcode.passthrough_failed',
+      plan: { videoPassthrough: false, audio },
+    });
+  });
+});
+
+describe('after audio has changed its channels', () => {
+  const changed = new ToolError('exit', '', 'Changing audio frame properties on the fly is not supported');
+  const surround = { ...source, audio: audioTrack({ codec: 'ac3', channels: 6 }) };
+  const plan = planEncoding(surround, false);
+  const stereo = { ...plan, audio: plan.audio && { ...plan.audio, decodeToStereo: true } };
+
+  test.each([
+    ['ffmpeg fails', changed],
+    ['the file is refused', refusal('transcode_failed', 'The audio changes', changed)],
+  ])('a decoder that can mix to stereo does so if %s', (_, error) => {
+    const next = nextPlan(plan, surround, error, DEFAULT_MAX_RATES);
+    expect(next).toEqual({ plan: stereo, log: 'transcode.audio_format_changed' });
+  });
+
+  test.each([
+    ['the decoder has mixed already', stereo, surround, changed],
+    ['the decoder cannot mix', encoded, source, changed],
+    ['the audio is not decoded', { ...plan, audio: null }, { ...surround, audio: null }, changed],
+    ['ffmpeg failed for another reason', plan, surround, new ToolError('exit', '', 'Conversion failed!')],
+  ])('there is no other plan if %s', (_, failed, from, error) => {
+    expect(nextPlan(failed, from, error, DEFAULT_MAX_RATES)).toBeNull();
   });
 });

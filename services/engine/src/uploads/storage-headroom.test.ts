@@ -1,5 +1,5 @@
 import type { ObjectStore } from '@framelane/object-store/object-store';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { reservedBytes } from '../disk-space.ts';
 import { StorageHeadroom } from './storage-headroom.ts';
 
@@ -9,10 +9,9 @@ const FULL = { status: 507, code: 'insufficient_storage' };
 /** A disk of 1000 bytes. Its reserve is 50 bytes. */
 function headroomWith(freeBytes: number) {
   const disk = { freeBytes, totalBytes: 1000 };
-  const headroom = new StorageHeadroom({
-    diskSpace: async () => ({ ...disk }),
-  } as Partial<ObjectStore> as ObjectStore);
-  return { disk, headroom };
+  const diskSpace = jest.fn(async () => ({ ...disk }));
+  const headroom = new StorageHeadroom({ diskSpace } as Partial<ObjectStore> as ObjectStore);
+  return { disk, headroom, diskSpace };
 }
 
 test('the reserve is 2 GiB, or 5 % of a small disk', () => {
@@ -43,7 +42,8 @@ test('bytes without an announced size never use the reserve or what others have 
   const { headroom } = headroomWith(350);
   const unannounced = await headroom.claim(null);
   await headroom.claim(200);
-  await unannounced.take(60);
+  await unannounced.take(100);
+  await expect(unannounced.take(101)).rejects.toMatchObject(FULL);
   const full = headroomWith(110);
   const other = await full.headroom.claim(null);
   await other.take(60);
@@ -68,4 +68,25 @@ test('a store without a disk of its own has infinite headroom', async () => {
   const claim = await headroom.claim(1e15);
   await claim.take(1e15);
   await headroom.check();
+});
+
+test('an upload takes what it has announced, even if the headroom is too small for the others', async () => {
+  const { disk, headroom } = headroomWith(350);
+  const first = await headroom.claim(200);
+  await headroom.claim(100);
+  disk.freeBytes = 250;
+  await first.take(200);
+});
+
+test('a reading of the disk is valid for half a second', async () => {
+  const now = jest.spyOn(performance, 'now').mockReturnValue(10_000);
+  const { headroom, diskSpace } = headroomWith(350);
+  const claim = await headroom.claim(300);
+  now.mockReturnValue(10_500);
+  await claim.take(100);
+  expect(diskSpace).toHaveBeenCalledTimes(1);
+  now.mockReturnValue(10_501);
+  await claim.take(100);
+  expect(diskSpace).toHaveBeenCalledTimes(2);
+  now.mockRestore();
 });

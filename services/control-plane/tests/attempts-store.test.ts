@@ -1,0 +1,234 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  findBacklog,
+  findOpenAttempt,
+  findOpenAttempts,
+  findSilentAttempts,
+  insertAttempt,
+  isAttemptLive,
+  renewAttempt,
+} from '../src/attempts/attempts.store.ts';
+import {
+  claimDueCommands,
+  findCommandBacklog,
+  findLatestClaimed,
+  findUnclaimed,
+  makeAllDue,
+  makeDueAgain,
+  recordPublished,
+} from '../src/attempts/commands.store.ts';
+import type { Database } from '../src/db/database.ts';
+import { openTestDatabase } from './support/database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+const workspaceId = newId('ws');
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  await db.insertInto('workspaces').values({ id: workspaceId, name: 'Any' }).execute();
+});
+afterAll(() => close());
+beforeEach(async () => {
+  await db.deleteFrom('attempts').execute();
+  await db.deleteFrom('videos').execute();
+});
+
+const NOW = Date.now();
+const minutes = (count: number) => new Date(NOW + count * 60_000);
+
+/** What differs from a processing video that waits for an engine. Times are in minutes from now. */
+type Difference = {
+  failed?: true;
+  deleted?: true;
+  due?: number;
+  claimedUntil?: number;
+  published?: number;
+  waiting?: number;
+  /** The lease of its open attempt, number 2; number 1 has ended. */
+  lease?: number;
+};
+
+const timeOf = (value: number | undefined) => (value === undefined ? null : minutes(value));
+
+async function video({
+  failed,
+  deleted,
+  due,
+  claimedUntil,
+  published,
+  waiting,
+  lease,
+}: Difference = {}): Promise<string> {
+  const id = newId('vid');
+  await db
+    .insertInto('videos')
+    .values({
+      ...{ id, workspace_id: workspaceId, environment: 'live', title: 'Any', filename: 'any.mp4', size: 7 },
+      status: failed ? 'failed' : 'processing',
+      error_code: failed ? 'not_a_video' : null,
+      deleted_at: deleted ? minutes(-1) : null,
+      command_due_at: timeOf(due),
+      command_claimed_until: timeOf(claimedUntil),
+      command_published_at: timeOf(published),
+      waiting_since: timeOf(waiting),
+    })
+    .execute();
+  if (lease !== undefined) {
+    const first = { video_id: id, number: 1, lease_expires_at: minutes(-5) };
+    await db
+      .insertInto('attempts')
+      .values([
+        { ...first, outcome: 'failed', finished_at: minutes(-4) },
+        { video_id: id, number: 2, lease_expires_at: minutes(lease) },
+      ])
+      .execute();
+  }
+  return id;
+}
+
+const row = (id: string) =>
+  db.selectFrom('videos').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+describe('the open attempt of a video', () => {
+  test('is found whether its lease has expired or not', async () => {
+    const [none, silent, live] = [await video(), await video({ lease: -1 }), await video({ lease: 1 })];
+    expect(await Promise.all([none, silent, live].map((id) => findOpenAttempt(db, id)))).toEqual([
+      ...[undefined, 2, 2],
+    ]);
+    const found = await findOpenAttempts(db);
+    expect(found.map(({ videoId }) => videoId).toSorted()).toEqual([silent, live].toSorted());
+    expect(await findSilentAttempts(db, 10)).toEqual([{ videoId: silent, number: 2 }]);
+    await video({ lease: -1 });
+    expect(await findSilentAttempts(db, 1)).toHaveLength(1);
+  });
+
+  test('is live, and an ended one or that of another video is not', async () => {
+    const [videoId, other] = [await video({ lease: 1 }), await video()];
+    const isLive = (number: number, id = videoId) => isAttemptLive(db, { videoId: id, number });
+    expect([await isLive(2), await isLive(1), await isLive(2, other)]).toEqual([true, false, false]);
+  });
+
+  test('alone is renewed', async () => {
+    const [videoId, other] = [await video({ lease: 1 }), await video({ lease: 1 })];
+    const leases = async (id: string) => {
+      const attempts = db.selectFrom('attempts').select('lease_expires_at').where('video_id', '=', id);
+      return (await attempts.orderBy('number').execute()).map(({ lease_expires_at }) => lease_expires_at);
+    };
+    const before = [await leases(videoId), await leases(other)];
+    expect(await renewAttempt(db, { videoId, number: 1 }, 600)).toBe(false);
+    expect(await renewAttempt(db, { videoId, number: 2 }, 600)).toBe(true);
+    const [ended, open] = await leases(videoId);
+    expect(ended).toEqual(before[0]?.[0]);
+    expect(open?.getTime()).toBeGreaterThan(minutes(9).getTime());
+    expect(await leases(other)).toEqual(before[1]);
+  });
+
+  test('begins with a lease', async () => {
+    const videoId = await video();
+    await insertAttempt(db, { videoId, number: 1 }, 600);
+    const { lease_expires_at } = await db.selectFrom('attempts').selectAll().executeTakeFirstOrThrow();
+    expect(lease_expires_at.getTime()).toBeGreaterThan(minutes(9).getTime());
+    expect(lease_expires_at.getTime()).toBeLessThan(minutes(11).getTime());
+  });
+});
+
+test('the backlog is the living processing videos, with and without an open attempt', async () => {
+  await video({ failed: true, waiting: -90 });
+  await video({ deleted: true, waiting: -90 });
+  expect(await findBacklog(db)).toEqual({
+    waiting: { count: 0, oldestSeconds: 0 },
+    running: { count: 0, oldestSeconds: 0 },
+  });
+  for (const waiting of [-5, -10]) await video({ waiting });
+  await video({ waiting: -60, lease: 1 });
+  const { waiting, running } = await findBacklog(db);
+  expect([waiting.count, running.count]).toEqual([2, 1]);
+  expect(Math.round(waiting.oldestSeconds / 60)).toBe(10);
+  expect(Math.round(running.oldestSeconds / 60)).toBe(0);
+});
+
+describe('commands', () => {
+  test('that are due and unclaimed are claimed, the longest due first', async () => {
+    const [second, first] = [await video({ due: -1 }), await video({ due: -2, claimedUntil: -1 })];
+    await video({ due: 1 });
+    await video({ due: -3, claimedUntil: 1 });
+    await video();
+    const claim = async () => (await claimDueCommands(db, 1, 600)).map(({ videoId }) => videoId);
+    expect([await claim(), await claim(), await claim()]).toEqual([[first], [second], []]);
+  });
+
+  test('that are due count in the backlog, claimed or not', async () => {
+    expect(await findCommandBacklog(db)).toEqual({ count: 0, oldestSeconds: 0 });
+    for (const due of [-1, -2, 1]) await video({ due });
+    await video({ due: -3, claimedUntil: 1 });
+    const { count, oldestSeconds } = await findCommandBacklog(db);
+    expect([count, Math.round(oldestSeconds / 60)]).toEqual([3, 3]);
+  });
+
+  test('are published, unless a later one is due by now', async () => {
+    const videoId = await video({ due: -1, waiting: -1 });
+    const other = await video({ due: 1 });
+    const [command] = await claimDueCommands(db, 1, 600);
+    if (command === undefined) throw new Error('The command was not due');
+    await recordPublished(db, { ...command, dueAt: minutes(-2) });
+    expect((await row(videoId)).command_due_at).toEqual(command.dueAt);
+    await recordPublished(db, command);
+    expect(await row(videoId)).toMatchObject({
+      ...{ command_due_at: null, command_claimed_until: null, command_published_at: expect.any(Date) },
+    });
+    expect((await row(other)).command_due_at).not.toBeNull();
+  });
+
+  test('are unclaimed while their videos wait, the first published first', async () => {
+    const [second, first] = [await video({ published: -20 }), await video({ published: -30 })];
+    const others: Difference[] = [
+      { published: -5 },
+      { failed: true },
+      { deleted: true },
+      { lease: 1 },
+      { due: 1 },
+    ];
+    for (const other of others) await video({ published: -30, ...other });
+    const found = await findUnclaimed(db, 600);
+    expect(found.map(({ videoId }) => videoId)).toEqual([first, second]);
+    expect(found[0]?.publishedAt).toEqual((await row(first)).command_published_at);
+  });
+
+  test('become due again once, and only while their videos wait', async () => {
+    const untouched = await video({ published: -30 });
+    const others: Difference[] = [{ failed: true }, { deleted: true }, { lease: 1 }];
+    for (const difference of [{}, ...others]) {
+      const videoId = await video({ published: -30, ...difference });
+      const { command_published_at: publishedAt } = await row(videoId);
+      const again = () => makeDueAgain(db, { videoId, publishedAt: publishedAt ?? new Date() });
+      expect(await makeDueAgain(db, { videoId, publishedAt: minutes(-40) })).toBe(false);
+      const waits = Object.keys(difference).length === 0;
+      expect([await again(), await again()]).toEqual([waits, false]);
+      expect((await row(videoId)).command_due_at !== null).toBe(waits);
+    }
+    expect((await row(untouched)).command_due_at).toBeNull();
+  });
+
+  test('of all videos that wait become due at a start alone', async () => {
+    const waiting = [await video({ waiting: -1 }), await video({ waiting: -1, due: -1, claimedUntil: 9 })];
+    const others: Difference[] = [{ waiting: 5 }, { failed: true }, { deleted: true }, { lease: 1 }];
+    for (const other of others) await video({ waiting: -1, ...other });
+    await makeAllDue(db);
+    const due = db.selectFrom('videos').select('id').where('command_due_at', '<=', new Date());
+    const rows = await due.where('command_claimed_until', 'is', null).execute();
+    expect(rows.map(({ id }) => id).toSorted()).toEqual(waiting.toSorted());
+  });
+});
+
+test('the latest claimed command is of a living video that does not wait', async () => {
+  expect(await findLatestClaimed(db)).toBeNull();
+  await video({ waiting: -1 });
+  await video({ waiting: -1, failed: true, deleted: true });
+  await video({ failed: true });
+  expect(await findLatestClaimed(db)).toBeNull();
+  await video({ waiting: -4, failed: true });
+  const latest = await video({ waiting: -2, lease: 1 });
+  await video({ waiting: -3, failed: true });
+  expect(await findLatestClaimed(db)).toEqual((await row(latest)).waiting_since);
+});

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Database } from '../src/db/database.ts';
+import {
+  findExpiredTickets,
+  findTicketByHash,
+  holdsLease,
+  isSpentBy,
+  isTicketExpired,
+  leaseTicket,
+  releaseTicket,
+  renewLease,
+  replaceToken,
+  spendTicket,
+  uploadsInProgress,
+} from '../src/upload-tickets/upload-tickets.store.ts';
+import { openTestDatabase } from './support/database.ts';
+
+const TRANSFER = 'xfr_1';
+
+let db: Database;
+let close: () => Promise<void>;
+let workspaceId: string;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+  workspaceId = await newWorkspace();
+});
+afterAll(() => close());
+
+async function newWorkspace(): Promise<string> {
+  const id = newId('ws');
+  await db.insertInto('workspaces').values({ id, name: 'Any' }).execute();
+  return id;
+}
+
+const minutes = (count: number) => new Date(Date.now() + count * 60_000);
+
+/** What differs from an unused ticket that expires in an hour, of a video that waits for its file. */
+type Difference = {
+  expired?: true;
+  used?: true;
+  failed?: true;
+  /** The lease of the transfer TRANSFER, in minutes from now. */
+  lease?: number;
+  bytes?: number;
+};
+
+const LEASED = { lease: 10 };
+
+async function ticket({ expired, used, failed, lease, bytes }: Difference = {}, workspace_id = workspaceId) {
+  const videoId = newId('vid');
+  const tokenHash = randomBytes(32);
+  const video = {
+    id: videoId,
+    workspace_id,
+    environment: 'live',
+    title: 'Any',
+    filename: 'any.mp4',
+  } as const;
+  await db
+    .insertInto('videos')
+    .values({
+      ...video,
+      status: failed ? 'failed' : 'uploading',
+      error_code: failed ? 'upload_expired' : null,
+    })
+    .execute();
+  await db
+    .insertInto('upload_tickets')
+    .values({
+      video_id: videoId,
+      token_hash: tokenHash,
+      expires_at: minutes(expired ? -1 : 60),
+      used_at: used ? minutes(-1) : null,
+      transfer_id: lease === undefined ? null : TRANSFER,
+      lease_expires_at: lease === undefined ? null : minutes(lease),
+      announced_bytes: bytes ?? null,
+    })
+    .execute();
+  return { videoId, tokenHash, transfer: { videoId, transferId: TRANSFER } };
+}
+
+const row = (videoId: string) =>
+  db.selectFrom('upload_tickets').selectAll().where('video_id', '=', videoId).executeTakeFirstOrThrow();
+
+test('a ticket is found by the hash of its token, with the workspace of its video', async () => {
+  const [one, other] = [await ticket(), await ticket(LEASED, await newWorkspace())];
+  expect(await findTicketByHash(db, one.tokenHash)).toMatchObject({
+    ...{ video_id: one.videoId, workspace_id: workspaceId, is_leased: false, is_expired: false },
+  });
+  expect(await findTicketByHash(db, other.tokenHash)).toMatchObject({ is_leased: true });
+  expect(await findTicketByHash(db, randomBytes(32))).toBeUndefined();
+});
+
+describe('a token can be replaced', () => {
+  test.each<[string, Difference, boolean]>([
+    ['before the upload', {}, true],
+    ['during a transfer', LEASED, true],
+    ['not once it is used', { used: true }, false],
+    ['not once it has expired', { expired: true }, false],
+    ['not once the video failed', { failed: true }, false],
+  ])('%s', async (_, difference, replaced) => {
+    const { videoId, tokenHash } = await ticket(difference);
+    const other = await ticket();
+    const next = randomBytes(32);
+    expect(await replaceToken(db, { workspaceId, videoId }, next)).toBe(replaced);
+    expect((await row(videoId)).token_hash).toEqual(replaced ? next : tokenHash);
+    expect((await row(other.videoId)).token_hash).toEqual(other.tokenHash);
+  });
+
+  test('only by its own workspace', async () => {
+    const { videoId, tokenHash } = await ticket();
+    const foreign = await newWorkspace();
+    expect(await replaceToken(db, { workspaceId: foreign, videoId }, randomBytes(32))).toBe(false);
+    expect((await row(videoId)).token_hash).toEqual(tokenHash);
+  });
+});
+
+test('uploads in progress are the leased ones of the workspace whose videos wait for their file', async () => {
+  const workspace = await newWorkspace();
+  const inProgress = () => uploadsInProgress(db, workspace);
+  expect(await inProgress()).toEqual({ count: 0, bytes: 0 });
+  const others: Difference[] = [{}, { lease: -1 }, { lease: 10, used: true }, { lease: 10, failed: true }];
+  for (const other of others) await ticket({ ...other, bytes: 1000 }, workspace);
+  await ticket({ ...LEASED, bytes: 1000 });
+  expect(await inProgress()).toEqual({ count: 0, bytes: 0 });
+  await ticket({ ...LEASED, bytes: 5 }, workspace);
+  await ticket({ ...LEASED, bytes: 7, expired: true }, workspace);
+  expect(await inProgress()).toEqual({ count: 2, bytes: 12 });
+});
+
+test.each<[string, Difference, boolean]>([
+  ['unused', {}, true],
+  ['whose transfer has lost its lease', { lease: -1 }, true],
+  ['that is leased', LEASED, false],
+  ['that is used', { used: true, lease: -1 }, false],
+  ['that has expired', { expired: true }, false],
+])('a ticket %s: can a transfer lease it?', async (_, difference, leased) => {
+  const { videoId, tokenHash } = await ticket(difference);
+  const other = await ticket();
+  const transfer = { transferId: 'xfr_2', bytes: 9, leaseSeconds: 60 };
+  expect(await leaseTicket(db, tokenHash, transfer)).toBe(leased);
+  expect((await row(videoId)).transfer_id === 'xfr_2').toBe(leased);
+  expect((await row(other.videoId)).transfer_id).toBeNull();
+});
+
+describe('a transfer', () => {
+  const STRANGER = { transferId: 'xfr_2' };
+
+  test('holds its ticket until it is used or the video failed', async () => {
+    const holds = async (difference: Difference, other = {}) =>
+      holdsLease(db, { ...(await ticket(difference)).transfer, ...other });
+    expect([await holds(LEASED), await holds({ lease: -1 })]).toEqual([true, true]);
+    expect([await holds({ ...LEASED, used: true }), await holds({ ...LEASED, failed: true })]).toEqual([
+      ...[false, false],
+    ]);
+    expect([await holds(LEASED, STRANGER), await holds(LEASED, { videoId: newId('vid') })]).toEqual([
+      ...[false, false],
+    ]);
+  });
+
+  test('spends its ticket once', async () => {
+    const { transfer } = await ticket(LEASED);
+    const other = await ticket(LEASED);
+    expect(await isSpentBy(db, transfer)).toBe(false);
+    expect(await spendTicket(db, { ...transfer, ...STRANGER })).toBe(false);
+    expect(await spendTicket(db, transfer)).toBe(true);
+    expect(await spendTicket(db, transfer)).toBe(false);
+    expect([await isSpentBy(db, transfer), await isSpentBy(db, { ...transfer, ...STRANGER })]).toEqual([
+      ...[true, false],
+    ]);
+    expect(await isSpentBy(db, other.transfer)).toBe(false);
+  });
+
+  test('renews and releases the lease of its own ticket, until that is used', async () => {
+    const mine = await ticket({ lease: 1 });
+    const untouched = [await ticket({ lease: 1 }), await ticket({ lease: 1, used: true })];
+    const before = await Promise.all(untouched.map(({ videoId }) => row(videoId)));
+    const lease = async () => (await row(mine.videoId)).lease_expires_at?.getTime() ?? 0;
+
+    await renewLease(db, { ...mine.transfer, ...STRANGER }, 600);
+    expect(await lease()).toBeLessThan(minutes(2).getTime());
+    for (const { transfer } of [mine, ...untouched.slice(1)]) await renewLease(db, transfer, 600);
+    expect(await lease()).toBeGreaterThan(minutes(9).getTime());
+
+    await releaseTicket(db, { ...mine.transfer, ...STRANGER });
+    expect(await lease()).toBeGreaterThan(0);
+    for (const { transfer } of [mine, ...untouched.slice(1)]) await releaseTicket(db, transfer);
+    expect(await row(mine.videoId)).toMatchObject({ transfer_id: null, lease_expires_at: null });
+    expect(await Promise.all(untouched.map(({ videoId }) => row(videoId)))).toEqual(before);
+  });
+});
+
+describe('the video fails because of its expired ticket', () => {
+  test.each<[string, Difference, { ended: boolean; mayLive: boolean }]>([
+    ['without a transfer', { expired: true }, { ended: true, mayLive: true }],
+    ['after the lease of its transfer', { expired: true, lease: -1 }, { ended: true, mayLive: false }],
+    ['not during a transfer', { expired: true, lease: 10 }, { ended: false, mayLive: false }],
+    ['not if it is used', { expired: true, used: true }, { ended: false, mayLive: false }],
+    ['not twice', { expired: true, failed: true }, { ended: false, mayLive: false }],
+    ['not before it expires', {}, { ended: false, mayLive: false }],
+  ])('%s', async (_, difference, expected) => {
+    await db.deleteFrom('upload_tickets').execute();
+    const other = await ticket({ expired: true });
+    const { videoId } = await ticket(difference);
+    for (const transfers of ['ended', 'may_live'] as const) {
+      const fails = transfers === 'ended' ? expected.ended : expected.mayLive;
+      expect(await isTicketExpired(db, transfers, videoId)).toBe(fails);
+      const found = await findExpiredTickets(db, transfers, 10);
+      expect(found.toSorted()).toEqual([other.videoId, ...(fails ? [videoId] : [])].toSorted());
+      expect(await findExpiredTickets(db, transfers, 1)).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodePlan } from '../../tests/support/tracks.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { encoderOptions } from './encoder-options.ts';
+
+const optionsOf = (changes: Partial<EncodePlan> = {}, preset = 'veryfast') =>
+  encoderOptions(encodePlan(changes), { preset, threads: 2 });
+const optionOf = (options: readonly string[], name: string) =>
+  options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
+const valuesOf = (options: readonly string[], name: string) =>
+  [0, 1, 2].map((at) => optionOf(options, `${name}:v:${at}`));
+
+const FAST = {
+  rungs: planLadder({ width: 1280, height: 720 }, 50),
+  frameRate: { numerator: 50, denominator: 1 },
+};
+
+describe('the encoder options', () => {
+  test('of one rendition with audio', () => {
+    const rungs = planLadder({ width: 640, height: 360 }, 25);
+    expect(optionsOf({ rungs }).join(' ')).toBe(
+      [
+        '-c:v:0 libx264 -preset:v:0 veryfast -profile:v:0 high -level:v:0 3.0 -crf:v:0 23 -maxrate:v:0 800000',
+        '-bufsize:v:0 1600000 -force_key_frames:v:0 expr:gte(t,n_forced*2) -forced-idr:v:0 1 -g:v:0 51',
+        '-sc_threshold:v:0 0 -a53cc:v:0 0 -flags:v:0 +cgop -threads:v:0 2 -c:a aac -b:a 128k',
+      ].join(' '),
+    );
+  });
+
+  test.each([
+    ['veryfast', [undefined, undefined]],
+    ['slow', ['5', '5']],
+    ['slower', ['8', '8']],
+    ['veryslow', ['8', '11']],
+  ])('with preset %s use at most as many reference frames as the level allows', (preset, references) => {
+    const rungs = planLadder({ width: 854, height: 480 }, 50);
+    const options = optionsOf({ rungs, frameRate: FAST.frameRate }, preset);
+    expect(valuesOf(options, '-refs').slice(0, 2)).toEqual(references);
+  });
+
+  test('force key frames at frames that renditions of half the frame rate have', () => {
+    const options = optionsOf(FAST);
+    expect(valuesOf(options, '-force_key_frames')).toEqual([
+      'expr:gte(t+0.0001,n_forced*2)',
+      'expr:gte(t+0.0001,n_forced*2)',
+      'expr:gte(t+0.0001,n_forced*2)*not(mod(n,2))',
+    ]);
+    expect(valuesOf(options, '-g')).toEqual(['51', '51', '101']);
+    expect(valuesOf(options, '-level')).toEqual(['3.0', '3.0', '3.2']);
+  });
+
+  test('with passthrough take the key frames of the source', () => {
+    const options = optionsOf({ videoPassthrough: true });
+    expect(valuesOf(options, '-force_key_frames')).toEqual(['source', undefined, undefined]);
+    expect(valuesOf(options, '-g')[0]).toBe('164');
+    expect(valuesOf(options, '-c')).toEqual(['libx264', 'copy', undefined]);
+  });
+
+  test('remove supplemental information from passthrough video and tag its colours', () => {
+    const filters = (changes: Partial<EncodePlan>) =>
+      valuesOf(optionsOf({ videoPassthrough: true, ...changes }), '-bsf')[1];
+    const colour = { matrix: 'smpte170m', primaries: 'bt470bg', transfer: 'bt709' };
+    const tagged = { colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' };
+    expect(filters({ tagged })).toBe('filter_units=remove_types=6');
+    expect(filters({ colour })).toBe(
+      'filter_units=remove_types=6,h264_metadata=colour_primaries=5:transfer_characteristics=1:matrix_coefficients=6',
+    );
+    expect(filters({ colour, tagged: { ...tagged, colorMatrix: null } })).toBe(
+      'filter_units=remove_types=6,h264_metadata=matrix_coefficients=6',
+    );
+  });
+
+  test('of passthrough audio drop the frames after the end', () => {
+    const method = { passthroughFrames: 94 };
+    const audio = { index: 0, method, end: 1.984, downmix: false, decodeToStereo: false };
+    const options = optionsOf({ audio });
+    expect(options.slice(-4)).toEqual(['-c:a', 'copy', '-bsf:a', 'noise=drop=gte(n\\,94)']);
+    expect(options).not.toContain('-b:a');
+  });
+
+  test('of a video without audio are those of its renditions', () => {
+    const options = optionsOf({ audio: null });
+    expect(options).toEqual(optionsOf().slice(0, -4));
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import { encodePlan } from '../../tests/support/tracks.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { planLadder } from '../plan/ladder.ts';
+import { filterGraph } from './filter-graph.ts';
+
+/** The chains of the graph. */
+const chains = (changes: Partial<EncodePlan> = {}) => filterGraph(encodePlan(changes)).split(';');
+/** The filters of the first chain, from the decoder to the top rendition, without those that every video has. */
+const topFilters = (changes: Partial<EncodePlan>) =>
+  chains(changes)[0]
+    ?.replace(/^\[0:1\]scale=854:480:interl=-1,/, '')
+    .replace(/,setsar=1,setparams=.*/, '');
+
+const TAGGED = { colorMatrix: 'bt709', colorPrimaries: 'bt709', colorTransfer: 'bt709' };
+const START = 'fps=25/1:start_time=0,tpad=stop_mode=clone:stop=-1,trim=end_frame=50';
+
+describe('the filter graph', () => {
+  test('makes renditions, images and audio', () => {
+    expect(chains()).toEqual([
+      `[0:1]scale=854:480:interl=-1,${START},scale=854:480:out_color_matrix=bt709:out_range=tv,format=yuv420p,setsar=1,` +
+        'setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709,split=3[480p][to-360p][to-poster]',
+      '[to-360p]zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+      '[to-poster]split=2[opening][later]',
+      '[opening]trim=end_frame=1[first]',
+      '[later]trim=start=0.200,split=2[tenth][candidates]',
+      '[tenth]trim=end_frame=1[second]',
+      '[candidates]select=gte(t-0.200\\,selected_n*0.5),signalstats,' +
+        'metadata=mode=select:key=lavfi.signalstats.YAVG:value=24:function=greater,trim=end_frame=1[bright]',
+      '[first][second][bright]concat=n=3,setpts=N/TB[poster]',
+      '[to-storyboard]select=gte(t\\,selected_n*1),scale=160:90,setsar=1,split=2[tile][tiles]',
+      '[tile]trim=end_frame=1,tile=2x1:nb_frames=1[begun]',
+      '[tiles]tile=2x1:nb_frames=2[whole]',
+      '[begun][whole]concat=n=2,setpts=N/TB[storyboard]',
+      '[0:0]aresample=48000:async=1:first_pts=0,aformat=channel_layouts=stereo,apad,atrim=end_sample=95232[audio]',
+    ]);
+  });
+
+  test('drops every second frame once for the renditions of half the frame rate', () => {
+    const rungs = planLadder({ width: 1280, height: 720 }, 50);
+    expect(chains({ rungs }).slice(1, 3)).toEqual([
+      '[to-480p]framestep=2,zscale=854:480:filter=bicubic,format=yuv420p,setsar=1,split=2[480p][to-360p]',
+      '[to-360p]zscale=640:360:filter=bicubic,format=yuv420p,setsar=1,split=2[360p][to-storyboard]',
+    ]);
+    expect(chains({ rungs, videoPassthrough: true })[0]).toMatch(/trim=end_frame=50,framestep=2,scale=854:/);
+  });
+
+  test('has no split for a rendition that feeds nothing else', () => {
+    const rungs = planLadder({ width: 1920, height: 1080 }, 25);
+    const [top, next] = chains({ rungs });
+    expect(top).toMatch(/,split=2\[1080p\]\[to-720p\]$/);
+    expect(next).toMatch(/,split=3\[720p\]\[to-480p\]\[to-poster\]$/);
+    expect(chains({ rungs: rungs.slice(-1) })[0]).toMatch(/,split=3\[1080p\]\[to-poster\]\[to-storyboard\]$/);
+  });
+
+  test('moves video and audio to an earlier time', () => {
+    const graph = chains({ lead: 0.023 });
+    expect(graph[0]).toMatch(/interl=-1,setpts=PTS-\(0\.023\)\/TB,fps=/);
+    expect(graph.at(-1)).toMatch(/^\[0:0\]asetpts=PTS-\(0\.023\)\/TB,aresample=/);
+  });
+
+  test('repeats the last field, whose frame bwdif emits only if another follows', () => {
+    expect(topFilters({ deinterlace: 'send_field', pixelsCompatible: true })).toBe(
+      `bwdif=mode=send_field:deint=interlaced,tpad=stop_mode=clone:stop=1,${START},format=yuv420p`,
+    );
+    expect(topFilters({ deinterlace: 'send_frame', pixelsCompatible: true })).toBe(
+      `bwdif=mode=send_frame:deint=interlaced,${START},format=yuv420p`,
+    );
+  });
+
+  test.each([[{ width: 854, height: 482 }], [{ width: 856, height: 480 }]])(
+    'scales compatible frames of %j',
+    (coded) => {
+      expect(chains({ coded, pixelsCompatible: true })[0]).toMatch(
+        /end_frame=50,zscale=854:480:filter=bicubic,/,
+      );
+    },
+  );
+
+  test.each([
+    [
+      'of an assumed matrix',
+      { assumedMatrix: 'bt601' },
+      'scale=854:480:in_color_matrix=bt601:out_color_matrix=bt709:out_range=tv',
+    ],
+    [
+      'of wide primaries',
+      { tagged: { ...TAGGED, colorMatrix: 'bt2020nc', colorPrimaries: 'bt2020' } },
+      'scale=854:480:out_range=tv,zscale=primariesin=bt2020:transferin=bt709:matrixin=bt2020nc:rangein=tv:primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    ],
+    [
+      'of wide primaries without a matrix',
+      { tagged: { ...TAGGED, colorMatrix: null, colorPrimaries: 'smpte432' }, assumedMatrix: 'bt709' },
+      'scale=854:480:out_range=tv,zscale=primariesin=smpte432:transferin=bt709:matrixin=bt709:rangein=tv:primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    ],
+    [
+      'of primaries of standard definition without a matrix',
+      { tagged: { ...TAGGED, colorMatrix: null, colorPrimaries: 'bt470bg' }, assumedMatrix: 'bt601' },
+      'scale=854:480:out_range=tv,zscale=primariesin=bt470bg:transferin=bt709:matrixin=smpte170m:rangein=tv:primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    ],
+    [
+      'in RGB',
+      { tagged: { ...TAGGED, colorMatrix: 'gbr', colorPrimaries: 'bt2020' } },
+      'scale=854:480:out_range=tv:out_color_matrix=bt709,format=yuv444p10le,zscale=primariesin=bt2020:transferin=bt709:matrixin=bt709:rangein=tv:primaries=bt709:transfer=bt709:matrix=bt709:range=tv',
+    ],
+  ] as const)('converts frames %s to BT.709', (_, changes, filters) => {
+    expect(topFilters(changes)).toBe(`${START},${filters},format=yuv420p`);
+  });
+
+  test.each([
+    ['pq', {}, 'transferin=smpte2084:primariesin=bt2020:matrixin=bt2020nc'],
+    ['hlg', {}, 'transferin=arib-std-b67:primariesin=bt2020:matrixin=bt2020nc'],
+    ['pq', { colorPrimaries: 'smpte432' }, 'transferin=smpte2084:primariesin=smpte432:matrixin=bt2020nc'],
+    ['pq', { colorMatrix: 'bt709' }, 'transferin=smpte2084:primariesin=bt2020:matrixin=bt709'],
+  ] as const)('maps high dynamic range (%s, %j) to standard range', (dynamicRange, tags, input) => {
+    const tagged = { colorMatrix: null, colorPrimaries: null, colorTransfer: null, ...tags };
+    expect(topFilters({ dynamicRange, tagged })).toBe(
+      [
+        ...[START, 'scale=854:480', `zscale=${input}:transfer=linear:npl=100`, 'format=gbrpf32le'],
+        ...['zscale=primaries=bt709', 'tonemap=tonemap=hable:desat=0'],
+        ...['zscale=transfer=bt709:matrix=bt709:range=tv', 'format=yuv420p'],
+      ].join(','),
+    );
+  });
+
+  test('has no chain for audio that is passed through or missing', () => {
+    const method = { passthroughFrames: 94 };
+    const audio = { index: 0, method, end: 1.984, downmix: false, decodeToStereo: false };
+    expect(chains({ audio }).at(-1)).toMatch(/\[storyboard\]$/);
+    expect(chains({ audio: null }).at(-1)).toMatch(/\[storyboard\]$/);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
+import type { VideoTrack } from '../source/media-source.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import { inputIssues } from './input-issues.ts';
+
+/** The issues of ten seconds at 25 frames per second, with changes. */
+function issues(
+  {
+    video,
+    channels = 2,
+    timeline,
+    ...source
+  }: Partial<Omit<ProbedSource, 'video' | 'timeline'>> & {
+    video?: Partial<VideoTrack>;
+    channels?: number;
+    timeline?: Partial<ProbedSource['timeline']>;
+  },
+  { framesPerSecond = 25, lead = 0 } = {},
+) {
+  return inputIssues(
+    {
+      ...{ container: 'mp4', audio: audioTrack({ channels }), leftOut: [], end: 10, declaredDuration: null },
+      ...{ gops: 'irregular', audioFrames: null },
+      ...source,
+      video: videoTrack(video),
+      timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
+    },
+    framesPerSecond,
+    lead,
+  );
+}
+const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ code }) => code);
+
+describe('the issues of a source', () => {
+  test.each([
+    ['nothing', {}, []],
+    ['fields', { video: { interlaced: true } }, ['interlaced']],
+    [
+      'ten bits of high dynamic range',
+      { video: { pixelFormat: 'yuv420p10le', dynamicRange: 'pq' } },
+      ['hdr', 'high_bit_depth'],
+    ],
+    ['stereo', { channels: 2 }, []],
+    ['six channels', { channels: 6 }, ['audio_downmixed']],
+    ['no audio', { audio: null }, []],
+  ] as const)('are found for %s', (_, facts, expected) => {
+    expect(codes(facts)).toEqual(expected);
+  });
+
+  test.each([
+    ['yuv420p', []],
+    ['nv12', []],
+    ['gray', []],
+    ['yuv420p9', ['high_bit_depth']],
+    ['yuv420p12be', ['high_bit_depth']],
+    ['p010le', ['high_bit_depth']],
+    ['gray10le', ['high_bit_depth']],
+    ['gray16', ['high_bit_depth']],
+    ['yuv411p', []],
+    ['yuvj422p', ['chroma_subsampling']],
+    ['yuv440p', ['chroma_subsampling']],
+    ['yuv444p14le', ['high_bit_depth', 'chroma_subsampling']],
+    ['gbrp', ['chroma_subsampling']],
+    ['gbrap10le', ['high_bit_depth', 'chroma_subsampling']],
+    ['rgb24', ['chroma_subsampling']],
+    ['bgr0', ['chroma_subsampling']],
+  ])('of the pixel format %s are %j', (pixelFormat, expected) => {
+    expect(codes({ video: { pixelFormat } })).toEqual(expected);
+  });
+
+  test('include each track that is left out', () => {
+    const leftOut = [{ index: 2, kind: 'audio' as const, codec: 'aac', language: 'de' }];
+    expect(issues({ leftOut })).toEqual([
+      { code: 'track_left_out', message: 'Track 3 (audio, aac, de) was left out.' },
+    ]);
+  });
+});
+
+describe('a file is truncated', () => {
+  test.each([
+    [10.5, []],
+    [10.6, ['truncated']],
+  ])('if its video is much shorter than its declared %s seconds', (declaredDuration, expected) => {
+    expect(codes({ video: { declaredDuration }, end: 20 })).toEqual(expected);
+  });
+
+  test('if its longest track is, and tracks declare no duration', () => {
+    const truncated = (end: number) => issues({ end, declaredDuration: 20 });
+    expect(truncated(15)).toEqual([
+      { code: 'truncated', message: 'The file ends after 15.0 of 20.0 seconds.' },
+    ]);
+    expect(truncated(19.5)).toEqual([]);
+  });
+});
+
+describe('the frame rate is changed', () => {
+  test.each([
+    ['of a variable rate', { averageRate: 17.3, frames: 173 }, {}],
+    ['of a fast source', { averageRate: 120, frames: 1200 }, { framesPerSecond: 60 }],
+    ['by two frames', { averageRate: 24.7, frames: 248 }, {}],
+    ['before the cut at the start', { averageRate: 26, frames: 250 }, { lead: 0.1 }],
+  ])('%s', (_, timeline, output) => {
+    expect(codes({ timeline }, output)).toEqual(['frame_rate_changed']);
+  });
+
+  test.each([
+    ['a measured rate within one percent', { averageRate: 25.24, frames: 300 }, {}],
+    ['a short video with a rounded rate', { averageRate: 26, frames: 251 }, {}],
+    ['a start that is cut', { averageRate: 26, frames: 248 }, { lead: 0.08 }],
+  ])('except for %s', (_, timeline, output) => {
+    expect(codes({ timeline }, output)).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { containerTraits, DEMUXERS } from './containers.ts';
+
+const ACCEPTED = ['mp4', 'mov', 'matroska', 'mpegts', 'mpeg', 'avi', 'flv', 'ogg', 'asf', 'mxf'];
+const having = (trait: 'clockMayRestart' | 'scanTypeMayChange' | 'allowsPassthrough') =>
+  ACCEPTED.filter((container) => containerTraits(container)[trait]);
+
+test('ffmpeg may use the demuxers of the accepted containers only', () => {
+  expect(DEMUXERS.toSorted()).toEqual([
+    'asf',
+    'avi',
+    'flv',
+    'matroska',
+    'mov',
+    'mpeg',
+    'mpegts',
+    'mxf',
+    'ogg',
+    'webm',
+  ]);
+  expect(() => containerTraits('hls')).toThrow('Unknown container hls');
+});
+
+test('MPEG streams may restart their clock; they and Matroska may change to interlaced', () => {
+  expect(having('clockMayRestart')).toEqual(['mpegts', 'mpeg']);
+  expect(having('scanTypeMayChange')).toEqual(['matroska', 'mpegts', 'mpeg']);
+});
+
+test('passthrough needs a container that describes a track once', () => {
+  expect(having('allowsPassthrough')).toEqual(['mp4', 'mov', 'matroska']);
+});
+
+test('the declared duration of a track comes from where the container has it', () => {
+  const sources = ACCEPTED.map((container) => [container, containerTraits(container).duration]);
+  expect(Object.fromEntries(sources)).toEqual({
+    ...{ mp4: 'index', mov: 'index', matroska: 'file', flv: 'file', avi: 'frame_count' },
+    ...{ mpegts: 'track', mpeg: 'track', ogg: 'track', asf: 'track', mxf: 'track' },
+  });
+});
