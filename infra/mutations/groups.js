@@ -153,7 +153,7 @@ export const GROUPS = [
   stores(
     'webhooks',
     ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record', 'db/keyset-page'],
-    ['webhooks'],
+    ['webhooks', 'keyset-page'],
   ),
   stores('workspaces', ['workspaces/*'], ['workspaces']),
 ];
