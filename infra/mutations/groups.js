@@ -12,15 +12,19 @@ function pure(name, folder, files, untested = []) {
   };
 }
 
-/** A group of stores and services of the control plane, with the integration tests that use them. */
-function stores(name, files, tests) {
+/** A group of services, with the integration tests that use them. */
+function services(name, workspace, files, tests) {
   return {
     name,
     threshold: 65,
-    database: true,
-    mutate: files.map((file) => `${CONTROL_PLANE}/src/${file}.ts`),
-    tests: tests.map((test) => `${CONTROL_PLANE}/tests/${test}.test.ts`),
+    mutate: files.map((file) => `${workspace}/src/${file}.ts`),
+    tests: tests.map((test) => `${workspace}/tests/${test}.test.ts`),
   };
+}
+
+/** A group of stores and services of the control plane. Their tests need a database. */
+function stores(name, files, tests) {
+  return { ...services(name, CONTROL_PLANE, files, tests), database: true };
 }
 
 const CONTROL_PLANE = 'services/control-plane';
@@ -115,6 +119,19 @@ export const GROUPS = [
     'work-directory',
   ]),
   pure('engine-uploads', `${ENGINE}/src/uploads`, ['storage-headroom', 'throughput-limit']),
+  services('engine-segments', ENGINE, ['output/{image,segment}-uploads'], ['output/segment-uploads']),
+  services(
+    'engine-transfers',
+    ENGINE,
+    ['uploads/{multer-storage,multipart,transfer,uploads}'],
+    ['upload', 'upload-faults'],
+  ),
+  services(
+    'engine-worker',
+    ENGINE,
+    ['transcode/transcode-{job,worker}'],
+    ['engine-lifecycle', 'transcode/transcode-worker'],
+  ),
   pure('contracts', 'packages/contracts/src', ['sealing']),
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
@@ -125,6 +142,13 @@ export const GROUPS = [
     'settings',
     'terminal-text',
   ]),
+  services('message-bus', 'packages/message-bus', ['in-process-bus'], ['in-process-bus']),
+  services(
+    'object-store',
+    'packages/object-store',
+    ['{file-object-store,write-new-file}'],
+    ['file-object-store'],
+  ),
   stores('api-keys', ['api-keys/api-keys.{service,store}', 'api-keys/last-use'], ['api-keys', 'revocation']),
   stores(
     'attempts',

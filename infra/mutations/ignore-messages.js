@@ -17,7 +17,7 @@ function isLog(node) {
     case 'CallExpression':
       return (
         LOG_METHODS.has(node.callee.property?.name) &&
-        /logger$/i.test(node.callee.object.name ?? node.callee.object.property?.id?.name)
+        /logger$/i.test(nameOf(node.callee.object) ?? nameOf(node.callee.object.property))
       );
     case 'ArrowFunctionExpression':
       return isLog(node.body);
@@ -30,6 +30,11 @@ function isLog(node) {
     default:
       return false;
   }
+}
+
+/** The name of a variable, or of a public or private property. */
+function nameOf(node) {
+  return node?.name ?? node?.id?.name;
 }
 
 function isText(path) {

@@ -34,7 +34,7 @@ const plan = (
     {
       container,
       video: videoTrack(video),
-      ...{ audio: audioTrack({ channels }), leftOut: [] },
+      ...{ audio: channels === 0 ? null : audioTrack({ channels }), leftOut: [] },
       timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
@@ -82,8 +82,42 @@ describe('an encode plan', () => {
     expect([passed, encoded].map(hasPassthrough)).toEqual([true, false]);
   });
 
+  test('cuts segments where the passthrough video allows it', () => {
+    const durations = [1.5, 1.5, 2.5, 2, 1, 2, 1.5, 2.5, 2, 2, 1.5];
+    const gops = durations.map((duration, at) => ({
+      ...{ start: durations.slice(0, at).reduce((sum, seconds) => sum + seconds, 0), duration, bytes: 1000 },
+    }));
+    expect(plan(20, {}, 2, { gops })).toMatchObject({ videoPassthrough: true, segmentSeconds: 5 });
+  });
+
   test('names the obstacles to passthrough', () => {
     expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: 'gaps' });
+    expect(plan(5, { codec: 'hevc' }, 0)).toMatchObject({ audio: null, obstacles: { audio: null } });
+  });
+
+  test('may pass only the audio through', () => {
+    const passed = plan(5, {}, 2, { frames: 235 });
+    expect(passed.obstacles).toEqual({ video: 'irregular', audio: null });
+    expect([passed, plan(5), plan(5, {}, 0)].map(hasPassthrough)).toEqual([true, false, false]);
+  });
+
+  test.each([
+    [1, false],
+    [2, false],
+    [6, true],
+  ])('mixes %s channels to stereo: %s', (channels, downmix) => {
+    expect(plan(10, {}, channels).audio).toEqual({
+      ...{ index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },
+      ...{ downmix, decodeToStereo: false },
+    });
+  });
+
+  test('takes images only from frames that all renditions have', () => {
+    expect(plan(10).images.storyboard.tiles).toBe(10);
+    const size = { width: 1280, height: 720 };
+    const fast = plan(1, { interlaced: true, coded: size, display: size });
+    expect(fast.frames).toBe(50);
+    expect(fast.images.storyboard.tiles).toBe(1);
   });
 
   test('recognizes frames that need no conversion', () => {
@@ -97,6 +131,9 @@ describe('an encode plan', () => {
       { pixelFormat: 'yuv422p' },
       { fullRange: true },
       { coded: { width: 853, height: 480 } },
+      { coded: { width: 854, height: 479 } },
+      { dynamicRange: 'hlg' },
+      { colorPrimaries: 'bt2020' },
     ];
     for (const changes of others) expect(plan(1, changes).pixelsCompatible).toBe(false);
   });

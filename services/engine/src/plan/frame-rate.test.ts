@@ -27,6 +27,7 @@ describe('the output frame rate', () => {
       { numerator: 359, denominator: 12 },
       '30000/1001',
     ],
+    ['a step, if the rate varies around it', 15, null, '15/1'],
     ['the next higher step, if the rate varies', 17.3, whole(60), '25/1'],
     ['half the source rate above 60', 119.88, { numerator: 120000, denominator: 1001 }, '120000/2002'],
     ['a third of 144', 144, whole(144), '144/3'],

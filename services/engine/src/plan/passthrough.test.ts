@@ -50,12 +50,15 @@ describe('video passthrough', () => {
     ['shape', withVideo({ turn: ['hflip'] })],
     ['shape', withVideo({ squarePixels: false })],
     ['size', withVideo({ coded: { width: 1920, height: 1088 } })],
+    ['size', withVideo({ coded: { width: 1918, height: 1080 } })],
     ['size', { top: { ...facts.top, width: 1728, height: 720 } }],
     ['frame_rate', withVideo({ declaredRate: { numerator: 50, denominator: 1 } })],
     ['frame_rate', withVideo({ declaredRate: null })],
     ['open_gop', { gops: 'open_gop' }],
     ['truncated', withVideo({ declaredDuration: 40 })],
+    ['truncated', withVideo({ declaredDuration: 30.05 })],
     ['length', { duration: 31 }],
+    ['length', { duration: 30.03 }],
     ['bit_rate', { gops: groups(Array(15).fill(2), 5_100_000) }],
     ['bit_rate', { gops: facts.gops.with(3, { start: 6, duration: 2, bytes: 2_600_000 }) }],
     ['segments', { gops: groups([3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 3.5, 2]) }],
@@ -67,6 +70,18 @@ describe('video passthrough', () => {
 
   test.each([
     ['with the tags of standard definition', withVideo({ colorMatrix: 'smpte170m' })],
+    ['of each common profile', withVideo({ profile: 'Constrained Baseline' })],
+    ['of each common profile', withVideo({ profile: 'Main' })],
+    ['of the highest level', withVideo({ level: 42 })],
+    ['that declares half a frame more', withVideo({ declaredDuration: 30.02 })],
+    [
+      'at a declared rate written in other numbers',
+      withVideo({ declaredRate: { numerator: 50, denominator: 2 } }),
+    ],
+    ['with European tags', withVideo({ colorMatrix: 'bt470bg', colorTransfer: 'bt470bg' })],
+    ['with the transfer function of computers', withVideo({ colorTransfer: 'iec61966-2-1' })],
+    ['with old American tags', withVideo({ colorTransfer: 'bt470m' })],
+    ['with American tags', withVideo({ colorTransfer: 'smpte170m' })],
     ['untagged', withVideo({ colorMatrix: null, colorPrimaries: null, colorTransfer: null })],
     ['above renditions of half the frame rate', { frameStep: 2 }],
     [
@@ -116,6 +131,13 @@ describe('audio passthrough', () => {
         frames: { ...compatible.frames, frames: 9000, bytes: 3_000_000 },
       }).passthrough,
     ).toEqual(passthrough);
+  });
+
+  test.each([
+    ['starts a little late', { start: 0.02, frames: 1408, bytes: 480_000 }, 1406],
+    ['ends one frame early', { start: 0.0055, frames: 1405, bytes: 480_000 }, 1405],
+  ])('is possible if it %s', (_, frames, passed) => {
+    expect(checkAudioPassthrough({ ...compatible, frames }).passthrough?.frames).toBe(passed);
   });
 
   test.each([

@@ -13,6 +13,10 @@ test('frames without gaps are counted', () => {
   expect(scan(5 - FRAME, 5, 5 + FRAME)).toEqual({ start: expect.closeTo(-FRAME), frames: 3, bytes: 900 });
 });
 
+test('times may differ by a tick of the clock', () => {
+  expect(scan(5, 5 + FRAME + 1 / 100_000)).toEqual({ start: 0, frames: 2, bytes: 600 });
+});
+
 test.each([
   ['with a gap', [5, 5 + 2 * FRAME]],
   ['without timestamps', [Number.NaN, Number.NaN]],

@@ -20,6 +20,9 @@ test.each([
   ['frames with a declared field rate', 24.99, 50, 24.99],
   ['only frames', 29.97, 30_000 / 1001, 29.97],
   ['film with repeated fields', 23.976, 60_000 / 1001, 23.976],
+  ['only frames, at the highest rate', 30, 30, 30],
+  ['more packets than the declared rate allows', 40, 15, 20],
+  ['fields a little faster than declared', 50.1, 25, 25],
   ['fields with an absurd declared rate', 50, 90_000, 25],
 ])('%s: fields are paired into frames', (_, packetRate, declared, rate) => {
   const track = videoTrack({ interlaced: true, declaredRate: { numerator: declared, denominator: 1 } });
@@ -37,4 +40,15 @@ test.each([
 ])('video that is %s is counted by packets', (_, changes) => {
   const track = videoTrack({ ...changes, declaredRate: { numerator: 50, denominator: 1 } });
   expect(pairFields(timeline(50), track)).toEqual(timeline(50));
+});
+
+test('fields without a declared rate are paired', () => {
+  const track = videoTrack({ interlaced: true, declaredRate: null });
+  expect(pairFields(timeline(50), track)).toMatchObject({ frames: 250, averageRate: 25 });
+  expect(pairFields(timeline(25), track)).toMatchObject({ frames: 250, averageRate: 25 });
+});
+
+test('frames of several kinds are on no grid', () => {
+  const grid = { numerator: 50, denominator: 1 };
+  expect(pairFields({ ...timeline(50), grid }, videoTrack({ interlaced: true })).grid).toBeNull();
 });

@@ -47,9 +47,27 @@ describe('groups of pictures', () => {
     ['no key frame at the start', '0 1 2K 3', 'irregular'],
     ['a start later than that of the file', '1K 2 3', 'irregular'],
     ['key frames too far apart', every(163, 200), 'sparse_key_frames'],
+    ['a missing frame at the end of the file', '0K 1 2K 3 5', 'irregular'],
+    ['a key frame later than its group', '0K 1 3K 2 4', 'open_gop'],
     ['nothing but key frames', every(1, 40), 'dense_key_frames'],
+    ['many key frames 0.36 s apart', every(9, 1200), 'dense_key_frames'],
   ])('with %s have a flaw', (_, stored, flaw) => {
     expect(scan(stored)).toBe(flaw);
+  });
+
+  test('may be short if they are few, or 0.4 s on average', () => {
+    expect(scan(every(1, 10))).toHaveLength(10);
+    expect(scan(every(10, 1200))).toHaveLength(120);
+  });
+
+  test('do not exist without frames', () => {
+    expect(new GopScan(0, RATE).result()).toEqual([]);
+  });
+
+  test('have the first flaw', () => {
+    expect(scan('0K 1 3 2 4K 5 9 10K', (_, at) => (at === 2 ? { isHidden: true } : {}))).toBe(
+      'hidden_frames',
+    );
   });
 
   test('may be as long as the longest segment', () => {
@@ -57,6 +75,8 @@ describe('groups of pictures', () => {
   });
 
   test.each([
+    ['a frame decoded after its presentation', { dts: 10.0801 }, 'unordered'],
+    ['two frames decoded at the same time', { dts: 10 - 1 / RATE }, 'unordered'],
     ['a frame off the grid of the frame rate', { pts: 10.0801 }, 'irregular'],
     ['a frame without a presentation timestamp', { pts: Number.NaN }, 'unordered'],
     ['a frame without a decoding timestamp', { dts: Number.NaN }, 'unordered'],

@@ -105,6 +105,43 @@ describe('a timeline', () => {
     expect(measure([...steady(50), ...steady(25, 1000)])).toMatchObject({ duration: expect.closeTo(1001) });
   });
 
+  test.each([
+    ['a step back of less than a tenth of a second', 1.91, 2.91],
+    ['a pause of ten seconds', 12, 13],
+  ])('keeps %s of a clock that may restart', (_, from, duration) => {
+    const packets = [...steady(50), ...steady(25, from)];
+    expect(measure(packets, { clockMayRestart: true })?.duration).toBeCloseTo(duration);
+  });
+
+  test('shifts presentation times with decoding times when the clock restarts', () => {
+    const delayed = steady(25).map(([pts, dts, length]): Packet => [pts + 0.08, dts, length]);
+    const restarted = delayed.map(([pts, dts, length]): Packet => [pts + 500, dts + 500, length]);
+    expect(measure([...delayed, ...restarted], { clockMayRestart: true })).toMatchObject({
+      start: expect.closeTo(0.08),
+      duration: expect.closeTo(2.08),
+    });
+  });
+
+  test('knows the frames and the end so far', () => {
+    const timeline = new PacketTimeline(10, false);
+    for (const packet of steady(25, 11)) timeline.add(...packet);
+    expect([timeline.frames, timeline.end]).toEqual([25, expect.closeTo(2)]);
+  });
+
+  test('counts a frame without a timestamp', () => {
+    const packets: Packet[] = [...steady(25), [Number.NaN, Number.NaN, 0.04]];
+    expect(measure(packets)).toMatchObject({ frames: 26, duration: expect.closeTo(1) });
+  });
+
+  test('ignores negative durations', () => {
+    const packets = steady(25).map(([pts, dts], at): Packet => [pts, dts, at === 24 ? -5 : 0.04]);
+    expect(measure(packets)).toMatchObject({ duration: expect.closeTo(0.96) });
+  });
+
+  test('of a single frame lasts as long as the frame', () => {
+    expect(measure(steady(1))).toMatchObject({ frames: 1, duration: 0.04, averageRate: expect.closeTo(25) });
+  });
+
   test('is null without timestamps', () => {
     expect(measure([])).toBeNull();
     expect(measure([[Number.NaN, Number.NaN, Number.NaN]])).toBeNull();

@@ -19,6 +19,8 @@ const choose = (videoTracks: VideoTrack[], audioTracks: AudioTrack[] = []) =>
     ],
   });
 
+const side = (width: number, height: number) => ({ coded: { width, height }, display: { width, height } });
+
 describe('the chosen tracks', () => {
   test('are the default ones, else the first', () => {
     const tracks = choose(
@@ -54,16 +56,44 @@ describe('the chosen tracks', () => {
     );
   });
 
+  test('include audio without channels if there is no other audio', () => {
+    expect(choose([video()], [audio({ index: 2, channels: 0 })]).audio?.index).toBe(2);
+  });
+
+  test.each([
+    ['the longest side', side(8192, 16)],
+    ['the most pixels', side(8000, 5000)],
+    ['a single pixel', side(1, 1)],
+  ])('may have %s', (_, size) => {
+    expect(choose([video(size)]).video).toMatchObject(size);
+  });
+
+  test('that are encrypted are named in the refusal', () => {
+    expect(() =>
+      choose([video({ codec: 'cinepak', isDefault: false }), video({ index: 1, encrypted: true })]),
+    ).toThrow('Track 2 (video, h264) is encrypted.');
+  });
+
   test('may lack audio', () => {
     expect(choose([video()]).audio).toBeNull();
   });
 
-  const side = (width: number, height: number) => ({ coded: { width, height }, display: { width, height } });
   test.each([
     ['there is no video track', [], [audio()], 'no_video_track'],
     ['the video codec is not accepted', [video({ codec: 'cinepak' })], [], 'unsupported_codec'],
     ['the video is encrypted', [video({ encrypted: true })], [], 'unsupported_codec'],
+    ['the video needs Dolby Vision', [video({ needsDolbyVision: true })], [], 'unsupported_codec'],
     ['no audio track can be decoded', [video()], [audio({ codec: 'tta' })], 'unsupported_codec'],
+    ['the audio is encrypted', [video()], [audio({ encrypted: true })], 'unsupported_codec'],
+    ['a side is too high', [video(side(16, 8193))], [], 'dimensions_exceeded'],
+    [
+      'the display height is too large',
+      [video({ display: { width: 16, height: 9000 } })],
+      [],
+      'dimensions_exceeded',
+    ],
+    ['the frame width is unknown', [video(side(0, 16))], [], 'malformed_media'],
+    ['the frame height is unknown', [video(side(16, 0))], [], 'malformed_media'],
     ['a side is too long', [video(side(8193, 16))], [], 'dimensions_exceeded'],
     [
       'the display width is too large',
@@ -135,6 +165,12 @@ describe('the frame budget', () => {
   test('allows twelve hours at 240 frames per second, and twelve hours of 4K at 30', () => {
     expect(() => spend(12 * 3600 * 240, 12 * 3600)).not.toThrow();
     expect(() => spend(12 * 3600 * 30, 12 * 3600, 3840, 2160)).not.toThrow();
+  });
+
+  test('counts the pixels of frames of any shape', () => {
+    expect(() => spend(12 * 3600 * 30 + 1, 1, 3840, 2160)).toThrow(
+      expect.objectContaining({ code: 'dimensions_exceeded' }),
+    );
   });
 
   test.each([
