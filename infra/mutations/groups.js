@@ -156,7 +156,11 @@ export const GROUPS = [
     ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
   ),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
-  stores('deliveries', ['webhooks/deliveries.*', 'webhooks/events.service'], ['webhook-deliveries']),
+  stores(
+    'deliveries',
+    ['webhooks/deliveries.*', 'webhooks/events.service'],
+    ['webhook-deliveries', 'metrics'],
+  ),
   stores(
     'idempotency',
     ['idempotency/idempot{ency.service,ency-keys.store,ent}'],
