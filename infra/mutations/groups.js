@@ -156,7 +156,11 @@ export const GROUPS = [
     ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
   ),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
-  stores('deliveries', ['webhooks/deliveries.*', 'webhooks/events.service'], ['webhook-deliveries']),
+  stores(
+    'deliveries',
+    ['webhooks/deliveries.*', 'webhooks/events.service'],
+    ['webhook-deliveries', 'metrics'],
+  ),
   stores(
     'idempotency',
     ['idempotency/idempot{ency.service,ency-keys.store,ent}'],
@@ -177,7 +181,7 @@ export const GROUPS = [
   stores(
     'webhooks',
     ['webhooks/endpoints.{service,store}', 'webhooks/webhook-record', 'db/keyset-page'],
-    ['webhooks'],
+    ['webhooks', 'keyset-page'],
   ),
   stores('workspaces', ['workspaces/*'], ['workspaces']),
 ];

@@ -35,3 +35,17 @@ test('each purpose has its own keys, also for previous secrets', async () => {
   await expect(keys.derive('other').open(sealed)).rejects.toThrow();
   await expect(keys.open(sealed)).rejects.toThrow();
 });
+
+test('values that an earlier version sealed still open', async () => {
+  const header = 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoiLTUyY2ZKcF93WFUifQ';
+  const sealed = `${header}..wCSk7iM9JPk8WBkr.2ej1PnL4nuNbf3F1dQaoLA.duF_p1G5In8dMM5weXa-Qg`;
+  const keys = new SealingKeys(first).derive('one');
+  expect(keys.header).toBe(header);
+  expect(await keys.open(sealed)).toEqual(VALUE);
+});
+
+test('a value without the id of a secret does not open', async () => {
+  const [, ...rest] = (await new SealingKeys(first).seal(VALUE)).split('.');
+  const header = Buffer.from(JSON.stringify({ alg: 'dir', enc: 'A256GCM' })).toString('base64url');
+  await expect(new SealingKeys(first).open([header, ...rest].join('.'))).rejects.toThrow('not configured');
+});

@@ -205,6 +205,8 @@ describe('retries', () => {
       error: { code: 'unexpected_status' },
     });
     expect(endpoint.received).toHaveLength(3);
+    const stored = plane.db.selectFrom('webhook_deliveries').select('failures');
+    expect(await stored.execute()).toEqual([{ failures: 3 }]);
     expect(await webhooks.get(id)).toMatchObject({
       deliveryStatus: 'failing',
       consecutiveFailures: 3,
@@ -301,6 +303,24 @@ describe('disabling', () => {
     response.resolve();
     const delivery = await until(async () => (await webhooks.deliveries(id)).find((it) => it.attempts === 1));
     expect(delivery).toMatchObject({ status: 'failed', responseStatus: 500, nextAttemptAt: null });
+  });
+
+  test('not because of a response from a former URL, which does not count for the health either', async () => {
+    const response = Promise.withResolvers<void>();
+    const { endpoint, id } = await register((res) => {
+      void response.promise.then(() => res.writeHead(410).end());
+    });
+    const successor = await TestEndpoint.start(() => {});
+    endpoints.push(successor);
+    await deleteSomeVideo();
+    await until(async () => endpoint.received.length === 1);
+    await webhooks.call('patch', `/${id}`).send({ url: successor.url });
+    response.resolve();
+    // The retry goes to the new URL, which does not respond.
+    await until(async () => successor.received.length === 1);
+    const [delivery] = await webhooks.deliveries(id);
+    expect(delivery?.attemptLog[0]).toMatchObject({ number: 1, responseStatus: 410 });
+    expect(await webhooks.get(id)).toMatchObject({ enabled: true, consecutiveFailures: 0 });
   });
 
   test('deleting during an attempt removes all deliveries', async () => {

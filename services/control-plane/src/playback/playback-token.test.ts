@@ -20,6 +20,13 @@ describe('playback tokens', () => {
     expect(await judge(await token(-1))).toBe('expired');
   });
 
+  test('that an earlier version issued stay valid', async () => {
+    const earlierKey = Buffer.from('607d277d06be40674abdf97581162c9803e09ae633f58d4f6b5323a471fcad87', 'hex');
+    const earlier = new SignJWT().setProtectedHeader({ alg: 'HS256' }).setAudience('playback');
+    const expiring = earlier.setSubject(VIDEO).setIssuedAt(at(-100)).setExpirationTime(at(60));
+    expect(await judge(await expiring.sign(earlierKey))).toBe('valid');
+  });
+
   test('need our signature', async () => {
     const otherKey = playbackTokenKey(Buffer.alloc(32, 2));
     expect(await judge(await token(60, VIDEO, otherKey))).toBe('invalid');

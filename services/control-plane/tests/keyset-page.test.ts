@@ -1,0 +1,41 @@
+import { newId } from '@framelane/contracts/ids';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Database } from '../src/db/database.ts';
+import { keysetPage, type Position, toPage } from '../src/db/keyset-page.ts';
+import { readCursor } from '../src/http/pagination.ts';
+import { openTestDatabase } from './support/database.ts';
+
+let db: Database;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+afterAll(() => close());
+
+test.each(['asc', 'desc'] as const)(
+  'rows with equal times are in the order of their ids: %s',
+  async (order) => {
+    await db.deleteFrom('workspaces').execute();
+    const [early, late] = [new Date('2001-01-01'), new Date('2001-01-02')];
+    const ids = Array.from({ length: 7 }, () => newId('ws')).toSorted();
+    // Stored in the opposite order, in a table without an index that could provide the order.
+    const rows = ids.map((id, index) => ({ id, name: 'Any', created_at: index < 5 ? early : late }));
+    await db
+      .insertInto('workspaces')
+      .values(order === 'asc' ? rows.toReversed() : rows)
+      .execute();
+
+    const pages: string[][] = [];
+    let after: Position | undefined;
+    do {
+      const page = { after, limit: 4, order };
+      const found = await keysetPage(db.selectFrom('workspaces').selectAll(), 'workspaces', page).execute();
+      const { data, nextCursor, hasMore } = toPage(found, 3, ({ id }) => id);
+      expect(hasMore).toBe(nextCursor !== null);
+      pages.push(data);
+      after = nextCursor === null ? undefined : readCursor(nextCursor);
+    } while (after !== undefined);
+    expect(pages.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(pages.flat()).toEqual(order === 'asc' ? ids : ids.toReversed());
+  },
+);
