@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { storeImages } from '../../src/output/image-uploads.ts';
+import { InvalidSegmentError } from '../../src/output/segment-info.ts';
 import { SegmentUploads } from '../../src/output/segment-uploads.ts';
 import { ToolOutput } from '../../src/output/tool-output.ts';
 import { planImages } from '../../src/plan/images.ts';
@@ -31,8 +32,9 @@ async function finish(from: number, to: number): Promise<void> {
   for (let at = from; at < to; at += 1) await copyFile(segment, join(folder, `360p-${at}.ts`));
 }
 
-/** Uploads of one rendition to a store that waits for `gate`, and the reported failures. */
-function uploadsTo(gate: Promise<void>, maxSegments: number) {
+/** Uploads of renditions to a store that waits for `gate`, and the reported failures. */
+function uploadsTo(gate: Promise<void>, maxSegments: number, renditions: RenditionName[] = ['360p']) {
+  const abort = new AbortController();
   const objects = new FileObjectStore(join(directory, 'objects'));
   const store = objects.putStream.bind(objects);
   objects.putStream = async (key, body, options) => {
@@ -42,12 +44,12 @@ function uploadsTo(gate: Promise<void>, maxSegments: number) {
   const failures: unknown[] = [];
   const uploads = new SegmentUploads({
     ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
-    renditions: new Set<RenditionName>(['360p']),
+    renditions: new Set(renditions),
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
-    signal: new AbortController().signal,
+    signal: abort.signal,
     onFailure: (failure) => failures.push(failure),
   });
-  return { uploads, failures, objects };
+  return { uploads, failures, objects, abort };
 }
 
 test('too many segments for the duration fail the job', async () => {
@@ -106,6 +108,42 @@ test.each(['360p-00.ts', '480p-0.ts', 'audio-0.ts'])(
   },
 );
 
+test.each([
+  ['together', 0, []],
+  ['less than a millisecond apart', 89, []],
+  ['more than a millisecond apart', 91, [expect.any(InvalidSegmentError)]],
+])('segments of two renditions may not start too far apart: %s', async (_, ticks, expected) => {
+  const { uploads, failures } = uploadsTo(Promise.resolve(), 3, ['360p', '480p']);
+  await finish(0, 1);
+  await uploads.collect();
+  await uploads.settle();
+  const bytes = await readFile(segment);
+  const pes = bytes.indexOf(Buffer.from([0, 0, 1, 0xe0]));
+  // The low 15 bits of the timestamp, and a marker bit.
+  bytes.writeUInt16BE(bytes.readUInt16BE(pes + 12) + 2 * ticks, pes + 12);
+  await writeFile(join(folder, '480p-0.ts'), bytes);
+  await uploads.collect();
+  await uploads.settle();
+  expect(failures).toEqual(expected);
+});
+
+test('an abort is no failure of the segments', async () => {
+  const { uploads, failures, abort } = uploadsTo(Promise.resolve(), 3);
+  const reason = new Error('The video was deleted');
+  abort.abort(reason);
+  await finish(0, 1);
+  await expect(uploads.finish()).rejects.toBe(reason);
+  expect(failures).toEqual([]);
+  expect(await readdir(folder)).toEqual(['360p-0.ts']);
+});
+
+test('an unreadable segment is retryable', async () => {
+  const { uploads } = uploadsTo(Promise.resolve(), 3);
+  output.freeBytes = () => Promise.reject(new Error('EIO'));
+  await finish(0, 1);
+  await expect(uploads.finish()).rejects.toMatchObject({ code: 'internal_error', retryable: true });
+});
+
 test('a complete segment without a first timestamp fails the video without a retry', async () => {
   const { uploads } = uploadsTo(Promise.resolve(), 3);
   const bytes = await readFile(segment);
@@ -117,19 +155,52 @@ test('a complete segment without a first timestamp fails the video without a ret
   await expect(uploads.finish()).rejects.toMatchObject(HOSTILE);
 });
 
+const IMAGE = Buffer.from('ffd8ffffd9', 'hex');
+const ATTEMPT = { workspaceId: 'w', videoId: 'v', attempt: 1 };
+
+/** Stores the poster and the storyboard of a second. */
+function storing(objects: FileObjectStore) {
+  const images = planImages({ width: 16, height: 16 }, 1, 0.96);
+  return storeImages(output, images, ATTEMPT, { objects, signal: new AbortController().signal });
+}
+
+test('images are stored and described', async () => {
+  const { objects } = uploadsTo(Promise.resolve(), 3);
+  for (const name of ['poster.jpg', 'storyboard.jpg']) await writeFile(join(folder, name), IMAGE);
+  const put = jest.spyOn(objects, 'put');
+  expect(await storing(objects)).toEqual({
+    poster: { bytes: 5 },
+    storyboard: { bytes: 5, width: 160, height: 160, columns: 1, tiles: 1, interval: 1 },
+  });
+  expect(put).toHaveBeenCalledWith('hls/w/v/a1/poster.jpg', IMAGE, 'image/jpeg');
+});
+
+test('a missing or empty image does not fail the video', async () => {
+  const { objects } = uploadsTo(Promise.resolve(), 3);
+  await writeFile(join(folder, 'storyboard.jpg'), '');
+  expect(await storing(objects)).toEqual({ poster: null, storyboard: null });
+});
+
+test.each([
+  ['truncated', 'ffd8ffff', { name: 'TranscodeFailure', retryable: true }],
+  ['not a JPEG image', '89504e47ffd9', { name: 'ToolOutputError' }],
+])('no image is stored if one is %s', async (_, bytes, error) => {
+  const { objects } = uploadsTo(Promise.resolve(), 3);
+  await writeFile(join(folder, 'poster.jpg'), IMAGE);
+  await writeFile(join(folder, 'storyboard.jpg'), Buffer.from(bytes, 'hex'));
+  const put = jest.spyOn(objects, 'put');
+  await expect(storing(objects)).rejects.toMatchObject(error);
+  expect(put).not.toHaveBeenCalled();
+});
+
 test('no image is stored after another image could not be stored', async () => {
   const { objects } = uploadsTo(Promise.resolve(), 3);
-  const image = Buffer.from('ffd8ffffd9', 'hex');
-  for (const name of ['poster.jpg', 'storyboard.jpg']) await writeFile(join(folder, name), image);
+  for (const name of ['poster.jpg', 'storyboard.jpg']) await writeFile(join(folder, name), IMAGE);
   const put: string[] = [];
   objects.put = async (key) => {
     put.push(key);
     throw Object.assign(new Error('Full'), { code: 'ENOSPC' });
   };
-  const attempt = { workspaceId: 'w', videoId: 'v', attempt: 1 };
-  const storing = storeImages(output, planImages({ width: 16, height: 16 }, 1, 0.96), attempt, {
-    ...{ objects, signal: new AbortController().signal },
-  });
-  await expect(storing).rejects.toMatchObject({ code: 'internal_error' });
+  await expect(storing(objects)).rejects.toMatchObject({ code: 'internal_error' });
   expect(put).toEqual(['hls/w/v/a1/poster.jpg']);
 });
