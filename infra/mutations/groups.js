@@ -136,8 +136,6 @@ export const GROUPS = [
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
     'health',
-    'metrics',
-    'middleware',
     'redact',
     'settings',
     'terminal-text',
