@@ -75,20 +75,25 @@ describe.each(SANDBOXES)('ffmpeg with sandbox %s', (sandbox) => {
   });
 
   test('pauses on demand without being killed as hung', async () => {
-    const held: string[] = [];
+    const enough = new AbortController();
+    const reason = new Error('Enough');
     let hasBegun = false;
-    await runFfmpeg(
-      { ...FOREVER, input: 'testsrc2=s=64x64:d=2' },
+    let checks = 0;
+    const running = runFfmpeg(
+      FOREVER,
       options(sandbox, {
+        signal: enough.signal,
         stallSeconds: 5,
         onProgress: () => {
           hasBegun = true;
+          if (checks >= 13) enough.abort(reason);
         },
         // Checked twice a second, so the pause is longer than `stallSeconds`.
-        mustPause: () => hasBegun && held.push('x') < 13,
+        mustPause: () => hasBegun && ++checks < 13,
       }),
     );
-    expect(held.length).toBeGreaterThanOrEqual(13);
+    await expect(running).rejects.toBe(reason);
+    expect(checks).toBeGreaterThanOrEqual(13);
   });
 
   test('is killed when aborted', async () => {
