@@ -136,8 +136,6 @@ export const GROUPS = [
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
     'health',
-    'metrics',
-    'middleware',
     'redact',
     'settings',
     'terminal-text',
@@ -176,7 +174,16 @@ export const GROUPS = [
   stores(
     'videos',
     ['videos/{videos,object-purges}.{service,store}', 'videos/video-{lifecycle,record}'],
-    ['videos', 'due-rows', 'video-changes', 'video-retry', 'test-videos', 'attempts', 'background'],
+    [
+      'videos',
+      'attempts-store',
+      'due-rows',
+      'video-changes',
+      'video-retry',
+      'test-videos',
+      'attempts',
+      'background',
+    ],
   ),
   stores(
     'webhooks',

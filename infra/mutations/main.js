@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -76,7 +76,7 @@ async function testGroups(groups) {
 async function testGroup({ name, mutate, tests, database = false }) {
   // For jest.config.js, which the processes of the runner read.
   process.env.MUTATION_TESTS = JSON.stringify(tests);
-  return new Stryker({
+  const mutants = await new Stryker({
     mutate,
     // An empty column name or operator is an error of SQL, which any test notices: it would only raise the score.
     mutator: { excludedMutations: database ? ['StringLiteral'] : [] },
@@ -107,6 +107,9 @@ async function testGroup({ name, mutate, tests, database = false }) {
     logLevel: 'error',
     allowConsoleColors: false,
   }).runMutationTest();
+  // The stored results also have the files that have left the group.
+  const files = new Set(globSync(mutate).map((file) => resolve(file)));
+  return mutants.filter(({ fileName }) => files.has(resolve(fileName)));
 }
 
 function here(file) {

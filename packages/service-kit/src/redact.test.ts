@@ -44,3 +44,23 @@ test('redacts by the name of the field, at any depth, in errors and their causes
   });
   expect(JSON.stringify(clean)).not.toMatch(/abcdefgh12345|:pw@/);
 });
+
+test('ends at a depth of six, also in circles', () => {
+  const circle: Record<string, unknown> = { n: 1 };
+  circle.self = circle;
+  const list: unknown[] = [];
+  list.push(list);
+  const error = new Error('again');
+  error.cause = error;
+  const levels = (text: string, what: RegExp) => text.match(what)?.length;
+  expect(levels(JSON.stringify(redact(circle)), /"n":1/g)).toBe(7);
+  expect(levels(JSON.stringify(redact(list)), /\[/g)).toBe(8);
+  expect(JSON.stringify(redact(error))).toContain('"cause":"[too deep]"');
+});
+
+test('keeps times, and names that only contain the name of a secret', () => {
+  const time = new Date('2026-11-21T09:00:00Z');
+  const harmless = { time, tokenCount: 5, passwordless: true, myauthorization: 'x', cookies: 2 };
+  expect(redact(harmless)).toEqual({ ...harmless, time: '2026-11-21T09:00:00.000Z' });
+  expect(redact(new Error('no cause'))).not.toHaveProperty('cause');
+});

@@ -55,3 +55,44 @@ describe('rejects', () => {
     expect(() => readSettings(schema, { ...good, [name]: value })).toThrow(new RegExp(`^${name}: must be`));
   });
 });
+
+describe('other types', () => {
+  const others = z.object({
+    BUS: setting.amqpUrl().optional(),
+    NAME: setting.text().optional(),
+    KEYS: setting.keys256().optional(),
+    DAYS: setting.integer(1).optional(),
+  });
+  const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const list = keys.map((each) => each.toString('base64')).join(',');
+
+  test('are read', () => {
+    const bus = 'amqps://user:password@bus.example:5671/host';
+    expect(readSettings(others, { BUS: bus, NAME: 'any', KEYS: list, DAYS: '1' })).toEqual({
+      ...{ BUS: bus, NAME: 'any', KEYS: keys, DAYS: 1 },
+    });
+    expect(readSettings(others, { BUS: 'amqp://bus.example' })).toEqual({ BUS: 'amqp://bus.example' });
+  });
+
+  test.each([
+    ['BUS', 'https://bus.example', 'must be an amqp:// or amqps:// address'],
+    ['BUS', 'xamqp://bus.example', 'must be an amqp:// or amqps:// address'],
+    ['BUS', 'amqpx://bus.example', 'must be an amqp:// or amqps:// address'],
+    ['KEYS', `${list},c2hvcnQ=`, 'must be 32 bytes in base64 each, separated by commas'],
+    ['DAYS', '0', 'must be a whole number of at least 1'],
+  ])('%s=%s', (name, value, message) => {
+    expect(() => readSettings(others, { [name]: value })).toThrow(`${name}: ${message}`);
+  });
+});
+
+test('the limits are included, and the message names them', () => {
+  const limits = (SLOTS: string) => readSettings(schema, { ...good, SLOTS }).SLOTS;
+  expect([limits('1'), limits('64')]).toEqual([1, 64]);
+  expect(() => limits('65')).toThrow('SLOTS: must be a whole number of at least 1 and at most 64');
+  expect(readSettings(schema, { ...good, PUBLIC_URL: 'http://video.example//' }).PUBLIC_URL).toBe(
+    'http://video.example',
+  );
+  for (const PUBLIC_URL of ['xhttp://video.example', 'httpsx://video.example']) {
+    expect(() => readSettings(schema, { ...good, PUBLIC_URL })).toThrow('PUBLIC_URL: must be');
+  }
+});

@@ -57,7 +57,7 @@ test('too many segments for the duration fail the job', async () => {
   await finish(0, 3);
   await uploads.collect();
   expect(failures).toEqual([]);
-  await finish(3, 5);
+  await finish(3, 4);
   await uploads.collect();
   const message = expect.stringContaining('more segments than its duration allows');
   expect(failures).toMatchObject([{ code: 'malformed_media', retryable: false, message }]);
@@ -125,6 +125,17 @@ test.each([
   await uploads.collect();
   await uploads.settle();
   expect(failures).toEqual(expected);
+});
+
+test('playlists and unfinished segments are not stored', async () => {
+  const { uploads, objects } = uploadsTo(Promise.resolve(), 3);
+  const store = jest.spyOn(objects, 'putStream');
+  await finish(0, 1);
+  for (const name of ['360p.m3u8', '360p-1.ts.tmp']) await writeFile(join(folder, name), '');
+  expect((await uploads.finish()).get('360p')).toHaveLength(1);
+  expect(store.mock.calls.map(([key, , { contentType }]) => [key, contentType])).toEqual([
+    ['hls/w/v/a1/360p/0.ts', 'video/mp2t'],
+  ]);
 });
 
 test('an abort is no failure of the segments', async () => {
