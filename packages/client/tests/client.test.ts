@@ -93,7 +93,6 @@ describe('a call', () => {
       workspaceId: 'ws_one',
       fetch: async ({ url }) => Response.json({ url }),
     });
-    server = await TestServer.start(cut);
     expect(await unwrap(client.GET('/auth/whoami'))).toEqual({
       url: 'https://video.example.com/v1/auth/whoami',
     });
@@ -143,7 +142,7 @@ describe('retries and timeouts', () => {
 
     const requests: Request[] = [];
     const impatient = createClient({
-      ...{ baseUrl: server.url, apiKey: 'svc_test_key', workspaceId: 'ws_one', retries: 0 },
+      ...{ baseUrl: 'http://framelane.test/v1', ...CREDENTIALS, retries: 0 },
       fetch: async (request) => {
         requests.push(request);
         return new Response('{}', { status: 503, headers: { 'Retry-After': '0' } });
