@@ -33,16 +33,17 @@ export function run(command, args, { env = process.env, stdout = process.stdout,
 
 /** Runs one step of the bootstrap. If a stop signal arrives, the bootstrap exits after all steps that run. */
 export async function runStep(command, args, options) {
-  const onSignal = (signal) => {
-    steps.stopped = signal;
-  };
-  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  if (steps.running === 0) for (const signal of STOP_SIGNALS) process.on(signal, onStop);
   steps.running += 1;
   const code = await run(command, args, options);
   steps.running -= 1;
-  for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+  if (steps.running === 0) for (const signal of STOP_SIGNALS) process.off(signal, onStop);
   if (steps.stopped === undefined) return code;
   if (steps.running === 0) process.exit(128 + constants.signals[steps.stopped]);
   // The last step to end exits.
   return new Promise(() => {});
+}
+
+function onStop(signal) {
+  steps.stopped = signal;
 }

@@ -29,6 +29,31 @@ test('sends the output of a program to the given stream', async () => {
   expect([stdout, stderr]).toEqual(['result\n', 'progress\n']);
 });
 
+test('passes each line of both outputs to a function, the last one without a line feed too', async () => {
+  const lines = [];
+  const script = 'echo one; echo two >&2; printf three';
+  expect(await run('sh', ['-c', script], { onLine: (line) => lines.push(line) })).toBe(0);
+  expect(lines.toSorted()).toEqual(['one', 'three', 'two']);
+});
+
+test('a stop signal ends all steps that run at the same time, and exits after the last one', async () => {
+  const trap = (pause) =>
+    `trap 'sleep ${pause}; echo stopped; exit 0' TERM; echo started; while :; do sleep 0.05; done`;
+  const script = `
+    import { runStep } from '${join(import.meta.dirname, 'run.js')}';
+    const programs = ${JSON.stringify([trap(0), trap(0.5)])};
+    await Promise.all(programs.map((program) => runStep('sh', ['-c', program], { onLine: console.log })));
+    console.log('continued');`;
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  let output = '';
+  parent.stdout.on('data', (chunk) => {
+    output += chunk;
+    if (output === 'started\nstarted\n') parent.kill('SIGTERM');
+  });
+  const [exitCode] = await once(parent, 'close');
+  expect([output, exitCode]).toEqual(['started\nstarted\nstopped\nstopped\n', 143]);
+});
+
 test.each([
   ['run', 'stopped in order', 3],
   ['runStep', 'stopped in order', 143],

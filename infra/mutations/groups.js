@@ -174,7 +174,16 @@ export const GROUPS = [
   stores(
     'videos',
     ['videos/{videos,object-purges}.{service,store}', 'videos/video-{lifecycle,record}'],
-    ['videos', 'due-rows', 'video-changes', 'video-retry', 'test-videos', 'attempts', 'background'],
+    [
+      'videos',
+      'attempts-store',
+      'due-rows',
+      'video-changes',
+      'video-retry',
+      'test-videos',
+      'attempts',
+      'background',
+    ],
   ),
   stores(
     'webhooks',

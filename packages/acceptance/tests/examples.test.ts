@@ -69,7 +69,7 @@ describe('the curl lines of the description', () => {
     if (response.status === 201) created.record(await response.clone().text());
     // A failure shows the problem.
     const problem = response.ok ? '' : await response.clone().text();
-    expect([response.status, problem]).toEqual([expect.any(Number), '']);
+    expect([response.ok, response.status, problem]).toEqual([true, expect.any(Number), '']);
     expect(await api.mismatches(operationId, response)).toEqual([]);
   });
 });

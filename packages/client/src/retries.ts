@@ -18,6 +18,9 @@ const FIRST_PAUSE_MS = 500;
 /** A response with a longer `Retry-After` is returned, and the caller decides. */
 const LONGEST_PAUSE_MS = 60_000;
 
+/** Requests in progress. Node's `fetch` ignores the signal of a Request that is garbage-collected meanwhile (nodejs/undici#4068). */
+const SENT = new Set<Request>();
+
 /** Statuses of requests that were not processed and can succeed later. */
 const TEMPORARY = [429, 502, 503, 504];
 
@@ -49,11 +52,15 @@ async function attempt(
     timeoutMs > LONGEST_TIMEOUT_MS
       ? request.signal
       : AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  const sent = new Request(request.clone(), { signal });
+  SENT.add(sent);
   try {
-    return await withBody(await fetch(new Request(request.clone(), { signal })));
+    return await withBody(await fetch(sent));
   } catch (error) {
     request.signal.throwIfAborted();
     return { error };
+  } finally {
+    SENT.delete(sent);
   }
 }
 

@@ -1,16 +1,21 @@
 import type { IncomingMessage } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ApiError, createClient, unwrap } from '../src/index.ts';
 import { type Handler, problem, respondJson, TestServer } from './support/test-server.ts';
 
 const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
 
-let server: TestServer;
-afterEach(() => server.stop());
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
 
-/** A client of a server that sends these responses in order, and the requests it got. */
 const CREDENTIALS = { apiKey: 'svc_test_key', workspaceId: 'ws_one' };
 
+/** A client of a server that sends these responses in order, and the requests it got. */
 async function clientOf(...handlers: Handler[]) {
   const requests: IncomingMessage[] = [];
   server = await TestServer.start((req, res) => {
@@ -88,7 +93,6 @@ describe('a call', () => {
       workspaceId: 'ws_one',
       fetch: async ({ url }) => Response.json({ url }),
     });
-    server = await TestServer.start(cut);
     expect(await unwrap(client.GET('/auth/whoami'))).toEqual({
       url: 'https://video.example.com/v1/auth/whoami',
     });
@@ -138,7 +142,7 @@ describe('retries and timeouts', () => {
 
     const requests: Request[] = [];
     const impatient = createClient({
-      ...{ baseUrl: server.url, apiKey: 'svc_test_key', workspaceId: 'ws_one', retries: 0 },
+      ...{ baseUrl: 'http://framelane.test/v1', ...CREDENTIALS, retries: 0 },
       fetch: async (request) => {
         requests.push(request);
         return new Response('{}', { status: 503, headers: { 'Retry-After': '0' } });
@@ -170,6 +174,19 @@ describe('retries and timeouts', () => {
     const truncated: Handler = (_req, res) => res.write('{"id":', () => res.destroy());
     const { client } = await clientOf(truncated, json200({ id: VIDEO }));
     expect((await client.videos.get(VIDEO)).id).toBe(VIDEO);
+  });
+
+  test('a garbage collection does not cancel the timeout', async () => {
+    setFlagsFromString('--expose-gc');
+    const collecting = setInterval(runInNewContext('gc'), 20);
+    try {
+      const { client } = await clientOf((_req, res) => res.write('{"id":'));
+      await expect(client.videos.get(VIDEO, { timeoutMs: 200, retries: 0 })).rejects.toMatchObject({
+        cause: { name: 'TimeoutError' },
+      });
+    } finally {
+      clearInterval(collecting);
+    }
   });
 
   test('a response whose body does not end in time throws a ConnectionError', async () => {

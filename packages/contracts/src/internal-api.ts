@@ -56,8 +56,8 @@ export const releaseTransferRequest = z.object({
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
 /**
- * Checks whether the transfer is current: it holds its ticket, and the video has no file yet. It is not after a DELETE, or
- * after the ticket or the lease has expired.
+ * Checks whether the transfer is current. It is current until it is complete or released, another transfer holds its ticket, or
+ * the video is deleted or fails.
  */
 export const checkTransferRequest = z.object({ videoId: z.string(), transferId: z.string() });
 export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;

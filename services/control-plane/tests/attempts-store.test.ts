@@ -19,6 +19,7 @@ import {
   recordPublished,
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
+import { closeOpenAttempt } from '../src/videos/videos.store.ts';
 import { openTestDatabase } from './support/database.ts';
 
 let db: Database;
@@ -122,6 +123,17 @@ describe('the open attempt of a video', () => {
     expect(ended).toEqual(before[0]?.[0]);
     expect(open?.getTime()).toBeGreaterThan(minutes(9).getTime());
     expect(await leases(other)).toEqual(before[1]);
+  });
+
+  test('alone is closed', async () => {
+    const [videoId, other] = [await video({ lease: 1 }), await video({ lease: 1 })];
+    await closeOpenAttempt(db, videoId, 'lease_expired');
+    const attempts = db.selectFrom('attempts').select(['number', 'outcome']).orderBy('number');
+    expect(await attempts.where('video_id', '=', videoId).execute()).toEqual([
+      { number: 1, outcome: 'failed' },
+      { number: 2, outcome: 'lease_expired' },
+    ]);
+    expect(await findOpenAttempt(db, other)).toBe(2);
   });
 
   test('begins with a lease', async () => {

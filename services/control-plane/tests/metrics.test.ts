@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-/** A webhook to a endpoint with this response. */
+/** A webhook to an endpoint with this response. */
 async function webhookTo(respond?: Respond): Promise<string> {
   const endpoint = await TestEndpoint.start(respond);
   endpoints.push(endpoint);

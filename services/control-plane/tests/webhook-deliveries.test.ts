@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => plane.stop());
 
-/** A endpoint with this response, and a webhook for its URL. */
+/** An endpoint with this response, and a webhook for its URL. */
 async function register(respond?: Respond, body: Record<string, unknown> = {}) {
   const endpoint = await TestEndpoint.start(respond);
   endpoints.push(endpoint);
