@@ -13,7 +13,7 @@ export const shared = {
 };
 
 export default {
-  // On two processors: tests often wait for a program, a timeout or the database.
+  // One more than two processors, because tests often wait for a program, a timeout or the database.
   maxWorkers: 3,
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
   testTimeout: 60_000,

@@ -10,7 +10,7 @@ module.exports = class extends TestEnvironment {
     if (!this.#tests) return;
     if (name === 'test_fn_failure' || name === 'hook_failure') this.#failed = true;
     if (name === 'test_start') {
-      // The rest of a file after its first failed test.
+      // Skips the rest of a file after its first failed test.
       if (this.#failed) test.mode = 'skip';
       test.timeout = this.#timeoutOf(test);
     }

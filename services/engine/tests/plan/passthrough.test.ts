@@ -22,6 +22,8 @@ const inBench = (name: string) => join(bench.directory, name);
 const GOP_2 = ['-preset', 'veryfast', '-g', '50', '-sc_threshold', '0'];
 const STEREO = ['-c:a', 'aac', '-ac', '2', '-b:a', '96k'];
 const SMALL = 'testsrc2=s=640x360:r=25';
+/** Has a lower rendition, whose segments must begin at the key frames of the passthrough one. */
+const SD = 'testsrc2=s=854x480:r=25';
 
 /** Hashes of all frames or all samples, decoded. */
 async function decoded(path: string, track: 'v' | 'a'): Promise<string[]> {
@@ -64,10 +66,10 @@ const SOURCES: [string, string, Clip, string[], number[]][] = [
     'irregular key frames',
     'b.mp4',
     {
-      video: `${SMALL}:d=15`,
+      video: `${SD}:d=15`,
       options: [...GOP_2, '-g', '250', '-force_key_frames', '1.4,4.4,5.8,8,9.6,12.2'],
     },
-    ['360p'],
+    ['480p'],
     [5.8, 6.4, 2.8],
   ],
   [
@@ -164,7 +166,7 @@ test.each(SOURCES)('%s', async (_name, file, clip, expected, segments) => {
 test('passthrough removes closed captions, as the playlist declares', async () => {
   const plain = inBench('plain.264');
   const slices = ['-bf', '0', '-x264-params', 'slices=1:threads=1'];
-  await makeClip(plain, { video: 'testsrc2=s=854x480:r=25:d=2', options: [...GOP_2, ...slices] });
+  await makeClip(plain, { video: `${SD}:d=2`, options: [...GOP_2, ...slices] });
   await writeFile(inBench('captioned.264'), withCaptions(await readFile(plain)));
   await ffmpeg('-framerate', '25', '-i', inBench('captioned.264'), '-c', 'copy', inBench('captioned.mp4'));
   const captions = async (path: string) => {
