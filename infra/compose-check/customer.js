@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { FramelaneClient } from '../../packages/acceptance/src/framelane-client.ts';
 import { checkStream, violations } from '../../packages/hls-conformance/src/check.ts';
+import { until } from '../../packages/test-kit/src/until.ts';
 
 /** Generous: the machine may be busy, and an engine may be killed meanwhile. */
 const READY_TIMEOUT_MS = 300_000;
@@ -19,7 +20,12 @@ export class Customer {
   /** Uploads a file. Resolves with the id of the video. */
   async upload(file) {
     const ticket = await this.#client.requestTicket({ filename: basename(file) });
-    const response = await this.#client.upload(ticket, await openAsBlob(file), basename(file));
+    const blob = await openAsBlob(file);
+    // The storage may be slow on a busy machine. The ticket stays valid after a 503.
+    const response = await until(async () => {
+      const attempt = await this.#client.upload(ticket, blob, basename(file));
+      return attempt.status === 503 ? undefined : attempt;
+    });
     if (response.status !== 202)
       throw new Error(`The upload failed with status ${response.status}: ${await response.text()}`);
     return ticket.videoId;
