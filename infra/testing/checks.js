@@ -10,7 +10,8 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-const STATIC_CHECKS = [
+/** The checks that start no services. */
+const FIRST_CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
   {
     name: 'imports',
@@ -28,23 +29,22 @@ const STATIC_CHECKS = [
     title: 'Generated files are up to date',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'check'),
   },
+  { name: 'unit', title: 'Unit tests', run: (output) => runJest('unit', { output }) },
 ];
-
-const UNIT_TESTS = [{ name: 'unit', title: 'Unit tests', run: () => runJest('unit') }];
 
 /**
  * All checks of `npm test`. The stages run one after another, the checks of a stage at the same time. Each `run` prints
  * failures and resolves with how many tests passed and failed. It receives options of `runStep`, for the output.
  */
 export const STAGES = [
-  STATIC_CHECKS,
-  UNIT_TESTS,
+  FIRST_CHECKS,
   [
     {
       name: 'integration',
       title: 'Integration tests (PostgreSQL, ffmpeg)',
-      run: () => withS3Server((env) => runJest('integration', { env })),
+      run: (output) => withS3Server((env) => runJest('integration', { env, output })),
     },
+    { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
   ],
   [
     {
@@ -59,16 +59,14 @@ export const STAGES = [
       title: 'Fault suite against clusters of processes',
       // More workers than processors: the tests often wait for timeouts and leases.
       // A failed test may leave sockets open, which would keep the run from ending.
-      run: (output) => runJest('faults', { output, args: ['--maxWorkers=4', '--forceExit'] }),
+      run: () => runJest('faults', { args: ['--maxWorkers=4', '--forceExit'] }),
     },
-    { name: 'compose', title: 'The system of docker-compose.yml', run: tryComposedSystem },
   ],
 ];
 
 /** The checks of `npm test -- --quick`. */
 export const QUICK_STAGES = [
-  STATIC_CHECKS,
-  UNIT_TESTS,
+  FIRST_CHECKS,
   [
     {
       name: 'integration',

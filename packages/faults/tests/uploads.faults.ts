@@ -360,7 +360,7 @@ describe('clients', () => {
     await held.sendUntil(1);
     await until(() => sourcesOf(ticket).length > 0);
     held.client.disconnect();
-    cluster.proxies.storage.heal();
+    cluster.storage.hangUp();
     await expectReady([ticket]);
   });
 });
