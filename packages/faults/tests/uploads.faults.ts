@@ -3,22 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLOSING_BOUNDARY, filePartHead, formWith, joined, textPart } from '@framelane/test-kit/multipart';
-import { RawClient } from '@framelane/test-kit/raw-upload-client';
-import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { sourcePrefix } from '../../object-store/src/object-keys.ts';
-import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
+import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
-import { Random } from '../src/random.ts';
-import { HeldUpload, type Outcome, outcomeOf, type RawUpload, sendRaw } from '../src/raw-upload.ts';
+import { HeldUpload, outcomeOf, type RawUpload } from '../src/raw-upload.ts';
+import { Uploader } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
-const SEED = testSeed();
 /** Also runs tests that take minutes. */
 const LONG = process.env.LONG === 'yes';
 
@@ -31,11 +27,9 @@ const LONG_UPLOAD_MS = 320_000;
 
 jest.setTimeout(LOOPS * 300_000 + (LONG ? LONG_UPLOAD_MS : 0));
 
-const ACCEPTED = { status: 202, code: undefined };
-const random = new Random(SEED);
-
 let cluster: Cluster;
 let clips: Clips;
+let uploader: Uploader;
 /** A video, and the same video with zeros appended, so that its upload takes longer. */
 let clip: Buffer;
 let large: Buffer;
@@ -45,8 +39,8 @@ beforeAll(async () => {
   clips = await makeClips();
   cluster = await Cluster.start({ env });
   clip = await readFile(clips.short);
+  uploader = new Uploader(cluster, clip);
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
-  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
   expect(await violationsAtRest(cluster)).toEqual([]);
@@ -55,68 +49,26 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Sends a form to the engines. */
-function send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
-  return sendRaw(cluster.proxies.uploads.port, { body: formWith(clip), ...upload });
-}
-
-/** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
-async function sendUntilAccepted({ uploadToken }: Ticket, file = clip): Promise<void> {
-  await until(
-    async () => {
-      const outcome = await send({ token: uploadToken, body: formWith(file) }).catch(() => undefined);
-      if (outcome?.status === 202 || outcome?.code === 'upload_token_used') return true;
-      if (outcome !== undefined && ![409, 503].includes(outcome.status)) {
-        throw new Error(`Refused: ${outcome.status} ${outcome.code}`);
-      }
-      return false;
-    },
-    { what: 'the file was accepted', seconds: 120 },
-  );
-}
-
-async function expectReady(tickets: readonly Ticket[]): Promise<void> {
-  for (const { videoId } of tickets) await cluster.api.client.videos.waitUntilReady(videoId);
-}
-
-function tickets(count: number): Promise<Ticket[]> {
-  return Promise.all(Array.from({ length: count }, () => cluster.api.ticket()));
-}
-
-/** Resolves once an engine has leased the ticket. */
-async function untilLeased({ videoId }: Ticket): Promise<void> {
-  await until(async () => {
-    const rows = await query(
-      cluster,
-      'select from upload_tickets where video_id = $1 and transfer_id is not null',
-      [videoId],
-    );
-    return rows.length > 0;
-  });
-}
-
-function sourcesOf({ videoId }: Ticket): string[] {
-  const prefix = sourcePrefix(WORKSPACE_ID, videoId);
-  return [...cluster.storage.objects.keys()].filter((key) => key.startsWith(prefix));
-}
-
 describe('tokens', () => {
   test('a token is valid for one file, however many uploads use it', async () => {
     const ticket = await cluster.api.ticket();
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, () => send({ token: ticket.uploadToken, body: formWith(large) })),
+      Array.from({ length: 10 }, () => uploader.send({ token: ticket.uploadToken, body: formWith(large) })),
     );
     const refusals = outcomes.filter(({ status }) => status !== 202);
     expect(refusals).toHaveLength(9);
     for (const { code } of refusals) expect(['upload_in_progress', 'upload_token_used']).toContain(code);
 
-    await expectReady([ticket]);
-    expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
-    expect(sourcesOf(ticket)).toHaveLength(1);
+    await uploader.expectReady([ticket]);
+    expect(await uploader.send({ token: ticket.uploadToken })).toEqual({
+      status: 401,
+      code: 'upload_token_used',
+    });
+    expect(uploader.sourcesOf(ticket)).toHaveLength(1);
   });
 
   test('an invalid or expired token is refused', async () => {
-    const [expired, deleted] = (await tickets(2)) as [Ticket, Ticket];
+    const [expired, deleted] = (await uploader.tickets(2)) as [Ticket, Ticket];
     await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
       expired.videoId,
     ]);
@@ -130,7 +82,7 @@ describe('tokens', () => {
         "' or 1=1 --",
         deleted.uploadToken,
         expired.uploadToken,
-      ].map((token) => send({ token })),
+      ].map((token) => uploader.send({ token })),
     );
     expect(outcomes.map(({ status, code }) => `${status} ${code}`)).toEqual([
       '401 upload_token_missing',
@@ -223,28 +175,28 @@ describe('forms', () => {
 
   test('every malformed form is refused, and its token stays valid', async () => {
     const cases = Object.entries(MALFORMED);
-    const given = await tickets(cases.length);
+    const given = await uploader.tickets(cases.length);
     const outcomes = await Promise.all(
       cases.map(async ([name, { upload }], index) => {
-        const { status, code } = await send({ token: given[index]?.uploadToken, ...upload() });
+        const { status, code } = await uploader.send({ token: given[index]?.uploadToken, ...upload() });
         return [name, `${status} ${code}`];
       }),
     );
     expect(outcomes).toEqual(cases.map(([name, { outcome }]) => [name, outcome]));
-    expect(given.flatMap(sourcesOf)).toEqual([]);
+    expect(given.flatMap((ticket) => uploader.sourcesOf(ticket))).toEqual([]);
 
     const half = given.filter((_ticket, index) => index % 2 === 0);
-    for (const ticket of half) await sendUntilAccepted(ticket);
-    await expectReady(half);
+    for (const ticket of half) await uploader.sendUntilAccepted(ticket);
+    await uploader.expectReady(half);
   });
 
   test('a body without Content-Length is accepted', async () => {
     const ticket = await cluster.api.ticket();
-    expect(await send({ token: ticket.uploadToken, body: formWith(large), length: null })).toEqual({
+    expect(await uploader.send({ token: ticket.uploadToken, body: formWith(large), length: null })).toEqual({
       status: 202,
       code: undefined,
     });
-    await expectReady([ticket]);
+    await uploader.expectReady([ticket]);
   });
 
   test('no file name reaches a path, a key or a command', async () => {
@@ -260,12 +212,12 @@ describe('forms', () => {
       `${'x'.repeat(5_000)}.mp4`,
       '🎬\u202e4pm.mp4',
     ];
-    const given = await tickets(names.length);
+    const given = await uploader.tickets(names.length);
     for (const [index, ticket] of given.entries()) {
       const body = formWith(clip, names[index], names[index]?.slice(0, 100));
-      expect(await send({ token: ticket.uploadToken, body })).toMatchObject({ status: 202 });
+      expect(await uploader.send({ token: ticket.uploadToken, body })).toMatchObject({ status: 202 });
     }
-    await expectReady(given);
+    await uploader.expectReady(given);
     for (const key of cluster.storage.objects.keys()) expect(key).toMatch(/^(sources|hls)\/[\w/.]+$/);
   });
 });
@@ -273,7 +225,7 @@ describe('forms', () => {
 describe('clients', () => {
   test('a client that is too slow is refused and can retry', async () => {
     const { port } = cluster.proxies.uploads;
-    const [silent, dripping, long] = (await tickets(3)) as [Ticket, Ticket, Ticket];
+    const [silent, dripping, long] = (await uploader.tickets(3)) as [Ticket, Ticket, Ticket];
 
     const slowHead = async () => {
       const socket = connect(port, '127.0.0.1');
@@ -314,13 +266,15 @@ describe('clients', () => {
       held.client.disconnect();
     };
     await Promise.all([slowHead(), silentBody(), drippingBody(), ...(LONG ? [longUpload()] : [])]);
-    await Promise.all([silent, dripping, ...(LONG ? [] : [long])].map((each) => sendUntilAccepted(each)));
-    await expectReady([silent, dripping, long]);
+    await Promise.all(
+      [silent, dripping, ...(LONG ? [] : [long])].map((each) => uploader.sendUntilAccepted(each)),
+    );
+    await uploader.expectReady([silent, dripping, long]);
   });
 
   test(`a client that disconnects at 60 %, ${DISCONNECTS} times, leaves nothing`, async () => {
     const { port } = cluster.proxies.uploads;
-    const given = await tickets(5);
+    const given = await uploader.tickets(5);
     /** The bytes that engines had received of a ticket's uploads when the client disconnected. */
     const bytesOfBrokenUploads = ({ videoId }: Ticket) =>
       logged(cluster.engines, 'upload.broken')
@@ -330,7 +284,7 @@ describe('clients', () => {
       const before = bytesOfBrokenUploads(ticket).length;
       const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
       await held.sendUntil(0.6);
-      await untilLeased(ticket);
+      await uploader.untilLeased(ticket);
       held.client.disconnect();
       await until(() => bytesOfBrokenUploads(ticket).length > before);
     };
@@ -346,8 +300,8 @@ describe('clients', () => {
     process.stdout.write(
       `${bytes.length} clients disconnected after ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes. LOOPS=${LOOPS}\n`,
     );
-    for (const ticket of given) await sendUntilAccepted(ticket);
-    await expectReady(given);
+    for (const ticket of given) await uploader.sendUntilAccepted(ticket);
+    await uploader.expectReady(given);
   });
 
   test('the file of a client that disconnects before the response is accepted', async () => {
@@ -358,174 +312,9 @@ describe('clients', () => {
       file: clip,
     });
     await held.sendUntil(1);
-    await until(() => sourcesOf(ticket).length > 0);
+    await until(() => uploader.sourcesOf(ticket).length > 0);
     held.client.disconnect();
     cluster.storage.hangUp();
-    await expectReady([ticket]);
-  });
-});
-
-test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
-  await cluster.rabbitmq.flush();
-  const [down, silent] = (await tickets(2)) as [Ticket, Ticket];
-  const { port } = cluster.proxies.uploads;
-
-  const first = await HeldUpload.begin(port, { token: down.uploadToken, file: large });
-  await first.sendUntil(0.9);
-  await untilLeased(down);
-  await cluster.rabbitmq.kill();
-  await first.sendUntil(1);
-  expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
-  await cluster.rabbitmq.start();
-
-  const second = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
-  await second.sendUntil(0.9);
-  await untilLeased(silent);
-  cluster.proxies.broker.silence();
-  await second.sendUntil(1);
-  expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
-  cluster.proxies.broker.heal();
-
-  await expectReady([down, silent]);
-});
-
-describe('202 follows from the database', () => {
-  test('no client gets 202 when the video is deleted during the upload', async () => {
-    const given = await tickets(10);
-    const uploads = await Promise.all(
-      given.map(async (ticket) => {
-        const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-          token: ticket.uploadToken,
-          file: clip,
-        });
-        await held.sendUntil(0.5);
-        await untilLeased(ticket);
-        return held;
-      }),
-    );
-    await Promise.all(given.map(({ videoId }) => cluster.api.delete(videoId)));
-    const outcomes = await Promise.all(
-      uploads.map(async (held) => {
-        await held.sendUntil(1);
-        return outcomeOf(held.client);
-      }),
-    );
-    expect(outcomes).toEqual(given.map(() => ({ status: 409, code: 'upload_cancelled' })));
-    await until(() => given.flatMap(sourcesOf).length === 0);
-  });
-
-  test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
-    const [engine] = cluster.engines as [Cluster['engines'][number]];
-    const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(Number(new URL(engine.url).port), {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.5);
-    await untilLeased(ticket);
-    process.kill(Number(engine.pid), 'SIGSTOP');
-    try {
-      await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
-        ticket.videoId,
-      ]);
-      await until(async () => (await cluster.api.video(ticket.videoId))?.status === 'failed');
-      void held.sendUntil(1);
-    } finally {
-      process.kill(Number(engine.pid), 'SIGCONT');
-    }
-    // The engine may renew the lease first or complete the upload first.
-    const { status, code } = await outcomeOf(held.client);
-    expect(['401 upload_token_expired', '409 upload_cancelled']).toContain(`${status} ${code}`);
-    expect((await cluster.api.video(ticket.videoId))?.status).toBe('failed');
-    await until(() => sourcesOf(ticket).length === 0);
-  });
-
-  test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
-    const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.9);
-    await untilLeased(ticket);
-    cluster.proxies.internal.cut();
-    await held.sendUntil(1);
-    expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
-    cluster.proxies.internal.heal();
-    await expectReady([ticket]);
-    expect(await send({ token: ticket.uploadToken })).toEqual({ status: 401, code: 'upload_token_used' });
-  });
-
-  test('the client gets 202 if the control planes are reachable again while it waits', async () => {
-    const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.9);
-    await untilLeased(ticket);
-    cluster.proxies.internal.cut();
-    await held.sendUntil(1);
-    await until(() => sourcesOf(ticket).length > 0);
-    await pause(1_000);
-    cluster.proxies.internal.heal();
-    expect(await outcomeOf(held.client)).toEqual(ACCEPTED);
-    await expectReady([ticket]);
-  });
-});
-
-describe('an engine', () => {
-  test('killed at any offset of an upload loses no accepted file', async () => {
-    const all: Ticket[] = [];
-    for (let loop = 0; loop < LOOPS * 2; loop += 1) {
-      const engine = random.pick(cluster.engines);
-      const given = await tickets(4);
-      const uploads = await Promise.all(
-        given.map(async ({ uploadToken }) => {
-          const port = Number(new URL(engine.url).port);
-          const held = await HeldUpload.begin(port, { token: uploadToken, file: large });
-          // Some clients have sent everything.
-          await held.sendUntil(Math.min(1, random.fraction() * 1.3));
-          return held;
-        }),
-      );
-      await pause(random.fraction() * 300);
-      await engine.end('SIGKILL');
-      const accepted = await Promise.all(
-        uploads.map(async ({ client }) => {
-          await until(() => client.closed);
-          return client.received.startsWith('HTTP/1.1 202');
-        }),
-      );
-      const restarted = engine.start();
-      await Promise.all(
-        given.filter((_ticket, index) => !accepted[index]).map((each) => sendUntilAccepted(each)),
-      );
-      await restarted;
-      all.push(...given);
-    }
-    await Promise.allSettled(all.map((ticket) => expectReady([ticket])));
-    const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
-    const lost = states.filter((video) => video?.status !== 'ready');
-    process.stdout.write(
-      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
-    );
-    expect(lost).toEqual([]);
-  });
-
-  test('killed between the last byte and its report stores the file once after a retry', async () => {
-    const [engine] = cluster.engines as [Cluster['engines'][number]];
-    const ticket = await cluster.api.ticket();
-    cluster.storage.inject('HeadObject', 'hang', 1);
-    const client = await RawClient.connect(Number(new URL(engine.url).port));
-    const form = formWith(clip);
-    client.sendHead({ token: ticket.uploadToken, length: form.byteLength });
-    client.send(form);
-    await until(() => sourcesOf(ticket).length > 0);
-    await engine.end('SIGKILL');
-    expect(client.received).toBe('');
-    await Promise.all([engine.start(), sendUntilAccepted(ticket)]);
-    await expectReady([ticket]);
-    await until(() => sourcesOf(ticket).length === 1);
+    await uploader.expectReady([ticket]);
   });
 });

@@ -1,0 +1,65 @@
+import { formWith } from '@framelane/test-kit/multipart';
+import { until } from '@framelane/test-kit/until';
+import { sourcePrefix } from '../../object-store/src/object-keys.ts';
+import { type Ticket, WORKSPACE_ID } from './api.ts';
+import type { Cluster } from './cluster.ts';
+import { query } from './query.ts';
+import { type Outcome, type RawUpload, sendRaw } from './raw-upload.ts';
+
+/** Requests tickets of a cluster and sends files to its engines: `clip` by default. */
+export class Uploader {
+  readonly #cluster: Cluster;
+  readonly #clip: Buffer;
+
+  constructor(cluster: Cluster, clip: Buffer) {
+    this.#cluster = cluster;
+    this.#clip = clip;
+  }
+
+  tickets(count: number): Promise<Ticket[]> {
+    return Promise.all(Array.from({ length: count }, () => this.#cluster.api.ticket()));
+  }
+
+  /** Sends a form. */
+  send(upload: Omit<RawUpload, 'body'> & { body?: Buffer }): Promise<Outcome> {
+    return sendRaw(this.#cluster.proxies.uploads.port, { body: formWith(this.#clip), ...upload });
+  }
+
+  /** Retries while the cluster recovers or the token is leased. Resolves when the file is accepted. */
+  async sendUntilAccepted({ uploadToken }: Ticket): Promise<void> {
+    await until(
+      async () => {
+        const outcome = await this.send({ token: uploadToken }).catch(() => undefined);
+        if (outcome?.status === 202 || outcome?.code === 'upload_token_used') return true;
+        if (outcome !== undefined && ![409, 503].includes(outcome.status)) {
+          throw new Error(`Refused: ${outcome.status} ${outcome.code}`);
+        }
+        return false;
+      },
+      { what: 'the file was accepted', seconds: 120 },
+    );
+  }
+
+  /** Resolves when the videos are ready. */
+  async expectReady(tickets: readonly Ticket[]): Promise<void> {
+    for (const { videoId } of tickets) await this.#cluster.api.client.videos.waitUntilReady(videoId);
+  }
+
+  /** Resolves once an engine has leased the ticket. */
+  async untilLeased({ videoId }: Ticket): Promise<void> {
+    await until(async () => {
+      const rows = await query(
+        this.#cluster,
+        'select from upload_tickets where video_id = $1 and transfer_id is not null',
+        [videoId],
+      );
+      return rows.length > 0;
+    });
+  }
+
+  /** The keys of the stored files of a ticket's uploads. */
+  sourcesOf({ videoId }: Ticket): string[] {
+    const prefix = sourcePrefix(WORKSPACE_ID, videoId);
+    return [...this.#cluster.storage.objects.keys()].filter((key) => key.startsWith(prefix));
+  }
+}

@@ -1,0 +1,213 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { formWith } from '@framelane/test-kit/multipart';
+import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { testSeed } from '@framelane/test-kit/seed';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Ticket } from '../src/api.ts';
+import { makeClips } from '../src/clips.ts';
+import { Cluster } from '../src/cluster.ts';
+import { query } from '../src/query.ts';
+import { Random } from '../src/random.ts';
+import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
+import { Uploader } from '../src/uploader.ts';
+import { violationsAtRest } from '../src/violations-at-rest.ts';
+
+const LOOPS = Number(process.env.LOOPS ?? 1);
+const SEED = testSeed();
+const LARGE_BYTES = 20_000_000;
+
+jest.setTimeout(LOOPS * 300_000);
+
+const ACCEPTED = { status: 202, code: undefined };
+const random = new Random(SEED);
+
+let cluster: Cluster;
+let uploader: Uploader;
+/** A video, and the same video with zeros appended, so that its upload takes longer. */
+let clip: Buffer;
+let large: Buffer;
+
+beforeAll(async () => {
+  const clips = await makeClips();
+  cluster = await Cluster.start();
+  clip = await readFile(clips.short);
+  uploader = new Uploader(cluster, clip);
+  large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
+  process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
+});
+afterEach(async () => {
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
+  await cluster.rabbitmq.flush();
+  const [down, silent] = (await uploader.tickets(2)) as [Ticket, Ticket];
+  const { port } = cluster.proxies.uploads;
+
+  const first = await HeldUpload.begin(port, { token: down.uploadToken, file: large });
+  await first.sendUntil(0.9);
+  await uploader.untilLeased(down);
+  await cluster.rabbitmq.kill();
+  await first.sendUntil(1);
+  expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
+  await cluster.rabbitmq.start();
+
+  const second = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
+  await second.sendUntil(0.9);
+  await uploader.untilLeased(silent);
+  cluster.proxies.broker.silence();
+  await second.sendUntil(1);
+  expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
+  cluster.proxies.broker.heal();
+
+  await uploader.expectReady([down, silent]);
+});
+
+describe('202 follows from the database', () => {
+  test('no client gets 202 when the video is deleted during the upload', async () => {
+    const given = await uploader.tickets(10);
+    const uploads = await Promise.all(
+      given.map(async (ticket) => {
+        const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
+          token: ticket.uploadToken,
+          file: clip,
+        });
+        await held.sendUntil(0.5);
+        await uploader.untilLeased(ticket);
+        return held;
+      }),
+    );
+    await Promise.all(given.map(({ videoId }) => cluster.api.delete(videoId)));
+    const outcomes = await Promise.all(
+      uploads.map(async (held) => {
+        await held.sendUntil(1);
+        return outcomeOf(held.client);
+      }),
+    );
+    expect(outcomes).toEqual(given.map(() => ({ status: 409, code: 'upload_cancelled' })));
+    await until(() => given.flatMap((ticket) => uploader.sourcesOf(ticket)).length === 0);
+  });
+
+  test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
+    const [engine] = cluster.engines as [Cluster['engines'][number]];
+    const ticket = await cluster.api.ticket();
+    const held = await HeldUpload.begin(Number(new URL(engine.url).port), {
+      token: ticket.uploadToken,
+      file: clip,
+    });
+    await held.sendUntil(0.5);
+    await uploader.untilLeased(ticket);
+    process.kill(Number(engine.pid), 'SIGSTOP');
+    try {
+      await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
+        ticket.videoId,
+      ]);
+      await until(async () => (await cluster.api.video(ticket.videoId))?.status === 'failed');
+      void held.sendUntil(1);
+    } finally {
+      process.kill(Number(engine.pid), 'SIGCONT');
+    }
+    // The engine may renew the lease first or complete the upload first.
+    const { status, code } = await outcomeOf(held.client);
+    expect(['401 upload_token_expired', '409 upload_cancelled']).toContain(`${status} ${code}`);
+    expect((await cluster.api.video(ticket.videoId))?.status).toBe('failed');
+    await until(() => uploader.sourcesOf(ticket).length === 0);
+  });
+
+  test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
+    const ticket = await cluster.api.ticket();
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
+      token: ticket.uploadToken,
+      file: clip,
+    });
+    await held.sendUntil(0.9);
+    await uploader.untilLeased(ticket);
+    cluster.proxies.internal.cut();
+    await held.sendUntil(1);
+    expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
+    cluster.proxies.internal.heal();
+    await uploader.expectReady([ticket]);
+    expect(await uploader.send({ token: ticket.uploadToken })).toEqual({
+      status: 401,
+      code: 'upload_token_used',
+    });
+  });
+
+  test('the client gets 202 if the control planes are reachable again while it waits', async () => {
+    const ticket = await cluster.api.ticket();
+    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
+      token: ticket.uploadToken,
+      file: clip,
+    });
+    await held.sendUntil(0.9);
+    await uploader.untilLeased(ticket);
+    cluster.proxies.internal.cut();
+    await held.sendUntil(1);
+    await until(() => uploader.sourcesOf(ticket).length > 0);
+    await pause(1_000);
+    cluster.proxies.internal.heal();
+    expect(await outcomeOf(held.client)).toEqual(ACCEPTED);
+    await uploader.expectReady([ticket]);
+  });
+});
+
+describe('an engine', () => {
+  test('killed at any offset of an upload loses no accepted file', async () => {
+    const all: Ticket[] = [];
+    for (let loop = 0; loop < LOOPS * 2; loop += 1) {
+      const engine = random.pick(cluster.engines);
+      const given = await uploader.tickets(4);
+      const uploads = await Promise.all(
+        given.map(async ({ uploadToken }) => {
+          const port = Number(new URL(engine.url).port);
+          const held = await HeldUpload.begin(port, { token: uploadToken, file: large });
+          // Some clients have sent everything.
+          await held.sendUntil(Math.min(1, random.fraction() * 1.3));
+          return held;
+        }),
+      );
+      await pause(random.fraction() * 300);
+      await engine.end('SIGKILL');
+      const accepted = await Promise.all(
+        uploads.map(async ({ client }) => {
+          await until(() => client.closed);
+          return client.received.startsWith('HTTP/1.1 202');
+        }),
+      );
+      const restarted = engine.start();
+      await Promise.all(
+        given.filter((_ticket, index) => !accepted[index]).map((each) => uploader.sendUntilAccepted(each)),
+      );
+      await restarted;
+      all.push(...given);
+    }
+    await Promise.allSettled(all.map((ticket) => uploader.expectReady([ticket])));
+    const states = await Promise.all(all.map(({ videoId }) => cluster.api.video(videoId)));
+    const lost = states.filter((video) => video?.status !== 'ready');
+    process.stdout.write(
+      `Killed: engine ${LOOPS * 2}. ${all.length} videos, ${lost.length} lost. PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`,
+    );
+    expect(lost).toEqual([]);
+  });
+
+  test('killed between the last byte and its report stores the file once after a retry', async () => {
+    const [engine] = cluster.engines as [Cluster['engines'][number]];
+    const ticket = await cluster.api.ticket();
+    cluster.storage.inject('HeadObject', 'hang', 1);
+    const client = await RawClient.connect(Number(new URL(engine.url).port));
+    const form = formWith(clip);
+    client.sendHead({ token: ticket.uploadToken, length: form.byteLength });
+    client.send(form);
+    await until(() => uploader.sourcesOf(ticket).length > 0);
+    await engine.end('SIGKILL');
+    expect(client.received).toBe('');
+    await Promise.all([engine.start(), uploader.sendUntilAccepted(ticket)]);
+    await uploader.expectReady([ticket]);
+    await until(() => uploader.sourcesOf(ticket).length === 1);
+  });
+});
