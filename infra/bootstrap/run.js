@@ -33,6 +33,8 @@ export function run(command, args, { env = process.env, stdout = process.stdout,
 
 /** Runs one step of the bootstrap. If a stop signal arrives, the bootstrap exits after all steps that run. */
 export async function runStep(command, args, options) {
+  // Another step has been stopped and is about to end: nothing starts any more.
+  if (steps.stopped !== undefined) return new Promise(() => {});
   if (steps.running === 0) for (const signal of STOP_SIGNALS) process.on(signal, onStop);
   steps.running += 1;
   const code = await run(command, args, options);

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import { readCommandLine } from '../testing/command-line.js';
 import startPostgres from '../testing/postgres-setup.js';
 import stopPostgres from '../testing/postgres-teardown.js';
 import { GROUPS } from './groups.js';
@@ -27,35 +27,21 @@ ${GROUPS.map(({ name, threshold, mutate: [first, second] }) => `  ${name.padEnd(
 Groups with a database use the PostgreSQL of TEST_DATABASE_URL, or start their own.
 `;
 
-const { values: options, positionals: wanted } = readArguments();
-const unknown = wanted.filter((name) => !GROUPS.some((group) => group.name === name));
-if (options.help) {
-  console.log(HELP);
-} else if (unknown.length > 0) {
-  console.error(`There is no group named ${unknown.join(', ')}.\n\n${HELP}`);
-  process.exitCode = 1;
-} else {
-  process.exitCode = await testGroups(
-    GROUPS.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
-  );
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        force: { type: 'boolean', default: false },
-        sample: { type: 'string', default: '100' },
-        processes: { type: 'string', default: '2' },
-      },
-    });
-  } catch (error) {
-    console.error(`${error.message.split('. ')[0]}.\n\n${HELP}`);
-    process.exit(1);
-  }
-}
+const { options, names } = readCommandLine({
+  options: {
+    force: { type: 'boolean', default: false },
+    sample: { type: 'string', default: '100' },
+    processes: { type: 'string', default: '2' },
+  },
+  kind: 'group',
+  known: ({ sample, processes }) => {
+    if (!(Number(sample) > 0 && Number(sample) <= 100)) throw new Error('--sample is a number from 1 to 100');
+    if (!/^[1-9]\d*$/.test(processes)) throw new Error('--processes is a number from 1 on');
+    return GROUPS.map(({ name }) => name);
+  },
+  help: HELP,
+});
+process.exitCode = await testGroups(GROUPS.filter(({ name }) => names.includes(name)));
 
 /** Resolves with the exit code. */
 async function testGroups(groups) {

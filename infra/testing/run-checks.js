@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ROOT } from '../bootstrap/project.js';
 import { QUICK_STAGES, STAGES } from './checks.js';
+import { readCommandLine } from './command-line.js';
 
 const HELP = `npm test [-- [--quick] <check> …]
 
@@ -34,30 +34,17 @@ The last line is the number of passed and failed tests. Environment variables:
 // Halves the time in which the tests' services start.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/node-compile');
 
-const { values: options, positionals: wanted } = readArguments();
-const stages = options.quick ? QUICK_STAGES : STAGES;
-const unknown = wanted.filter((name) => !stages.flat().some((check) => check.name === name));
-if (options.help) {
-  console.log(HELP);
-} else if (unknown.length > 0) {
-  console.error(`There is no check named ${unknown.join(', ')}.\n\n${HELP}`);
-  process.exitCode = 1;
-} else {
-  const isWanted = ({ name }) => wanted.length === 0 || wanted.includes(name);
-  process.exitCode = await runStages(stages.map((stage) => stage.filter(isWanted)));
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: { help: { type: 'boolean', short: 'h' }, quick: { type: 'boolean' } },
-    });
-  } catch (error) {
-    console.error(`${error.message.split('. ')[0]}.\n\n${HELP}`);
-    process.exit(1);
-  }
-}
+const namesOf = (stages) => stages.flat().map(({ name }) => name);
+const stagesOf = ({ quick }) => (quick ? QUICK_STAGES : STAGES);
+const { options, names } = readCommandLine({
+  options: { quick: { type: 'boolean' } },
+  kind: 'check',
+  known: (values) => namesOf(stagesOf(values)),
+  help: HELP,
+});
+process.exitCode = await runStages(
+  stagesOf(options).map((stage) => stage.filter(({ name }) => names.includes(name))),
+);
 
 /** Runs the stages one after another, also after a failure. Resolves with the exit code. */
 async function runStages(stages) {
