@@ -4,7 +4,7 @@ import { sourcePrefix } from '../../object-store/src/object-keys.ts';
 import { type Ticket, WORKSPACE_ID } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import { query } from './query.ts';
-import { type Outcome, type RawUpload, sendRaw } from './raw-upload.ts';
+import { HeldUpload, type Outcome, type RawUpload, sendRaw } from './raw-upload.ts';
 
 /** Requests tickets of a cluster and sends files to its engines: `clip` by default. */
 export class Uploader {
@@ -45,21 +45,22 @@ export class Uploader {
     for (const { videoId } of tickets) await this.#cluster.api.client.videos.waitUntilReady(videoId);
   }
 
-  /** Resolves once an engine has leased the ticket. */
-  async untilLeased({ videoId }: Ticket): Promise<void> {
-    await until(async () => {
-      const rows = await query(
-        this.#cluster,
-        'select from upload_tickets where video_id = $1 and transfer_id is not null',
-        [videoId],
-      );
-      return rows.length > 0;
-    });
-  }
-
   /** The keys of the stored files of a ticket's uploads. */
   sourcesOf({ videoId }: Ticket): string[] {
     const prefix = sourcePrefix(WORKSPACE_ID, videoId);
     return [...this.#cluster.storage.objects.keys()].filter((key) => key.startsWith(prefix));
   }
+}
+
+/** Sends a file up to this fraction of the form, 0..1. Resolves once an engine has leased the ticket. */
+export async function holdUpload(
+  cluster: Cluster,
+  { videoId, uploadToken }: Ticket,
+  { file, fraction, port }: { file: Buffer; fraction: number; port?: number },
+): Promise<HeldUpload> {
+  const held = await HeldUpload.begin(port ?? cluster.proxies.uploads.port, { token: uploadToken, file });
+  await held.sendUntil(fraction);
+  const leased = 'select from upload_tickets where video_id = $1 and transfer_id is not null';
+  await until(async () => (await query(cluster, leased, [videoId])).length > 0);
+  return held;
 }

@@ -8,13 +8,13 @@ import type { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type ConfirmChannel, connect } from 'amqplib';
-import type { Ticket } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
-import { HeldUpload, sendRaw } from '../src/raw-upload.ts';
+import { sendRaw } from '../src/raw-upload.ts';
+import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
@@ -304,16 +304,6 @@ test('an engine keeps transcoding while the control planes are down', async () =
   expect(await violationsAtRest(cluster, { serverErrors: true })).toEqual([]);
 });
 
-/** Whether an engine has leased the ticket. */
-async function isLeased({ videoId }: Ticket): Promise<boolean> {
-  const rows = await query(
-    cluster,
-    'select from upload_tickets where video_id = $1 and transfer_id is not null',
-    [videoId],
-  );
-  return rows.length > 0;
-}
-
 test('a video deleted in any state leaves nothing', async () => {
   const unused = await cluster.api.ticket();
   const failed = await cluster.api.ticket();
@@ -324,12 +314,7 @@ test('a video deleted in any state leaves nothing', async () => {
   const running = await cluster.api.send(clips.long);
   const waiting = await Promise.all([cluster.api.send(clips.long), cluster.api.send(clips.long)]);
   const half = await cluster.api.ticket();
-  const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-    token: half.uploadToken,
-    file: await readFile(clips.long),
-  });
-  await held.sendUntil(0.5);
-  await until(() => isLeased(half));
+  const held = await holdUpload(cluster, half, { file: await readFile(clips.long), fraction: 0.5 });
   await until(async () => (await statusOf(running)) === 'processing');
   const all = [unused.videoId, half.videoId, failed.videoId, ready, running, ...waiting];
 

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { query } from '../src/query.ts';
-import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
+import { type HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
+import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
@@ -81,13 +81,10 @@ describe('uploads to an engine that gets SIGTERM', () => {
   async function hold(engine: ServiceProcess): Promise<{ ticket: Ticket; upload: HeldUpload }> {
     const ticket = await cluster.api.ticket();
     const file = await readFile(clips.short);
-    const upload = await HeldUpload.begin(portOf(engine), { token: ticket.uploadToken, file });
-    await upload.sendUntil(0.5);
-    await until(async () => {
-      const leased = 'select from upload_tickets where video_id = $1 and transfer_id is not null';
-      return (await query(cluster, leased, [ticket.videoId])).length > 0;
-    });
-    return { ticket, upload };
+    return {
+      ticket,
+      upload: await holdUpload(cluster, ticket, { file, fraction: 0.5, port: portOf(engine) }),
+    };
   }
 
   async function sendTo(engine: ServiceProcess, { uploadToken }: Ticket): Promise<Outcome> {

@@ -11,7 +11,7 @@ import { Cluster } from '../src/cluster.ts';
 import { query } from '../src/query.ts';
 import { Random } from '../src/random.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
-import { Uploader } from '../src/uploader.ts';
+import { holdUpload, Uploader } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -47,19 +47,14 @@ afterAll(async () => {
 test('a broker that is down or does not confirm at the end of an upload delays no response', async () => {
   await cluster.rabbitmq.flush();
   const [down, silent] = (await uploader.tickets(2)) as [Ticket, Ticket];
-  const { port } = cluster.proxies.uploads;
 
-  const first = await HeldUpload.begin(port, { token: down.uploadToken, file: large });
-  await first.sendUntil(0.9);
-  await uploader.untilLeased(down);
+  const first = await holdUpload(cluster, down, { file: large, fraction: 0.9 });
   await cluster.rabbitmq.kill();
   await first.sendUntil(1);
   expect(await outcomeOf(first.client)).toEqual(ACCEPTED);
   await cluster.rabbitmq.start();
 
-  const second = await HeldUpload.begin(port, { token: silent.uploadToken, file: large });
-  await second.sendUntil(0.9);
-  await uploader.untilLeased(silent);
+  const second = await holdUpload(cluster, silent, { file: large, fraction: 0.9 });
   cluster.proxies.broker.silence();
   await second.sendUntil(1);
   expect(await outcomeOf(second.client)).toEqual(ACCEPTED);
@@ -72,15 +67,7 @@ describe('202 follows from the database', () => {
   test('no client gets 202 when the video is deleted during the upload', async () => {
     const given = await uploader.tickets(10);
     const uploads = await Promise.all(
-      given.map(async (ticket) => {
-        const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-          token: ticket.uploadToken,
-          file: clip,
-        });
-        await held.sendUntil(0.5);
-        await uploader.untilLeased(ticket);
-        return held;
-      }),
+      given.map((ticket) => holdUpload(cluster, ticket, { file: clip, fraction: 0.5 })),
     );
     await Promise.all(given.map(({ videoId }) => cluster.api.delete(videoId)));
     const outcomes = await Promise.all(
@@ -96,12 +83,8 @@ describe('202 follows from the database', () => {
   test('the client does not get 202 when the ticket expires while the engine is stopped', async () => {
     const [engine] = cluster.engines as [Cluster['engines'][number]];
     const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(Number(new URL(engine.url).port), {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.5);
-    await uploader.untilLeased(ticket);
+    const port = Number(new URL(engine.url).port);
+    const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.5, port });
     process.kill(Number(engine.pid), 'SIGSTOP');
     try {
       await query(cluster, 'update upload_tickets set expires_at = now() where video_id = $1', [
@@ -121,12 +104,7 @@ describe('202 follows from the database', () => {
 
   test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
     const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.9);
-    await uploader.untilLeased(ticket);
+    const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.9 });
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
@@ -140,12 +118,7 @@ describe('202 follows from the database', () => {
 
   test('the client gets 202 if the control planes are reachable again while it waits', async () => {
     const ticket = await cluster.api.ticket();
-    const held = await HeldUpload.begin(cluster.proxies.uploads.port, {
-      token: ticket.uploadToken,
-      file: clip,
-    });
-    await held.sendUntil(0.9);
-    await uploader.untilLeased(ticket);
+    const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.9 });
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     await until(() => uploader.sourcesOf(ticket).length > 0);

@@ -11,7 +11,7 @@ import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, outcomeOf, type RawUpload } from '../src/raw-upload.ts';
-import { Uploader } from '../src/uploader.ts';
+import { holdUpload, Uploader } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -273,7 +273,6 @@ describe('clients', () => {
   });
 
   test(`a client that disconnects at 60 %, ${DISCONNECTS} times, leaves nothing`, async () => {
-    const { port } = cluster.proxies.uploads;
     const given = await uploader.tickets(5);
     /** The bytes that engines had received of a ticket's uploads when the client disconnected. */
     const bytesOfBrokenUploads = ({ videoId }: Ticket) =>
@@ -282,9 +281,7 @@ describe('clients', () => {
         .map(({ bytes }) => Number(bytes));
     const disconnect = async (ticket: Ticket, file: Buffer) => {
       const before = bytesOfBrokenUploads(ticket).length;
-      const held = await HeldUpload.begin(port, { token: ticket.uploadToken, file });
-      await held.sendUntil(0.6);
-      await uploader.untilLeased(ticket);
+      const held = await holdUpload(cluster, ticket, { file, fraction: 0.6 });
       held.client.disconnect();
       await until(() => bytesOfBrokenUploads(ticket).length > before);
     };
