@@ -20,14 +20,14 @@ import {
 } from '../src/attempts/commands.store.ts';
 import type { Database } from '../src/db/database.ts';
 import { closeOpenAttempt } from '../src/videos/videos.store.ts';
-import { openTestDatabase } from './support/database.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 let db: Database;
 let close: () => Promise<void>;
-const workspaceId = newId('ws');
+let workspaceId: string;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
-  await db.insertInto('workspaces').values({ id: workspaceId, name: 'Any' }).execute();
+  workspaceId = await insertWorkspace(db);
 });
 afterAll(() => close());
 beforeEach(async () => {

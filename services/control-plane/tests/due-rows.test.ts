@@ -19,17 +19,17 @@ import {
   requestPurge,
   scheduleNextPass,
 } from '../src/videos/object-purges.store.ts';
-import { openTestDatabase } from './support/database.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 const NOW = Date.now();
 const minutes = (count: number) => new Date(NOW + count * 60_000);
 
 let db: Database;
 let close: () => Promise<void>;
-const workspaceId = newId('ws');
+let workspaceId: string;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
-  await db.insertInto('workspaces').values({ id: workspaceId, name: 'Any' }).execute();
+  workspaceId = await insertWorkspace(db);
 });
 afterAll(() => close());
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '@framelane/contracts/ids';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import type { Database } from '../src/db/database.ts';
@@ -12,7 +11,7 @@ import {
   releaseKey,
   storeResponse,
 } from '../src/idempotency/idempotency-keys.store.ts';
-import { openTestDatabase } from './support/database.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 const RESPONSE = { status: 201, location: '/v1/videos/vid_1', body: { id: 'vid_1' } };
 const NO_RESPONSE = { status: null, location: null, body: null };
@@ -26,9 +25,7 @@ afterAll(() => close());
 
 /** A key that was never used, in a workspace of its own. */
 async function unused(keyHash: Buffer = randomBytes(32)): Promise<KeyUse> {
-  const workspaceId = newId('ws');
-  await db.insertInto('workspaces').values({ id: workspaceId, name: 'Any' }).execute();
-  return { workspaceId, keyHash, payloadHash: randomBytes(32) };
+  return { workspaceId: await insertWorkspace(db), keyHash, payloadHash: randomBytes(32) };
 }
 
 const tryClaim = (use: KeyUse) => claimKey(db, use, { leaseSeconds: 60, keptHours: 24 });

@@ -15,7 +15,7 @@ import {
   spendTicket,
   uploadsInProgress,
 } from '../src/upload-tickets/upload-tickets.store.ts';
-import { openTestDatabase } from './support/database.ts';
+import { insertWorkspace, openTestDatabase } from './support/database.ts';
 
 const TRANSFER = 'xfr_1';
 
@@ -24,15 +24,9 @@ let close: () => Promise<void>;
 let workspaceId: string;
 beforeAll(async () => {
   ({ db, close } = await openTestDatabase());
-  workspaceId = await newWorkspace();
+  workspaceId = await insertWorkspace(db);
 });
 afterAll(() => close());
-
-async function newWorkspace(): Promise<string> {
-  const id = newId('ws');
-  await db.insertInto('workspaces').values({ id, name: 'Any' }).execute();
-  return id;
-}
 
 const minutes = (count: number) => new Date(Date.now() + count * 60_000);
 
@@ -85,7 +79,7 @@ const row = (videoId: string) =>
   db.selectFrom('upload_tickets').selectAll().where('video_id', '=', videoId).executeTakeFirstOrThrow();
 
 test('a ticket is found by the hash of its token, with the workspace of its video', async () => {
-  const [one, other] = [await ticket(), await ticket(LEASED, await newWorkspace())];
+  const [one, other] = [await ticket(), await ticket(LEASED, await insertWorkspace(db))];
   expect(await findTicketByHash(db, one.tokenHash)).toMatchObject({
     ...{ video_id: one.videoId, workspace_id: workspaceId, is_leased: false, is_expired: false },
   });
@@ -111,14 +105,14 @@ describe('a token can be replaced', () => {
 
   test('only by its own workspace', async () => {
     const { videoId, tokenHash } = await ticket();
-    const foreign = await newWorkspace();
+    const foreign = await insertWorkspace(db);
     expect(await replaceToken(db, { workspaceId: foreign, videoId }, randomBytes(32))).toBe(false);
     expect((await row(videoId)).token_hash).toEqual(tokenHash);
   });
 });
 
 test('uploads in progress are the leased ones of the workspace whose videos wait for their file', async () => {
-  const workspace = await newWorkspace();
+  const workspace = await insertWorkspace(db);
   const inProgress = () => uploadsInProgress(db, workspace);
   expect(await inProgress()).toEqual({ count: 0, bytes: 0 });
   const others: Difference[] = [{}, { lease: -1 }, { lease: 10, used: true }, { lease: 10, failed: true }];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { newId } from '@framelane/contracts/ids';
 import { createLogger } from '@framelane/service-kit/logger';
 import pg from 'pg';
 import { type Database, openDatabase, openPool } from '../../src/db/database.ts';
@@ -33,6 +34,13 @@ export async function openTestDatabase(): Promise<{ db: Database; close: () => P
     await drop();
   };
   return { db, close };
+}
+
+/** Inserts a workspace, and resolves with its id. */
+export async function insertWorkspace(db: Database): Promise<string> {
+  const id = newId('ws');
+  await db.insertInto('workspaces').values({ id, name: 'Any' }).execute();
+  return id;
 }
 
 async function execute(connectionString: string, statement: string): Promise<void> {
