@@ -10,9 +10,9 @@ const WORKSPACE_ID = 'ws_01j9z3w8x2f5m7k4q6r8t0v1ye';
 
 /**
  * Runs the black-box suite against a single node that it starts and stops. The clean stop counts as one more test.
- * Prints the node's log after a failure.
+ * Prints the node's log after a failure. `args` are arguments of jest; `output` is an option of `runStep`.
  */
-export async function runAcceptance(jestArguments = []) {
+export async function runAcceptance({ args = [], output = {} } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'framelane-acceptance-'));
   const apiKey = `svc_live_${randomBytes(32).toString('hex')}`;
   try {
@@ -27,7 +27,7 @@ export async function runAcceptance(jestArguments = []) {
       FRAMELANE_API_KEY: apiKey,
       FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
     };
-    const { passed, failed } = await runJest('acceptance', { env, args: jestArguments });
+    const { passed, failed } = await runJest('acceptance', { env, args, output });
     const problem = await problemAtStop(node);
     if (problem !== undefined) console.error(problem);
     if (failed > 0 || problem !== undefined) console.error(`\nThe node's log:\n${node.output}`);

@@ -50,16 +50,14 @@ export const STAGES = [
     {
       name: 'acceptance',
       title: 'Acceptance tests against a started single node',
-      run: () => runAcceptance(),
+      run: (output) => runAcceptance({ output }),
     },
-  ],
-  [
     {
       name: 'faults',
       title: 'Fault suite against clusters of processes',
       // More workers than processors: the tests often wait for timeouts and leases.
       // A failed test may leave sockets open, which would keep the run from ending.
-      run: () => runJest('faults', { args: ['--maxWorkers=4', '--forceExit'] }),
+      run: (output) => runJest('faults', { args: ['--maxWorkers=4', '--forceExit'], output }),
     },
   ],
 ];
@@ -78,7 +76,7 @@ export const QUICK_STAGES = [
     {
       name: 'acceptance',
       title: 'One upload to a playing stream, against a started single node',
-      run: () => runAcceptance(['--testPathPatterns', 'happy-path']),
+      run: () => runAcceptance({ args: ['--testPathPatterns', 'happy-path'] }),
     },
   ],
 ];
