@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { isAllowedAddress, readRanges } from '../../packages/address-guard/src/address-ranges.ts';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
-import {
-  isAllowedAddress,
-  readRanges,
-} from '../../services/control-plane/src/webhooks/endpoint-addresses.ts';
 import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { isInPath } from '../bootstrap/system-programs.js';
