@@ -83,7 +83,13 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purgeLoop.wake();
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
-  const videos = new VideosService({ db, objects, lifecycle, baseUrl });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    baseUrl,
+    sourceRetentionDays: config.sourceRetentionDays,
+  });
   const tickets = new UploadTicketsService({
     db,
     videos,
