@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   AbortMultipartUploadCommand,
   GetObjectCommand,
@@ -15,16 +16,20 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
+  type Checkpoint,
   ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
+  type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
 import { S3Deletions } from './s3-deletions.ts';
 import { readContinuously } from './s3-download.ts';
+import { SharedBuffers } from './s3-parts.ts';
+import { discardResumable, type ResumableDeps, S3ResumableWriter } from './s3-resumable.ts';
 import { S3Retries } from './s3-retries.ts';
-import { S3Upload, SharedBuffers } from './s3-upload.ts';
+import { beginMultipartUpload, S3Upload } from './s3-upload.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 export type S3Options = {
@@ -129,6 +134,22 @@ export class S3ObjectStore implements ObjectStore {
     return { bytes: upload.bytes };
   }
 
+  async beginResumable(key: string, contentType: string): Promise<Checkpoint> {
+    assertKey(key);
+    const id = await beginMultipartUpload(this.#client, { ...this.#at(key), ContentType: contentType });
+    return { id, reached: 0, pieces: [], exact: false };
+  }
+
+  resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {
+    assertKey(key);
+    return S3ResumableWriter.resume(this.#resumableDeps(), key, checkpoint, length);
+  }
+
+  async discardResumable(key: string, checkpoint: Checkpoint): Promise<void> {
+    assertKey(key);
+    await discardResumable(this.#resumableDeps(), key, checkpoint);
+  }
+
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
     return this.#open(key, range ? { range } : {});
   }
@@ -204,6 +225,17 @@ export class S3ObjectStore implements ObjectStore {
   close(): void {
     this.#client.destroy();
     this.#presigner.destroy();
+  }
+
+  #resumableDeps(): ResumableDeps {
+    return {
+      client: this.#client,
+      bucket: this.#bucket,
+      shared: this.#buffers,
+      sizeOf: async (key) => (await this.head(key))?.bytes ?? null,
+      read: async (key) => buffer((await this.get(key)).body),
+      delete: (keys) => this.#deletions.delete(keys),
+    };
   }
 
   #at(key: string): { Bucket: string; Key: string } {

@@ -1,4 +1,4 @@
-import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
+import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 import { type AddressRange, readRanges } from './webhooks/endpoint-addresses.ts';
