@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type BigIntStats, constants } from 'node:fs';
+import { type Hash, randomUUID } from 'node:crypto';
+import { type BigIntStats, constants, createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -115,7 +115,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   /** Makes a hard link where the file system allows it, and a copy elsewhere. */
-  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+  async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     signal.throwIfAborted();
     try {
       await link(this.#path(key), path);
@@ -124,6 +124,7 @@ export class FileObjectStore implements ObjectStore {
       const { body } = await this.get(key);
       await writeNewFile(body, path, { signal });
     }
+    if (hash) for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
   }
 
   async fetchesAsLinks(folder: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 /** Metadata of a stored object. */
@@ -118,9 +119,9 @@ export interface ObjectStore {
   head(key: string): Promise<ObjectInfo | null>;
   /**
    * Copies an object to a local file. The file must not exist before, and must only be read afterwards. Throws
-   * ObjectNotFoundError.
+   * ObjectNotFoundError. Adds the bytes to `hash`.
    */
-  fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
+  fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void>;
   /** Whether `fetchToFile` into a folder takes no disk space, because it makes hard links. Absent where it never does. */
   fetchesAsLinks?(folder: string): Promise<boolean>;
   /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */

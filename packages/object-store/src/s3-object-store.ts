@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { type Hash, randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
@@ -172,12 +172,13 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+  async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     const first = await this.#open(key, { signal });
     const reopen = (start: number) =>
       this.#open(key, { range: { start, end: first.bytes - 1 }, etag: first.etag, signal });
     try {
-      await writeNewFile(readContinuously(first, reopen, signal), path, { signal });
+      const body = readContinuously(first, reopen, signal);
+      await writeNewFile(hash ? hashing(body, hash) : body, path, { signal });
     } catch (error) {
       // The signal also aborts the connection. That error may come first.
       signal.throwIfAborted();
@@ -331,4 +332,17 @@ function infoOf(
 
 function isError(error: unknown, ...names: string[]): boolean {
   return error instanceof S3ServiceException && names.includes(error.name);
+}
+
+/** The stream, whose bytes are added to `hash` as they are read. */
+function hashing(body: Readable, hash: Hash): Readable {
+  return Readable.from(
+    (async function* () {
+      for await (const chunk of body) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    })(),
+    { objectMode: false },
+  );
 }

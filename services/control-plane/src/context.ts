@@ -25,6 +25,7 @@ import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
@@ -94,6 +95,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     limits: config.uploads,
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
+  });
+  const resumableUploads = new ResumableUploadsService({
+    db,
+    limits: config.uploads,
+    workspaceLimits: config.workspaceUploads,
+    filesUrl: `${config.enginePublicUrl}/files`,
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
@@ -176,6 +183,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     maintenance,
     videos,
     tickets,
+    resumableUploads,
     playback,
     playbackAccess,
     usage,
