@@ -59,6 +59,11 @@ module.exports = {
       '^(services/[^/]+|packages/(?!(hls-conformance|acceptance|faults)/)[^/]+)/src/',
       '^packages/hls-conformance/',
     ),
+    layer(
+      'address-guard-stands-alone',
+      '^packages/address-guard/',
+      '^(services|packages/(?!address-guard/))',
+    ),
     layer('openapi-tools-stand-alone', '^packages/openapi-tools/', '^(services|packages/(?!openapi-tools/))'),
     layer(
       'client-knows-the-contract',

@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
+import { isAllowedAddress, readRanges } from '../../packages/address-guard/src/address-ranges.ts';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
-import {
-  isAllowedAddress,
-  readRanges,
-} from '../../services/control-plane/src/webhooks/endpoint-addresses.ts';
 import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { isInPath } from '../bootstrap/system-programs.js';
@@ -162,7 +159,7 @@ test('the URL of the control plane in the engine is that of its service', () => 
 test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (service) => {
   const { spec } = find('Deployment', service).spec.template;
   const container = containerOf(service);
-  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service);
+  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service, environmentOf(service));
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
   expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
   expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });

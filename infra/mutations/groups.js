@@ -64,12 +64,7 @@ export const GROUPS = [
     'video-moves',
     'video-patch',
   ]),
-  pure('webhooks-rules', `${CONTROL_PLANE}/src/webhooks`, [
-    'delivery-policy',
-    'endpoint-addresses',
-    'endpoint-guard',
-    'endpoint-secret',
-  ]),
+  pure('webhooks-rules', `${CONTROL_PLANE}/src/webhooks`, ['delivery-policy', 'endpoint-secret']),
   pure('engine-ffmpeg', `${ENGINE}/src/ffmpeg`, [
     'arguments',
     'encoder-options',
@@ -132,6 +127,7 @@ export const GROUPS = [
     ['transcode/transcode-{job,worker}'],
     ['engine-lifecycle', 'transcode/transcode-worker'],
   ),
+  pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
   pure('contracts', 'packages/contracts/src', ['sealing']),
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',

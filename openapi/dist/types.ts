@@ -1025,7 +1025,7 @@ export interface components {
             code: string;
             /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
             requestId: string;
-            /** @description The errors in the input, with the code `validation_failed`. After you correct them, others can appear. */
+            /** @description The errors in the input, with the codes `validation_failed` and `unknown_field`. After you correct them, others can appear. */
             errors?: components["schemas"]["FieldError"][];
         };
         /** @description An error about an upload ticket. */
@@ -1793,7 +1793,10 @@ export interface components {
         };
     };
     responses: {
-        /** @description The body is not JSON, is not as described here or is incomplete, or the workspace header is missing. */
+        /**
+         * @description The body is not JSON, is not as described here, has an unknown field or is incomplete, or the workspace header is
+         *     missing.
+         */
         BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2284,7 +2287,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not as described here, the workspace header is missing, or the URL is not allowed. */
+        /** @description The request is not as described here or has an unknown field, the workspace header is missing, or the URL is not allowed. */
         BadWebhook: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

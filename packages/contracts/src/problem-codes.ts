@@ -9,6 +9,7 @@ export const PROBLEMS = {
 
   // Request bodies and parameters
   validation_failed: { status: 400, title: 'Invalid Request' },
+  unknown_field: { status: 400, title: 'Unknown Field' },
   invalid_json: { status: 400, title: 'Invalid JSON' },
   json_too_deep: { status: 400, title: 'JSON Nested Too Deep' },
   incomplete_body: { status: 400, title: 'Incomplete Body' },

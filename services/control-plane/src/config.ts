@@ -1,7 +1,7 @@
+import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
 import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
-import { type AddressRange, readRanges } from './webhooks/endpoint-addresses.ts';
 
 const GIB = 1024 ** 3;
 

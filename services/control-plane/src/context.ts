@@ -1,3 +1,5 @@
+import { AddressGuard } from '@framelane/address-guard/address-guard';
+import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
@@ -34,10 +36,8 @@ import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
-import { EndpointGuard } from './webhooks/endpoint-guard.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
-import { type ResolveHost, resolveHost } from './webhooks/resolve-host.ts';
 
 /** What the process that runs the control plane provides. */
 export type ControlPlaneDeps = {
@@ -122,8 +122,9 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: { ...config.attempts, contentKeys },
   });
 
-  const guard = new EndpointGuard({
+  const guard = new AddressGuard({
     allowedRanges: config.webhooks.allowedRanges,
+    publicProtocols: ['https:'],
     resolveHost: deps.resolveHost ?? resolveHost,
   });
   const webhooks = new WebhookEndpointsService({ db, guard, sealingKeys: webhookKeys });

@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { AddressGuard } from '@framelane/address-guard/address-guard';
+import { readRanges } from '@framelane/address-guard/address-ranges';
+import { HostNotFoundError, type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
 import { afterEach, expect, test } from '@jest/globals';
 import { DeliverySender } from '../src/webhooks/delivery-sender.ts';
-import { readRanges } from '../src/webhooks/endpoint-addresses.ts';
-import { EndpointGuard } from '../src/webhooks/endpoint-guard.ts';
-import { HostNotFoundError, type ResolveHost, resolveHost } from '../src/webhooks/resolve-host.ts';
 import { closedPort, type Respond, TestEndpoint } from './support/test-endpoint.ts';
 import { CERTIFICATE, startTlsServer } from './support/tls-server.ts';
 
@@ -21,7 +21,11 @@ async function startEndpoint(respond?: Respond): Promise<TestEndpoint> {
 
 function createSender(settings: { resolve?: ResolveHost; allow?: string; timeoutSeconds?: number } = {}) {
   const { resolve = resolveHost, allow = '127.0.0.0/8', timeoutSeconds = 10 } = settings;
-  const guard = new EndpointGuard({ allowedRanges: readRanges(allow) ?? [], resolveHost: resolve });
+  const guard = new AddressGuard({
+    allowedRanges: readRanges(allow) ?? [],
+    publicProtocols: ['https:'],
+    resolveHost: resolve,
+  });
   return new DeliverySender({ guard, timeoutSeconds });
 }
 

@@ -1,9 +1,9 @@
+import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import { ResponseCheck } from '@framelane/openapi-tools/response-check';
 import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ControlPlaneConfig } from '../src/config.ts';
-import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { contractOperations } from './support/property/contract-operations.ts';
 import { HttpExchange } from './support/property/http-exchange.ts';

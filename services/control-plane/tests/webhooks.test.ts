@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import { newId } from '@framelane/contracts/ids';
 import { createLogger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { findSubscribers } from '../src/webhooks/endpoints.store.ts';
-import { HostNotFoundError } from '../src/webhooks/resolve-host.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { TestEndpoint } from './support/test-endpoint.ts';
 import { anyVideo, deleteVideo, foreignWebhook, localWebhooks, WebhookClient } from './support/webhooks.ts';

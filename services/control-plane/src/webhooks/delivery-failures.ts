@@ -1,7 +1,7 @@
 import { types } from 'node:util';
+import { AddressRefusedError } from '@framelane/address-guard/address-guard';
+import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
 import type { DeliveryFailure } from '../db/schema.ts';
-import { EndpointRefusedError } from './endpoint-guard.ts';
-import { HostNotFoundError } from './resolve-host.ts';
 
 /** Why an attempt failed, for people. The messages reveal no address and nothing of the response. */
 export const FAILURE_MESSAGES: Readonly<Record<DeliveryFailure, string>> = {
@@ -27,7 +27,7 @@ export function failureOfStatus(status: number): DeliveryFailure | null {
 /** Why there was no response. */
 export function failureOfError(error: unknown): DeliveryFailure {
   if (error instanceof HostNotFoundError) return 'host_not_found';
-  if (error instanceof EndpointRefusedError) return 'address_not_allowed';
+  if (error instanceof AddressRefusedError) return 'address_not_allowed';
   const code = types.isNativeError(error) && 'code' in error ? String(error.code) : '';
   if (code === 'ECONNREFUSED') return 'connection_refused';
   return /CERT|SSL|TLS|SELF_SIGNED|LEAF_SIGNATURE|EPROTO/.test(code) ? 'tls_failed' : 'connection_failed';

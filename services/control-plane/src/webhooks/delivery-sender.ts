@@ -1,10 +1,10 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net';
+import type { TcpNetConnectOpts } from 'node:net';
+import { type AddressGuard, lookupOf } from '@framelane/address-guard/address-guard';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
 import { readRetryAfter } from './delivery-policy.ts';
-import type { EndpointGuard } from './endpoint-guard.ts';
 import { signedHeaders } from './endpoint-secret.ts';
 
 /** The sender discards the response body. It closes the connection after this many bytes, more than usual endpoints send. */
@@ -41,11 +41,11 @@ type EndpointResponse = { status: number; retryAfter: string | undefined };
 
 /** Sends events. Each request has its own connection, to an address that the guard has just allowed. */
 export class DeliverySender {
-  readonly #guard: EndpointGuard;
+  readonly #guard: AddressGuard;
   readonly #timeoutMs: number;
   readonly #interruption = new AbortController();
 
-  constructor(deps: { guard: EndpointGuard; timeoutSeconds: number }) {
+  constructor(deps: { guard: AddressGuard; timeoutSeconds: number }) {
     this.#guard = deps.guard;
     this.#timeoutMs = deps.timeoutSeconds * 1000;
   }
@@ -126,14 +126,4 @@ function discard(response: IncomingMessage): void {
     bytes += chunk.byteLength;
     if (bytes > RESPONSE_BYTES) response.destroy();
   });
-}
-
-/** Resolves every name to these addresses. */
-function lookupOf(addresses: readonly string[]): LookupFunction {
-  const entries = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_hostname, options, callback) => {
-    const [first] = entries;
-    if (options.all || first === undefined) callback(null, entries);
-    else callback(null, first.address, first.family);
-  };
 }

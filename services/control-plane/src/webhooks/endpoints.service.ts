@@ -1,3 +1,4 @@
+import { type AddressGuard, AddressRefusedError } from '@framelane/address-guard/address-guard';
 import { newId } from '@framelane/contracts/ids';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
@@ -15,7 +16,6 @@ import {
   listDeliveries,
   renewDelivery,
 } from './deliveries.store.ts';
-import { type EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
 import { formatEndpointSecret, newEndpointSecret } from './endpoint-secret.ts';
 import {
   changeEndpoint,
@@ -53,10 +53,10 @@ export type RotatedWebhook = CreatedWebhook & { previousSecretExpiresAt: string 
 /** Manages the endpoints of a workspace, which the API calls webhooks. */
 export class WebhookEndpointsService {
   readonly #db: Database;
-  readonly #guard: EndpointGuard;
+  readonly #guard: AddressGuard;
   readonly #sealingKeys: SealingKeys;
 
-  constructor(deps: { db: Database; guard: EndpointGuard; sealingKeys: SealingKeys }) {
+  constructor(deps: { db: Database; guard: AddressGuard; sealingKeys: SealingKeys }) {
     this.#db = deps.db;
     this.#guard = deps.guard;
     this.#sealingKeys = deps.sealingKeys;
@@ -204,7 +204,7 @@ export class WebhookEndpointsService {
     try {
       await this.#guard.check(url);
     } catch (error) {
-      if (error instanceof EndpointRefusedError) throw invalidField('body/url', 'endpoint', error.message);
+      if (error instanceof AddressRefusedError) throw invalidField('body/url', 'endpoint', error.message);
       throw error;
     }
   }

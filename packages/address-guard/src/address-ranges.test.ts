@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isAllowedAddress, readRanges } from './endpoint-addresses.ts';
+import { isAllowedAddress, readRanges } from './address-ranges.ts';
 
 describe('without allowed ranges', () => {
   test.each([
@@ -78,4 +78,9 @@ describe('allowed ranges', () => {
     '"%s" is malformed',
     (list) => expect(readRanges(list)).toBeNull(),
   );
+});
+
+test('other protocols can be allowed for public addresses', () => {
+  expect(isAllowedAddress('1.1.1.1', 'http:', [], ['https:', 'http:'])).toBe(true);
+  expect(isAllowedAddress('10.0.0.1', 'http:', [], ['https:', 'http:'])).toBe(false);
 });

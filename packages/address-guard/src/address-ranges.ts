@@ -23,17 +23,18 @@ export function readRanges(list: string): AddressRange[] | null {
 }
 
 /**
- * Whether events may be sent to this address: over any protocol in the ranges that the operator allows, elsewhere only over
- * https to public addresses.
+ * Whether an address may be connected to: over any protocol in the ranges that the operator allows, elsewhere only over
+ * `publicProtocols` to public addresses.
  */
 export function isAllowedAddress(
   address: string,
   protocol: string,
   allowedRanges: readonly AddressRange[],
+  publicProtocols: readonly string[] = ['https:'],
 ): boolean {
   const real = realAddress(address);
   if (real === undefined) return false;
-  return isWithin(real, allowedRanges) || (protocol === 'https:' && isPublic(real));
+  return isWithin(real, allowedRanges) || (publicProtocols.includes(protocol) && isPublic(real));
 }
 
 /** The parsed address; of an IPv6 address that embeds an IPv4 one, the latter. */

@@ -1,12 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { readRanges } from './endpoint-addresses.ts';
-import { EndpointGuard, EndpointRefusedError } from './endpoint-guard.ts';
+import { AddressGuard, AddressRefusedError, type PublicProtocols } from './address-guard.ts';
+import { readRanges } from './address-ranges.ts';
 import { HostNotFoundError } from './resolve-host.ts';
 
 /** A guard whose resolver knows only these names. */
-function guard(names: Record<string, string[]> = {}, allow?: string) {
-  return new EndpointGuard({
+function guard(
+  names: Record<string, string[]> = {},
+  allow?: string,
+  publicProtocols: PublicProtocols = ['https:'],
+) {
+  return new AddressGuard({
     allowedRanges: allow === undefined ? [] : (readRanges(allow) ?? []),
+    publicProtocols,
     resolveHost: async (hostname) => {
       const addresses = names[hostname];
       if (addresses === undefined) throw new HostNotFoundError(hostname);
@@ -68,7 +73,7 @@ describe('refused', () => {
     'https://[fe80::1%25eth0]/',
   ])('%s', async (url) => {
     const check = guard({ 'example.com': ['93.184.215.14'] }).check(url);
-    await expect(check).rejects.toThrow(EndpointRefusedError);
+    await expect(check).rejects.toThrow(AddressRefusedError);
   });
 
   test.each([
@@ -107,6 +112,33 @@ describe('accepted', () => {
     for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', 'inside.example']) {
       await local.check(`http://${host}:3000/`);
     }
-    await expect(local.check('http://[::1]:3000/')).rejects.toThrow(EndpointRefusedError);
+    await expect(local.check('http://[::1]:3000/')).rejects.toThrow(AddressRefusedError);
+  });
+});
+
+describe('with http to public addresses', () => {
+  const open = guard({ 'example.com': ['93.184.215.14'], 'inside.example': ['10.0.0.1'] }, undefined, [
+    'https:',
+    'http:',
+  ]);
+
+  test.each(['http://example.com/', 'http://93.184.215.14/', 'https://example.com/'])(
+    'accepts %s',
+    async (url) => {
+      await open.check(url);
+    },
+  );
+
+  test.each(['http://inside.example/', 'http://127.1/', 'https://10.0.0.1/', 'http://[::ffff:a9fe:a9fe]/'])(
+    'refuses %s',
+    async (url) => {
+      await expect(open.check(url)).rejects.toThrow(AddressRefusedError);
+    },
+  );
+
+  test('names both schemes when it refuses another', async () => {
+    await expect(open.check('ftp://example.com/')).rejects.toThrow(
+      'must be an absolute http:// or https:// URL',
+    );
   });
 });
