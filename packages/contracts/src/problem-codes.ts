@@ -27,6 +27,7 @@ export const PROBLEMS = {
   permission_escalation: { status: 403, title: 'Permission Escalation' },
   api_key_not_found: { status: 404, title: 'API Key Not Found' },
   last_admin_key: { status: 409, title: 'Last Admin Key' },
+  quota_exceeded: { status: 403, title: 'Quota Exceeded' },
 
   // Idempotency keys
   idempotency_key_in_use: { status: 409, title: 'Idempotency Key In Use' },

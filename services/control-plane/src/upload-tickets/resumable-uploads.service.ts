@@ -13,6 +13,7 @@ import { sourceKey } from '@framelane/object-store/object-keys';
 import { Problem } from '@framelane/service-kit/problem';
 import { hashToken } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import {
   beginEpoch,
   endUnfinished,
@@ -47,13 +48,21 @@ import {
  */
 export class ResumableUploadsService {
   readonly #db: Database;
+  readonly #quotas: QuotasService;
   readonly #limits: UploadLimits;
   readonly #workspaceLimits: UploadShare;
   readonly #filesUrl: string;
 
   /** `filesUrl` is the address of the engines at which clients create resumable uploads. */
-  constructor(deps: { db: Database; limits: UploadLimits; workspaceLimits: UploadShare; filesUrl: string }) {
+  constructor(deps: {
+    db: Database;
+    quotas: QuotasService;
+    limits: UploadLimits;
+    workspaceLimits: UploadShare;
+    filesUrl: string;
+  }) {
     this.#db = deps.db;
+    this.#quotas = deps.quotas;
     this.#limits = deps.limits;
     this.#workspaceLimits = deps.workspaceLimits;
     this.#filesUrl = deps.filesUrl;
@@ -65,14 +74,16 @@ export class ResumableUploadsService {
    */
   async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
     const { token, length, metadata } = request;
-    if (length > this.#limits.maxBytes) throw fileTooLarge(this.#limits.maxBytes);
     return this.#db.transaction().execute(async (trx) => {
       const ticket = requireUnspent(await lockTicket(trx, hashToken(token)));
+      const maxBytes = ticket.declared_bytes ?? this.#limits.maxBytes;
+      if (length > maxBytes) throw fileTooLarge(maxBytes);
       const unfinished = await findUnfinished(trx, ticket.video_id);
       if (unfinished?.length === length && unfinished.metadata === metadata) {
         return this.#created(unfinished.transfer_id, ticket);
       }
       if (ticket.is_leased) throw uploadInProgress();
+      await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost: length });
       await endUnfinished(trx, ticket.video_id, 'superseded');
       const transferId = newId('xfr');
       await insertResumable(trx, { transferId, videoId: ticket.video_id, length, metadata });

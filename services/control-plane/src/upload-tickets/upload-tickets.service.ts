@@ -10,6 +10,7 @@ import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
@@ -73,6 +74,7 @@ export type UploadLimits = { maxBytes: number; leaseSeconds: number; maxHours: n
 export class UploadTicketsService {
   readonly #db: Database;
   readonly #videos: VideosService;
+  readonly #quotas: QuotasService;
   readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -84,6 +86,7 @@ export class UploadTicketsService {
   constructor(deps: {
     db: Database;
     videos: VideosService;
+    quotas: QuotasService;
     lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
@@ -95,6 +98,7 @@ export class UploadTicketsService {
   }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
+    this.#quotas = deps.quotas;
     this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
@@ -104,7 +108,10 @@ export class UploadTicketsService {
     this.#testVideoHours = deps.testVideoHours;
   }
 
-  /** Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit. */
+  /**
+   * Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit, and 403
+   * `quota_exceeded` when the workspace has no room for the video.
+   */
   async issue(request: TicketRequest): Promise<Commit<Ticket>> {
     const { maxBytes } = this.#limits;
     if (request.size !== undefined && request.size > maxBytes) throw fileTooLarge(maxBytes);
@@ -112,6 +119,8 @@ export class UploadTicketsService {
     const uploadToken = newUploadToken();
     const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
     return async (trx) => {
+      const declaredBytes = request.size ?? null;
+      const largest = await this.#quotas.requireRoom(trx, request.workspaceId, declaredBytes);
       await this.#videos.create(trx, {
         id: videoId,
         workspaceId: request.workspaceId,
@@ -127,10 +136,11 @@ export class UploadTicketsService {
       const expiresAt = await insertTicket(trx, {
         videoId,
         tokenHash: hashToken(uploadToken),
+        declaredBytes,
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
         latestInSeconds: Math.min(this.#limits.maxHours * 3600, keptSeconds),
       });
-      return { videoId, uploadToken, expiresAt, maxBytes };
+      return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };
     };
   }
 
@@ -150,23 +160,25 @@ export class UploadTicketsService {
 
   /**
    * Leases the ticket of a token to a new transfer, or throws the Problem with the reason. The uploads in progress of a
-   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file.
+   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file. The file must also
+   * fit into the quotas of the workspace.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
     const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES)
-      throw fileTooLarge(maxBytes);
+    const largest = ticket.declared_bytes ?? maxBytes;
+    const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
+    if (atLeast > largest) throw fileTooLarge(largest);
     const transferId = newId('xfr');
     const bytes = contentLength ?? maxBytes;
-    const leased = await this.#db.transaction().execute(async (trx) => {
+    const allowedBytes = await this.#db.transaction().execute(async (trx) => {
       requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes, this.#workspaceLimits);
-      const leased = await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
-      if (leased) await endUnfinished(trx, ticket.video_id, 'superseded');
-      return leased;
+      if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
+      await endUnfinished(trx, ticket.video_id, 'superseded');
+      return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });
     });
-    if (!leased) {
+    if (allowedBytes === undefined) {
       // Another transfer was faster.
       requireUsable(await findTicketByHash(this.#db, tokenHash));
       throw uploadInProgress();
@@ -176,7 +188,7 @@ export class UploadTicketsService {
       workspaceId: ticket.workspace_id,
       transferId,
       sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
-      maxBytes,
+      maxBytes: allowedBytes,
       leaseSeconds,
     };
   }

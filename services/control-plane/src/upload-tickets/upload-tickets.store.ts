@@ -10,22 +10,33 @@ export type TransferIds = { videoId: string; transferId: string; epoch?: number 
 export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
-export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'transfer_id' | 'used_at' | 'expires_at'> & {
+export type FoundTicket = Pick<
+  UploadTicketRow,
+  'video_id' | 'transfer_id' | 'used_at' | 'expires_at' | 'declared_bytes'
+> & {
   workspace_id: string;
   is_leased: boolean;
   is_expired: boolean;
 };
 
-/** Resolves with when the ticket expires. */
+/** Reserves the declared bytes. Resolves with when the ticket expires. */
 export async function insertTicket(
   db: Database,
-  ticket: { videoId: string; tokenHash: Buffer; expiresInSeconds: number; latestInSeconds: number },
+  ticket: {
+    videoId: string;
+    tokenHash: Buffer;
+    declaredBytes: number | null;
+    expiresInSeconds: number;
+    latestInSeconds: number;
+  },
 ): Promise<Date> {
   const { expires_at } = await db
     .insertInto('upload_tickets')
     .values({
       video_id: ticket.videoId,
       token_hash: ticket.tokenHash,
+      declared_bytes: ticket.declaredBytes,
+      reserved_bytes: ticket.declaredBytes ?? 0,
       expires_at: inSeconds(ticket.expiresInSeconds),
       extension_seconds: ticket.expiresInSeconds,
       latest_expires_at: inSeconds(ticket.latestInSeconds),
@@ -49,7 +60,14 @@ function ticketByHash(db: Database, tokenHash: Buffer) {
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
-    .select(['video_id', 'transfer_id', 'used_at', 'upload_tickets.expires_at', 'videos.workspace_id'])
+    .select([
+      'video_id',
+      'transfer_id',
+      'used_at',
+      'upload_tickets.expires_at',
+      'declared_bytes',
+      'videos.workspace_id',
+    ])
     .select([
       sql<boolean>`coalesce(lease_expires_at > now(), false)`.as('is_leased'),
       sql<boolean>`upload_tickets.expires_at <= now()`.as('is_expired'),
