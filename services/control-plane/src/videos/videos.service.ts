@@ -4,6 +4,7 @@ import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import { type KeepSource, toDays } from './keep-source.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
@@ -38,6 +39,7 @@ export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
   readonly #lifecycle: VideoLifecycle;
+  readonly #quotas: QuotasService;
   readonly #baseUrl: string;
   readonly #sourceRetentionDays: number | null;
 
@@ -45,6 +47,7 @@ export class VideosService {
     db: Database;
     objects: ObjectStore;
     lifecycle: VideoLifecycle;
+    quotas: QuotasService;
     baseUrl: string;
     /** Days for which sources are kept by default; null for always. */
     sourceRetentionDays: number | null;
@@ -53,6 +56,7 @@ export class VideosService {
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#lifecycle = deps.lifecycle;
+    this.#quotas = deps.quotas;
     this.#baseUrl = deps.baseUrl;
   }
 
@@ -91,7 +95,8 @@ export class VideosService {
 
   /**
    * Transcodes a failed video again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
-   * `source_not_available`, and 503 while the storage is unavailable.
+   * `source_not_available`, 403 `quota_exceeded` when the minutes of this month are used up, and 503 while the storage is
+   * unavailable.
    */
   async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
     const failed = await findVideo(this.#db, workspaceId, videoId);
@@ -102,6 +107,7 @@ export class VideosService {
       const video = await lockOwn(trx, workspaceId, videoId);
       // Its object can outlive it, until the purge.
       if (video.source_deleted_at !== null) throw sourceNotAvailable();
+      await this.#quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
     };
