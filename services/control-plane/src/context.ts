@@ -28,6 +28,7 @@ import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
@@ -85,7 +86,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    baseUrl,
+    sourceRetentionDays: config.sourceRetentionDays,
+  });
   const tickets = new UploadTicketsService({
     db,
     videos,
@@ -97,6 +105,13 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     limits: config.uploads,
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
+  });
+  const resumableUploads = new ResumableUploadsService({
+    db,
+    quotas,
+    limits: config.uploads,
+    workspaceLimits: config.workspaceUploads,
+    filesUrl: `${config.enginePublicUrl}/files`,
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
@@ -180,6 +195,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     maintenance,
     videos,
     tickets,
+    resumableUploads,
     playback,
     playbackAccess,
     usage,
