@@ -17,6 +17,9 @@ export interface paths {
          * Create a video and get an upload ticket
          * @description Creates a video with the status `uploading`, and a ticket for one upload of its file. Send the file to `uploadUrl`
          *     next. After an interrupted upload, the same token stays valid until it expires.
+         *
+         *     A workspace can have quotas; see `limits` of the usage. A ticket with a `size` reserves so many bytes until the file
+         *     arrives or the ticket ends. Without a `size`, the engine reserves room when the upload begins, and can refuse it.
          */
         post: operations["createUploadTicket"];
         delete?: never;
@@ -118,7 +121,8 @@ export interface paths {
          * Retry a failed video
          * @description Transcodes the uploaded file again, after a failure that may be temporary. The video is `processing` again, with a
          *     `progress` of 0 and without an `error`. It ends as `ready` or `failed`, with the usual events. A video whose file
-         *     never arrived (`upload_expired`) cannot be retried: get a new upload ticket.
+         *     never arrived (`upload_expired`) cannot be retried: get a new upload ticket. A retry needs minutes left in the quota
+         *     of this month.
          */
         post: operations["retryVideo"];
         delete?: never;
@@ -683,7 +687,7 @@ export interface paths {
          * Get the usage
          * @description Returns storage, transcoded minutes and bandwidth of the workspace, for one environment: videos created with production
          *     keys, or those created with test keys. Without parameters the period is the current calendar month, and the
-         *     environment is that of the key.
+         *     environment is that of the key. `limits` has the quotas of the workspace.
          *
          *     Framelane counts usage per UTC day, so it extends the period to whole days. `period` in the response is the period that
          *     was counted. Deleting a video frees its storage and changes nothing else.
@@ -927,6 +931,12 @@ export interface components {
          * @enum {string}
          */
         PlaybackPolicy: "public" | "signed";
+        /**
+         * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
+         *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
+         * @example 30
+         */
+        KeepSource: ("always" | "never") | number;
         /** @description The video to create. */
         UploadTicketRequest: {
             /**
@@ -944,9 +954,12 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
+            keepSource?: components["schemas"]["KeepSource"];
             /**
              * Format: int64
-             * @description Size of the file in bytes, if known. If it is too large, this request fails instead of the upload.
+             * @description Size of the file in bytes, if known. The file cannot be larger. If it is too large for Framelane or for a quota, this
+             *     request fails instead of the upload.
              * @example 73400320
              */
             size?: number;
@@ -1027,6 +1040,20 @@ export interface components {
             requestId: string;
             /** @description The errors in the input, with the codes `validation_failed` and `unknown_field`. After you correct them, others can appear. */
             errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description An error about permissions or quotas. */
+        QuotaProblem: components["schemas"]["Problem"] & {
+            /**
+             * @description The exceeded quota, named as in `limits` of the [usage](#operation/getUsage).
+             * @enum {string}
+             */
+            quota?: "storedBytes" | "transcodedMinutes" | "videos" | "uploads" | "fileBytes";
+            /** @description The maximum. */
+            limit?: number;
+            /** @description What counts against the quota now, reserved bytes included. `null` for `fileBytes`. */
+            used?: number | null;
+            /** @description What the request needs. `null` for minutes, and for a file of unknown size. */
+            requested?: number | null;
         };
         /** @description An error about an upload ticket. */
         TicketProblem: components["schemas"]["Problem"] & {
@@ -1117,6 +1144,24 @@ export interface components {
             sha256: string;
         };
         /**
+         * @description Whether the uploaded file is stored. While it is, `GET /videos/{id}/source` returns it, and the video can be retried if it
+         *     fails. Once it is deleted it does not come back.
+         */
+        SourceFile: {
+            /** @description Whether the uploaded file is stored. */
+            stored: boolean;
+            /**
+             * Format: date-time
+             * @description When the file will be deleted, by `keepSource`. `null` if it is kept always, while it is needed, and if there is no file.
+             */
+            keptUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When the file was deleted, by `keepSource` or by `DELETE /videos/{id}/source`; `null` if it was not.
+             */
+            deletedAt: string | null;
+        };
+        /**
          * @description The record of a video. Properties of the file are `null` until they are known. `hls` and `variants` are present only
          *     while `status` is `ready`.
          */
@@ -1181,6 +1226,10 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
+            keepSource: components["schemas"]["KeepSource"];
+            sourceFile: components["schemas"]["SourceFile"];
+            /** @description Whether `POST /videos/{id}/retry` works now, i.e. the video has failed and its uploaded file is stored. */
+            retryable: boolean;
             /**
              * Format: date-time
              * @description When its upload ticket was created.
@@ -1245,6 +1294,11 @@ export interface components {
              * @enum {string}
              */
             playbackPolicy?: "public" | "signed";
+            /**
+             * @description How long to keep the uploaded file from now on. If that time has already passed, the file is deleted at once. A file that
+             *     is deleted stays deleted.
+             */
+            keepSource?: components["schemas"]["KeepSource"];
         };
         /** @description The lifetime of the token. */
         PlaybackTokenRequest: {
@@ -1589,6 +1643,59 @@ export interface components {
          * @description Bytes sent to players in this period, headers included. A few seconds behind.
          */
         BandwidthBytes: number;
+        /**
+         * Format: int64
+         * @description The maximum; `null` means unlimited.
+         */
+        Limit: number | null;
+        /**
+         * @description The quotas of the workspace, and what counts against them now, whatever the period and the environment of the request:
+         *     both environments count together. The operator of the installation sets quotas. A `limit` of `null` means unlimited.
+         */
+        Limits: {
+            /** @description Bytes of uploaded files, segments and images. */
+            storedBytes: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Bytes stored now.
+                 */
+                used: number;
+                /**
+                 * Format: int64
+                 * @description Bytes reserved for files that have an open upload ticket.
+                 */
+                reserved: number;
+            };
+            /** @description Minutes of videos that become ready in a calendar month (UTC). */
+            transcodedMinutes: {
+                limit: components["schemas"]["Limit"];
+                /** @description Minutes in the current month, to three places. */
+                used: number;
+            };
+            /** @description Videos in any state. */
+            videos: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Videos that exist now.
+                 */
+                used: number;
+            };
+            /** @description Uploads at once. */
+            uploads: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Open upload tickets: those whose file has not arrived and can still be sent.
+                 */
+                used: number;
+            };
+            /** @description Size of one file. The limit of the installation holds as well. */
+            fileBytes: {
+                limit: components["schemas"]["Limit"];
+            };
+        };
         /** @description The usage of one day. */
         UsageDay: {
             /**
@@ -1629,6 +1736,7 @@ export interface components {
              * @description Number of videos now, in any state.
              */
             videoCount: number;
+            limits: components["schemas"]["Limits"];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["UsageDay"][];
         };
@@ -1821,14 +1929,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, or lacks a permission. */
-        Forbidden: {
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the video would exceed a quota of the workspace
+         *     (`quota_exceeded`). A refused ticket creates nothing. Once there is room, retry with the same `Idempotency-Key`.
+         */
+        TicketForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /**
@@ -1956,6 +2067,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The key belongs to another workspace, or lacks a permission. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The workspace has no such video. */
         VideoNotFound: {
             headers: {
@@ -1996,6 +2117,19 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the workspace has used its minutes of this month
+         *     (`quota_exceeded`).
+         */
+        RetryForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /**
@@ -2045,6 +2179,34 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The file is too large for a quota of the workspace (`quota_exceeded`): the ticket has no `size`, or the quota was lowered
+         *     since. The upload token stays valid.
+         */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:quota_exceeded",
+                 *       "title": "Quota Exceeded",
+                 *       "status": 403,
+                 *       "detail": "This workspace may store 1000000000000 bytes (999950000000 in use, 73400320 requested). Delete videos, or ask the operator for a higher limit.",
+                 *       "instance": "/upload",
+                 *       "code": "quota_exceeded",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                 *       "quota": "storedBytes",
+                 *       "limit": 1000000000000,
+                 *       "used": 999950000000,
+                 *       "requested": 73400320
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /** @description No data arrived for too long, or the upload was too slow (`upload_timeout`). The upload token stays valid. */
@@ -2657,7 +2819,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["TicketForbidden"];
             409: components["responses"]["TicketConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2916,7 +3078,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["RetryForbidden"];
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["NotRetryable"];
             422: components["responses"]["KeyReused"];
@@ -3030,6 +3192,7 @@ export interface operations {
             };
             400: components["responses"]["BadUpload"];
             401: components["responses"]["UploadTokenRefused"];
+            403: components["responses"]["QuotaExceeded"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["UploadInProgress"];
             413: components["responses"]["FileTooLarge"];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uploadCompletedSchema } from './messages.ts';
+import { transferSchema, uploadCompletedSchema } from './messages.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
@@ -10,6 +10,10 @@ export const INTERNAL_PATHS = {
   completeTransfer: '/internal/v1/upload-tickets/complete',
   releaseTransfer: '/internal/v1/upload-tickets/release',
   checkTransfer: '/internal/v1/upload-tickets/check',
+  createResumable: '/internal/v1/resumable-uploads/create',
+  openResumable: '/internal/v1/resumable-uploads/open',
+  saveResumable: '/internal/v1/resumable-uploads/save',
+  terminateResumable: '/internal/v1/resumable-uploads/terminate',
   claimAttempt: '/internal/v1/attempts/claim',
   checkAttempt: '/internal/v1/attempts/check',
 } as const;
@@ -17,7 +21,10 @@ export const INTERNAL_PATHS = {
 /** Maximum length of an upload token. */
 export const MAX_TOKEN_LENGTH = 200;
 
-/** Redeems an upload token: leases its ticket to a new transfer, which the response names. */
+/**
+ * Redeems an upload token: leases its ticket to a new transfer, which the response names. Responds with 403 `quota_exceeded` when
+ * the workspace has no room for the file.
+ */
 export const redeemTicketRequest = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
   /** Content-Length of the upload; null if the client sent none. If the file would be too large, the response is a 413. */
@@ -33,7 +40,7 @@ export const redeemTicketResponse = z.object({
   transferId: z.string(),
   /** The object key for the file. No other transfer uses it. */
   sourceKey: z.string(),
-  /** Maximum size of the file in bytes. */
+  /** Maximum size of the file in bytes: the reserved ones. */
   maxBytes: z.int().positive(),
   /** The lease expires this many seconds after the last `upload.progress`. */
   leaseSeconds: z.int().positive(),
@@ -48,19 +55,109 @@ export const completeTransferRequest = uploadCompletedSchema;
 export type CompleteTransferRequest = z.infer<typeof completeTransferRequest>;
 
 /** Releases the ticket of a failed transfer: the token works again until it expires. Idempotent; responds with 204. */
-export const releaseTransferRequest = z.object({
-  videoId: z.string(),
-  transferId: z.string(),
-  reason: z.string(),
-});
+export const releaseTransferRequest = transferSchema.extend({ reason: z.string() });
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
 /**
  * Checks whether the transfer is current. It is current until it is complete or released, another transfer holds its ticket, or
  * the video is deleted or fails.
  */
-export const checkTransferRequest = z.object({ videoId: z.string(), transferId: z.string() });
+export const checkTransferRequest = transferSchema;
 export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
+
+/** Where a resumable upload stands in the object store. Only the store reads its members. */
+export const checkpointSchema = z.object({
+  id: z.string(),
+  reached: z.int().nonnegative(),
+  pieces: z.array(z.object({ key: z.string(), bytes: z.int().positive() })),
+  exact: z.boolean(),
+});
+
+/** Maximum length of the `Upload-Metadata` header. */
+export const MAX_METADATA_LENGTH = 4096;
+
+/**
+ * Creates a resumable upload for the ticket of a token. If the ticket has an unfinished one with the same length and metadata, the
+ * response names that; it supersedes any other that is paused. Refused like a redemption.
+ */
+export const createResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  /** Bytes of the file. */
+  length: z.int().positive(),
+  /** The `Upload-Metadata` header, or an empty string. */
+  metadata: z.string().max(MAX_METADATA_LENGTH),
+  clientAddress: z.string().nullable(),
+});
+export type CreateResumableRequest = z.infer<typeof createResumableRequest>;
+
+export const createResumableResponse = z.object({
+  transferId: z.string(),
+  /** The URL of the upload. */
+  url: z.string(),
+  /** When the ticket expires. */
+  expiresAt: z.iso.datetime(),
+});
+export type CreateResumableResponse = z.infer<typeof createResumableResponse>;
+
+/** Opens a resumable upload for this engine, which takes it over from any other. */
+export const openResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  transferId: z.string(),
+  /** The epoch in which this engine has it open, or null. If nobody has taken it over, the epoch stays. */
+  epoch: z.int().positive().nullable(),
+  clientAddress: z.string().nullable(),
+});
+export type OpenResumableRequest = z.infer<typeof openResumableRequest>;
+
+const resumableFacts = { length: z.int().positive(), metadata: z.string() };
+
+export const openResumableResponse = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('complete'), ...resumableFacts }),
+  z.object({
+    status: z.literal('open'),
+    ...resumableFacts,
+    videoId: z.string(),
+    workspaceId: z.string(),
+    sourceKey: z.string(),
+    /** The fencing number. Requests with a smaller one are refused. */
+    epoch: z.int().positive(),
+    /** Null before the first byte. */
+    checkpoint: checkpointSchema.nullable(),
+    leaseSeconds: z.int().positive(),
+    expiresAt: z.iso.datetime(),
+  }),
+]);
+export type OpenResumableResponse = z.infer<typeof openResumableResponse>;
+
+/**
+ * Saves the checkpoint of an open upload, and renews its lease and its ticket. Responds with 409 `transfer_lost` if another engine
+ * has taken the upload over, or the ticket takes no file.
+ */
+export const saveResumableRequest = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  epoch: z.int().positive(),
+  checkpoint: checkpointSchema,
+});
+export type SaveResumableRequest = z.infer<typeof saveResumableRequest>;
+
+export const saveResumableResponse = z.object({ expiresAt: z.iso.datetime() });
+export type SaveResumableResponse = z.infer<typeof saveResumableResponse>;
+
+/** Ends a resumable upload that is not complete. The ticket can be used again. */
+export const terminateResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  transferId: z.string(),
+  clientAddress: z.string().nullable(),
+});
+export type TerminateResumableRequest = z.infer<typeof terminateResumableRequest>;
+
+/** What the engine discards. */
+export const terminateResumableResponse = z.object({
+  sourceKey: z.string(),
+  checkpoint: checkpointSchema.nullable(),
+});
+export type TerminateResumableResponse = z.infer<typeof terminateResumableResponse>;
 
 /** Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if it is running elsewhere, done or deleted. */
 export const claimAttemptRequest = z.object({ videoId: z.string() });
@@ -74,6 +171,8 @@ export const claimAttemptResponse = z.object({
   sourceKey: z.string(),
   /** Size of the source in bytes. */
   sourceBytes: z.int().positive(),
+  /** Whether the result of the attempt must include the SHA-256 of the source, which the control plane does not know. */
+  hashSource: z.boolean().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });

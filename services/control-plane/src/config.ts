@@ -1,5 +1,5 @@
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
-import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
+import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 
@@ -24,6 +24,7 @@ const settings = z.object({
   MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_STREAM_BYTES).default(10 * GIB),
   WORKSPACE_MAX_UPLOADS: setting.integer(1).default(100),
   WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
+  UPLOAD_MAX_HOURS: setting.integer(1).default(168),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
@@ -31,6 +32,7 @@ const settings = z.object({
   STRAGGLER_SECONDS: setting.integer(1).default(600),
   USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
+  SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
@@ -67,7 +69,8 @@ export type ControlPlaneConfig = {
   databaseUrl: string;
   /** The first workspace and key, created at the start. */
   bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
-  uploads: { maxBytes: number; leaseSeconds: number };
+  /** `maxHours` limits how long progress extends a ticket. */
+  uploads: { maxBytes: number; leaseSeconds: number; maxHours: number };
   /** Concurrent uploads of one workspace at all engines: their number, and their bytes in total. */
   workspaceUploads: { count: number; bytes: number };
   attempts: {
@@ -84,6 +87,8 @@ export type ControlPlaneConfig = {
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
+  /** Days for which sources are kept after `ready` or `failed` by default: null for always, 0 for never. */
+  sourceRetentionDays: number | null;
   rateLimits: {
     /** Requests that one API key can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -127,7 +132,11 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     enginePublicUrl: values.ENGINE_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     bootstrap: { workspaceId: values.BOOTSTRAP_WORKSPACE_ID, apiKey: values.BOOTSTRAP_API_KEY },
-    uploads: { maxBytes: values.MAX_UPLOAD_BYTES, leaseSeconds: values.UPLOAD_LEASE_SECONDS },
+    uploads: {
+      maxBytes: values.MAX_UPLOAD_BYTES,
+      leaseSeconds: values.UPLOAD_LEASE_SECONDS,
+      maxHours: values.UPLOAD_MAX_HOURS,
+    },
     workspaceUploads: {
       count: values.WORKSPACE_MAX_UPLOADS,
       bytes: values.WORKSPACE_MAX_UPLOAD_BYTES,
@@ -140,6 +149,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     stragglerSeconds: values.STRAGGLER_SECONDS,
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
+    sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

@@ -23,10 +23,12 @@ import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
+import { QuotasService } from './quotas/quotas.service.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
@@ -83,10 +85,19 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purgeLoop.wake();
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
-  const videos = new VideosService({ db, objects, lifecycle, baseUrl });
+  const quotas = new QuotasService({ db });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    baseUrl,
+    sourceRetentionDays: config.sourceRetentionDays,
+  });
   const tickets = new UploadTicketsService({
     db,
     videos,
+    quotas,
     lifecycle,
     logger,
     metrics,
@@ -95,9 +106,16 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
   });
+  const resumableUploads = new ResumableUploadsService({
+    db,
+    quotas,
+    limits: config.uploads,
+    workspaceLimits: config.workspaceUploads,
+    filesUrl: `${config.enginePublicUrl}/files`,
+  });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
-  const usage = new UsageService({ db });
+  const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
     logger,
@@ -177,6 +195,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     maintenance,
     videos,
     tickets,
+    resumableUploads,
     playback,
     playbackAccess,
     usage,

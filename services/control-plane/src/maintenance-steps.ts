@@ -29,6 +29,7 @@ export function maintenanceSteps(deps: {
   return {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
+    'delete-due-sources': { everySeconds: often, run: () => videos.deleteDueSources() },
     'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },
     'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },

@@ -11,6 +11,7 @@ import { startControlPlane, type TestControlPlane } from './support/control-plan
 const STEPS: MaintenanceStep[] = [
   'expire-tickets',
   'remove-outdated-videos',
+  'delete-due-sources',
   'end-silent-attempts',
   'reissue-lost-commands',
 ];

@@ -70,6 +70,22 @@ create table object_purges (
 );
 CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
+create table quotas (
+  workspace_id text not null,
+  stored_bytes bigint,
+  transcoded_minutes bigint,
+  videos bigint,
+  uploads bigint,
+  file_bytes bigint,
+  constraint quotas_pkey PRIMARY KEY (workspace_id),
+  constraint quotas_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint quotas_file_bytes_check CHECK ((file_bytes > 0)),
+  constraint quotas_stored_bytes_check CHECK ((stored_bytes >= 0)),
+  constraint quotas_transcoded_minutes_check CHECK ((transcoded_minutes >= 0)),
+  constraint quotas_uploads_check CHECK ((uploads >= 0)),
+  constraint quotas_videos_check CHECK ((videos >= 0))
+);
+
 create table renditions (
   video_id text not null,
   name text not null,
@@ -91,6 +107,24 @@ create table renditions (
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 
+create table resumable_uploads (
+  transfer_id text not null,
+  video_id text not null,
+  length bigint not null,
+  metadata text not null,
+  epoch integer not null default 0,
+  checkpoint jsonb,
+  ended_at timestamp(3) with time zone,
+  end_reason text,
+  constraint resumable_uploads_pkey PRIMARY KEY (transfer_id),
+  constraint resumable_uploads_video_id_fkey FOREIGN KEY (video_id) REFERENCES upload_tickets(video_id) ON DELETE CASCADE,
+  constraint ended_has_a_reason CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
+  constraint resumable_uploads_end_reason_check CHECK ((end_reason = ANY (ARRAY['completed'::text, 'terminated'::text, 'superseded'::text]))),
+  constraint resumable_uploads_length_check CHECK ((length > 0))
+);
+CREATE INDEX resumable_uploads_by_video ON public.resumable_uploads USING btree (video_id);
+CREATE UNIQUE INDEX resumable_uploads_unfinished ON public.resumable_uploads USING btree (video_id) WHERE (ended_at IS NULL);
+
 create table upload_tickets (
   video_id text not null,
   token_hash bytea not null,
@@ -99,6 +133,10 @@ create table upload_tickets (
   lease_expires_at timestamp(3) with time zone,
   used_at timestamp(3) with time zone,
   announced_bytes bigint,
+  declared_bytes bigint,
+  reserved_bytes bigint not null default 0,
+  extension_seconds integer,
+  latest_expires_at timestamp(3) with time zone,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
@@ -161,6 +199,10 @@ create table videos (
   source_key text,
   poster_bytes integer,
   storyboard jsonb,
+  keep_source_days integer,
+  failed_at timestamp(3) with time zone,
+  delete_source_at timestamp(3) with time zone,
+  source_deleted_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),
@@ -186,6 +228,7 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_due_command ON public.videos USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
+CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
 
 create table webhook_attempts (
   delivery_id text not null,

@@ -1,15 +1,18 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
 
 /** The types of all tables. migrations/ creates them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
   workspaces: WorkspacesTable;
+  quotas: QuotasTable;
   api_keys: ApiKeysTable;
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
+  resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
   object_purges: ObjectPurgesTable;
@@ -35,6 +38,18 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 type WorkspacesTable = { id: string; name: string; created_at: CreatedAt };
 export type WorkspaceRow = Selectable<WorkspacesTable>;
+
+/** The quotas of a workspace; a workspace without any may have no row. Null means unlimited. */
+type QuotasTable = {
+  workspace_id: string;
+  stored_bytes: number | null;
+  /** Per calendar month in UTC. */
+  transcoded_minutes: number | null;
+  videos: number | null;
+  uploads: number | null;
+  file_bytes: number | null;
+};
+export type QuotasRow = Selectable<QuotasTable>;
 
 type ApiKeysTable = {
   id: string;
@@ -109,6 +124,14 @@ type VideosTable = {
   updated_at: Generated<Date>;
   uploaded_at: Date | null;
   ready_at: Date | null;
+  /** When the video failed; null in every other status. */
+  failed_at: Date | null;
+  /** Days after `ready_at` or `failed_at` for which the source is kept: null for always, 0 for never. */
+  keep_source_days: number | null;
+  /** When the source of a ready or failed video is to be deleted; null for a source that is kept, and without one. */
+  delete_source_at: Date | null;
+  /** When the source was deleted. Its objects are purged from then on. */
+  source_deleted_at: Date | null;
   /** When a video made with a test key is to be deleted; null for all others. */
   remove_at: Date | null;
   /** Set on a tombstone: the row of a deleted video, which holds ids, status and times for the purge. */
@@ -126,10 +149,32 @@ type UploadTicketsTable = {
   lease_expires_at: Date | null;
   /** Bytes that the latest transfer announced, or else the most it can have. */
   announced_bytes: number | null;
+  /** The size of the file, if the client declared it. The file cannot be larger. */
+  declared_bytes: number | null;
+  /** Bytes of the quota reserved for the file, until the ticket ends: the declared ones, or those of the latest transfer. */
+  reserved_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
+  /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry; null in old rows. */
+  extension_seconds: number | null;
+  latest_expires_at: Date | null;
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
+
+type ResumableUploadsTable = {
+  transfer_id: string;
+  video_id: string;
+  /** Bytes of the file. */
+  length: number;
+  /** The `Upload-Metadata` header of its creation. */
+  metadata: string;
+  /** Counts how often an engine has opened it. The fencing token of what engines report. */
+  epoch: Generated<number>;
+  /** Where it stands in the object store; null before an engine has opened it. */
+  checkpoint: JSONColumnType<Checkpoint> | null;
+  ended_at: Date | null;
+  end_reason: 'completed' | 'terminated' | 'superseded' | null;
+};
 
 export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back';
 

@@ -11,6 +11,7 @@ const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing'];
 const MAINTENANCE_STEPS = [
   'expire-tickets',
   'remove-outdated-videos',
+  'delete-due-sources',
   'end-silent-attempts',
   'reissue-lost-commands',
   'abort-stale-uploads',

@@ -10,10 +10,19 @@ import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { KeepSource } from '../videos/keep-source.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
+import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
-  type FoundTicket,
+  fileTooLarge,
+  requireShare,
+  requireUsable,
+  type UploadShare,
+  uploadInProgress,
+} from './ticket-checks.ts';
+import {
   findExpiredTickets,
   findTicketByHash,
   holdsLease,
@@ -25,6 +34,7 @@ import {
   renewLease,
   replaceToken,
   spendTicket,
+  type TransferIds,
   uploadsInProgress,
 } from './upload-tickets.store.ts';
 
@@ -33,9 +43,6 @@ const TOKEN_LENGTH = 32;
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
-
-/** `Retry-After` of `too_many_uploads`, in seconds. */
-const RETRY_SHARE_SECONDS = 10;
 
 /** Tickets handled in one run of `expireUnused`. */
 const EXPIRY_BATCH = 100;
@@ -50,6 +57,8 @@ export type TicketRequest = {
   tags: string[] | undefined;
   passthrough: string | undefined;
   playbackPolicy: PlaybackPolicy | undefined;
+  /** Undefined for the default of the installation. */
+  keepSource: KeepSource | undefined;
   /** Bytes, when the client knows them. */
   size: number | undefined;
   expiresInSeconds: number;
@@ -61,34 +70,38 @@ export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; ma
 /** The result of a completed transfer: its file belongs to the video, its ticket expired first, or the video takes no file. */
 export type Completion = 'registered' | 'expired' | 'cancelled';
 
-type Transfer = { videoId: string; transferId: string };
+/** `maxHours` is the longest validity of a ticket whose upload makes progress. */
+export type UploadLimits = { maxBytes: number; leaseSeconds: number; maxHours: number };
 
 /** Issues upload tickets and decides which transfer may use one. */
 export class UploadTicketsService {
   readonly #db: Database;
   readonly #videos: VideosService;
+  readonly #quotas: QuotasService;
   readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #leaseGrace: LeaseGrace;
-  readonly #limits: { maxBytes: number; leaseSeconds: number };
-  readonly #workspaceLimits: { count: number; bytes: number };
+  readonly #limits: UploadLimits;
+  readonly #workspaceLimits: UploadShare;
   readonly #testVideoHours: number;
 
   constructor(deps: {
     db: Database;
     videos: VideosService;
+    quotas: QuotasService;
     lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
     leaseGrace: LeaseGrace;
-    limits: { maxBytes: number; leaseSeconds: number };
+    limits: UploadLimits;
     /** Of the uploads in progress of one workspace. */
-    workspaceLimits: { count: number; bytes: number };
+    workspaceLimits: UploadShare;
     testVideoHours: number;
   }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
+    this.#quotas = deps.quotas;
     this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
@@ -98,13 +111,19 @@ export class UploadTicketsService {
     this.#testVideoHours = deps.testVideoHours;
   }
 
-  /** Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit. */
+  /**
+   * Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit, and 403
+   * `quota_exceeded` when the workspace has no room for the video.
+   */
   async issue(request: TicketRequest): Promise<Commit<Ticket>> {
-    if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
+    const { maxBytes } = this.#limits;
+    if (request.size !== undefined && request.size > maxBytes) throw fileTooLarge(maxBytes);
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
     const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
     return async (trx) => {
+      const declaredBytes = request.size ?? null;
+      const largest = await this.#quotas.requireRoom(trx, request.workspaceId, declaredBytes);
       await this.#videos.create(trx, {
         id: videoId,
         workspaceId: request.workspaceId,
@@ -115,14 +134,17 @@ export class UploadTicketsService {
         tags: request.tags ?? [],
         passthrough: request.passthrough ?? null,
         playbackPolicy: request.playbackPolicy ?? 'public',
+        keepSource: request.keepSource,
         removeInSeconds: keptSeconds === Infinity ? null : keptSeconds,
       });
       const expiresAt = await insertTicket(trx, {
         videoId,
         tokenHash: hashToken(uploadToken),
+        declaredBytes,
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
+        latestInSeconds: Math.min(this.#limits.maxHours * 3600, keptSeconds),
       });
-      return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
+      return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };
     };
   }
 
@@ -142,20 +164,25 @@ export class UploadTicketsService {
 
   /**
    * Leases the ticket of a token to a new transfer, or throws the Problem with the reason. The uploads in progress of a
-   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file.
+   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file. The file must also
+   * fit into the quotas of the workspace.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
     const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
+    const largest = ticket.declared_bytes ?? maxBytes;
+    const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
+    if (atLeast > largest) throw fileTooLarge(largest);
     const transferId = newId('xfr');
     const bytes = contentLength ?? maxBytes;
-    const leased = await this.#db.transaction().execute(async (trx) => {
-      this.#requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes);
-      return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
+    const allowedBytes = await this.#db.transaction().execute(async (trx) => {
+      requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes, this.#workspaceLimits);
+      if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
+      await endUnfinished(trx, ticket.video_id, 'superseded');
+      return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });
     });
-    if (!leased) {
+    if (allowedBytes === undefined) {
       // Another transfer was faster.
       requireUsable(await findTicketByHash(this.#db, tokenHash));
       throw uploadInProgress();
@@ -165,24 +192,29 @@ export class UploadTicketsService {
       workspaceId: ticket.workspace_id,
       transferId,
       sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
-      maxBytes,
+      maxBytes: allowedBytes,
       leaseSeconds,
     };
   }
 
   /** Ends the lease of a failed transfer. Its token can be used again. */
-  async release(transfer: Transfer): Promise<void> {
+  async release(transfer: TransferIds): Promise<void> {
     await releaseTicket(this.#db, transfer);
   }
 
   /** Renews the lease of a transfer. */
-  async renew(transfer: Transfer): Promise<void> {
+  async renew(transfer: TransferIds): Promise<void> {
     await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
   }
 
   /** Whether the transfer holds its ticket, so that it should continue. */
-  async isCurrent(transfer: Transfer): Promise<boolean> {
+  async isCurrent(transfer: TransferIds): Promise<boolean> {
     return holdsLease(this.#db, transfer);
+  }
+
+  /** Whether a stored part of the transfer may become part of a source: it is current, or it is paused. */
+  async mayContinue(transfer: TransferIds): Promise<boolean> {
+    return (await this.isCurrent(transfer)) || isPaused(this.#db, transfer.transferId);
   }
 
   /**
@@ -196,6 +228,7 @@ export class UploadTicketsService {
         if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
+        await endUnfinished(trx, video.id, 'completed');
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';
@@ -223,65 +256,6 @@ export class UploadTicketsService {
       if (failed) this.#metrics.videoFailed('upload_expired');
     });
   }
-
-  /** The first upload is always allowed, so that a file of the maximum size can be sent. */
-  #requireShare(inProgress: { count: number; bytes: number }, bytes: number): void {
-    const { count, bytes: most } = this.#workspaceLimits;
-    if (inProgress.count >= count || (inProgress.count > 0 && inProgress.bytes + bytes > most)) {
-      throw tooManyUploads(this.#workspaceLimits);
-    }
-  }
-
-  #tooLarge(): Problem {
-    const { maxBytes } = this.#limits;
-    return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
-      extra: { maxBytes },
-    });
-  }
-}
-
-/** The ticket, if it can be leased now; throws the Problem that says why it cannot. */
-function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
-  if (ticket === undefined) {
-    throw new Problem(
-      'upload_token_invalid',
-      'This upload token does not exist. Request a new upload ticket.',
-    );
-  }
-  if (ticket.used_at !== null) {
-    throw new Problem('upload_token_used', 'This upload token has been used. Request a new upload ticket.');
-  }
-  if (ticket.is_leased) throw uploadInProgress();
-  if (ticket.is_expired) throw ticketExpired();
-  return ticket;
-}
-
-function uploadInProgress(): Problem {
-  return new Problem(
-    'upload_in_progress',
-    'Another upload with this token is in progress. Wait for it to end, or request a new upload ticket.',
-  );
-}
-
-function tooManyUploads({ count, bytes }: { count: number; bytes: number }): Problem {
-  return new Problem(
-    'too_many_uploads',
-    `A workspace can have ${count} uploads of ${bytes} bytes in total at the same time. Retry when one has ended; the token stays valid.`,
-    { headers: { 'Retry-After': String(RETRY_SHARE_SECONDS) } },
-  );
-}
-
-/** The ticket expired before its file was stored. */
-export function ticketExpired(): Problem {
-  return new Problem('upload_token_expired', 'This upload token has expired. Request a new upload ticket.');
-}
-
-/** No video waits for the file of this transfer. */
-export function uploadCancelled(): Problem {
-  return new Problem(
-    'upload_cancelled',
-    'The video was deleted during the upload, or the ticket expired or is used by another upload.',
-  );
 }
 
 /** A new single-use upload token; the database stores only its hash. */

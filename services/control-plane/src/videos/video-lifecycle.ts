@@ -1,5 +1,4 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -16,14 +15,16 @@ import {
 } from './video-moves.ts';
 import { toVideoRecord } from './video-record.ts';
 import {
+  type AttemptResult,
   closeOpenAttempt,
   findVideo,
   findVideoOrTombstone,
   lockVideo,
   makeCommandDue,
+  markSourceDeleted,
   raiseProgress,
   resetFailure,
-  type StoredRenditions,
+  scheduleSourceDeletion,
   storeAttempt,
   storeFailedAttempts,
   storeFailure,
@@ -103,15 +104,11 @@ export class VideoLifecycle {
   }
 
   /** processing → ready. Closes the open attempt as completed; what earlier attempts stored is purged. */
-  async complete(
-    trx: Database,
-    video: VideoRow,
-    manifest: Manifest,
-    renditions: StoredRenditions,
-  ): Promise<boolean> {
+  async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<boolean> {
     const moved = await this.#move(trx, video, 'complete', async () => {
       await closeOpenAttempt(trx, video.id, 'completed');
-      await storeResult(trx, video, manifest, renditions);
+      await storeResult(trx, video, result);
+      await this.applyKeepSource(trx, video.id);
     });
     if (!moved) return false;
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
@@ -149,11 +146,36 @@ export class VideoLifecycle {
     video: VideoRow,
     { code, message }: { code: FailureCode; message: string },
   ): Promise<boolean> {
-    const moved = await this.#move(trx, video, 'fail', () => storeFailure(trx, video.id, { code, message }));
+    const moved = await this.#move(trx, video, 'fail', async () => {
+      await storeFailure(trx, video.id, { code, message });
+      await this.applyKeepSource(trx, video.id);
+    });
     if (moved) {
       this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason: message });
     }
     return moved;
+  }
+
+  /**
+   * Sets when the source of a ready or failed video is to be deleted, and deletes it if that time has come. Call it when
+   * `keepSource` changes.
+   */
+  async applyKeepSource(trx: Database, videoId: string): Promise<void> {
+    await scheduleSourceDeletion(trx, videoId);
+    await this.deleteSource(trx, videoId, 'due');
+  }
+
+  /**
+   * Deletes the source of a ready or failed video, `when` it is due or at once. It no longer counts as stored, and its objects are
+   * purged. Resolves with whether there was one to delete.
+   */
+  async deleteSource(trx: Database, videoId: string, when: 'due' | 'now'): Promise<boolean> {
+    const deleted = await markSourceDeleted(trx, videoId, when);
+    if (deleted) {
+      await requestPurge(trx, videoId);
+      this.#logger.info('video.source_deleted', { videoId });
+    }
+    return deleted;
   }
 
   /** failed → processing, for a video whose source is stored. */

@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
+import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
@@ -48,10 +49,24 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
+    ...sourceState(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     uploadedAt: row.uploaded_at?.toISOString() ?? null,
     readyAt: row.ready_at?.toISOString() ?? null,
     expiresAt: (row.status === 'uploading' ? row.ticket_expires_at : row.remove_at)?.toISOString() ?? null,
+  };
+}
+
+function sourceState(row: VideoRow): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {
+  const stored = row.source_key !== null && row.source_deleted_at === null;
+  return {
+    keepSource: fromDays(row.keep_source_days),
+    sourceFile: {
+      stored,
+      keptUntil: row.delete_source_at?.toISOString() ?? null,
+      deletedAt: row.source_deleted_at?.toISOString() ?? null,
+    },
+    retryable: row.status === 'failed' && stored,
   };
 }

@@ -14,6 +14,7 @@ import type {
   VideoRow,
   VideoStatus,
 } from '../db/schema.ts';
+import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithTicket } from './video-record.ts';
 
@@ -32,10 +33,15 @@ export type VideoFilter = {
 export type NewVideo = Pick<
   VideoRow,
   'id' | 'environment' | 'filename' | 'title' | 'metadata' | 'tags' | 'passthrough'
-> & { workspaceId: string; playbackPolicy: PlaybackPolicy; removeInSeconds: number | null };
+> & {
+  workspaceId: string;
+  playbackPolicy: PlaybackPolicy;
+  keepSourceDays: number | null;
+  removeInSeconds: number | null;
+};
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { workspaceId, playbackPolicy, removeInSeconds, metadata, ...columns } = video;
+  const { workspaceId, playbackPolicy, keepSourceDays, removeInSeconds, metadata, ...columns } = video;
   await db
     .insertInto('videos')
     .values({
@@ -44,6 +50,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       status: 'uploading',
       metadata: JSON.stringify(metadata),
       playback_policy: playbackPolicy,
+      keep_source_days: keepSourceDays,
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })
     .execute();
@@ -141,7 +148,7 @@ function kindsOf(filter: VideoFilter) {
 }
 
 /** A file that an upload has stored. */
-export type StoredFile = { sourceKey: string; bytes: number; sha256: string };
+export type StoredFile = { sourceKey: string; bytes: number; sha256: string | null };
 
 /** Moves a video to `processing` with its file. */
 export async function storeFile(trx: Database, videoId: string, file: StoredFile): Promise<void> {
@@ -157,13 +164,20 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
 /** What the master playlist and the accounting need to know of the stored renditions. */
 export type StoredRenditions = { variants: VideoRendition[]; targetDuration: number; bytes: number };
 
+/** The result of an attempt. It has the SHA-256 of the source if the upload did not. */
+export type AttemptResult = {
+  manifest: Manifest;
+  renditions: StoredRenditions;
+  sourceSha256?: string | undefined;
+};
+
 /** Moves a video to `ready` with the result of an attempt. */
 export async function storeResult(
   trx: Database,
   video: VideoRow,
-  { source, duration, inputIssues, poster, storyboard }: Manifest,
-  renditions: StoredRenditions,
+  { manifest, renditions, sourceSha256 }: AttemptResult,
 ): Promise<void> {
+  const { source, duration, inputIssues, poster, storyboard } = manifest;
   const { container, videoCodec, audioCodec } = source;
   await setStatus(trx, video.id, 'ready', {
     duration,
@@ -171,6 +185,7 @@ export async function storeResult(
     height: source.height,
     frame_rate: source.frameRate,
     source: JSON.stringify({ container, videoCodec, audioCodec }),
+    sha256: video.sha256 ?? sourceSha256 ?? null,
     input_issues: JSON.stringify(inputIssues),
     variants: renditions.variants,
     target_duration: renditions.targetDuration,
@@ -192,6 +207,7 @@ export async function storeFailure(
     error_code: error.code,
     error_message: error.message,
     content_key: null,
+    failed_at: sql`now()`,
   });
 }
 
@@ -209,8 +225,10 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
   await setStatus(trx, videoId, 'processing', {
     error_code: null,
     error_message: null,
+    failed_at: null,
     failed_attempts: 0,
     progress: 0,
+    delete_source_at: null,
   });
 }
 
@@ -271,6 +289,73 @@ export async function patchVideo(trx: Database, video: VideoRow, patch: VideoPat
     .set({ ...columns, updated_at: sql`now()` })
     .where('id', '=', video.id)
     .execute();
+}
+
+/** Sets when the source of a ready or failed video is to be deleted; never, if it is always kept. */
+export async function scheduleSourceDeletion(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('videos')
+    .set({
+      delete_source_at: sql<Date | null>`case
+        when keep_source_days is null then null
+        when status = 'ready' then ready_at + make_interval(hours => 24 * keep_source_days)
+        else failed_at + make_interval(hours => 24 * greatest(keep_source_days, ${FAILED_SOURCE_DAYS})) end`,
+    })
+    .where('id', '=', videoId)
+    .where(hasDeletableSource)
+    // Most videos keep their source.
+    .where(({ or, eb }) =>
+      or([eb('keep_source_days', 'is not', null), eb('delete_source_at', 'is not', null)]),
+    )
+    .execute();
+}
+
+/**
+ * Marks the source of a ready or failed video as deleted, `when` it is due or at once. Resolves with whether it did. The video
+ * cannot be retried from then on, so nothing uses the source again.
+ */
+export async function markSourceDeleted(
+  trx: Database,
+  videoId: string,
+  when: 'due' | 'now',
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('videos')
+    .set({
+      source_deleted_at: sql`now()`,
+      delete_source_at: null,
+      storage_bytes: sql`greatest(storage_bytes - size, 0)`,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', videoId)
+    .where(hasDeletableSource)
+    // Rounded as the stored time is: a source that is never kept is due in the transaction that makes its video ready.
+    .$if(when === 'due', (query) => query.where('delete_source_at', '<=', sql<Date>`now()::timestamptz(3)`))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Videos whose source is due for deletion, those due for longest first. */
+export async function findDueSources(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('videos')
+    .select('id')
+    .where('delete_source_at', '<=', sql<Date>`now()`)
+    .where(hasDeletableSource)
+    .orderBy('delete_source_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** No attempt needs the source of a ready or failed video. */
+function hasDeletableSource({ and, eb }: ExpressionBuilder<Schema, 'videos'>) {
+  return and([
+    eb('status', 'in', ['ready', 'failed']),
+    eb('source_key', 'is not', null),
+    eb('source_deleted_at', 'is', null),
+    eb('deleted_at', 'is', null),
+  ]);
 }
 
 /** Raises the progress; it never falls. Resolves with whether it rose. */
@@ -340,6 +425,7 @@ const BLANK = {
   command_due_at: null,
   command_claimed_until: null,
   error_message: null,
+  delete_source_at: null,
 } as const satisfies UpdateObject<Schema, 'videos'>;
 
 /** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
