@@ -10,6 +10,7 @@ import { startControlPlane, type TestControlPlane } from './support/control-plan
 /** The steps that find lost work. */
 const STEPS: MaintenanceStep[] = [
   'expire-tickets',
+  'expire-imports',
   'remove-outdated-videos',
   'end-silent-attempts',
   'reissue-lost-commands',

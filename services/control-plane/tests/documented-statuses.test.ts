@@ -141,6 +141,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
   revokeApiKey: async () => ({ path: `/api-keys/${await create('/api-keys', { name: 'Old' })}` }),
   createUploadTicket: async () => ({ path: '/videos/upload-ticket', body: { filename: 'a.mp4' } }),
+  importVideo: async () => ({ path: '/videos/import', body: { url: 'https://media.example.com/a.mp4' } }),
   listVideos: async () => ({ path: '/videos?limit=1' }),
   getVideo: async () => ({ path: await newVideo() }),
   updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),

@@ -2,10 +2,12 @@ import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/20261122-initial.ts';
+import * as imports from './migrations/20261123-imports.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
   '20261122-initial': initial,
+  '20261123-imports': imports,
 };
 
 /** Databases of versions before the first release have this migration. */

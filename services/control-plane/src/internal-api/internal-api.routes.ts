@@ -3,7 +3,9 @@ import {
   checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
+  endImportTryRequest,
   INTERNAL_PATHS,
+  importProgressRequest,
   redeemTicketRequest,
   releaseTransferRequest,
 } from '@framelane/contracts/internal-api';
@@ -11,6 +13,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { ImportsService } from '../imports/imports.service.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
 import {
@@ -22,6 +25,7 @@ import {
 /** The API that engines use; openapi/internal.yaml describes it. */
 export function internalApi(
   tickets: UploadTicketsService,
+  imports: ImportsService,
   attempts: AttemptsService,
   tokenGuesses: TokenGuessLimit,
 ): Router {
@@ -47,6 +51,19 @@ export function internalApi(
 
   router.post(INTERNAL_PATHS.checkTransfer, async (req, res) => {
     res.json({ current: await tickets.isCurrent(read(checkTransferRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.claimImport, async (_req, res) => {
+    res.json({ import: await imports.claim() });
+  });
+
+  router.post(INTERNAL_PATHS.importProgress, async (req, res) => {
+    res.json({ current: await imports.progress(read(importProgressRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.endImportTry, async (req, res) => {
+    await imports.endTry(read(endImportTryRequest, req.body));
+    res.status(204).end();
   });
 
   router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {

@@ -16,6 +16,7 @@ import {
   type FoundTicket,
   findExpiredTickets,
   findTicketByHash,
+  findTokenHash,
   holdsLease,
   insertTicket,
   isSpentBy,
@@ -145,12 +146,23 @@ export class UploadTicketsService {
    * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
-    const { maxBytes, leaseSeconds } = this.#limits;
+    const { maxBytes } = this.#limits;
     const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
     if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
+    return this.#lease(tokenHash, ticket, contentLength ?? maxBytes);
+  }
+
+  /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
+  async redeemForImport(videoId: string): Promise<RedeemTicketResponse> {
+    const tokenHash = await findTokenHash(this.#db, videoId);
+    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
+    return this.#lease(tokenHash, ticket, this.#limits.maxBytes);
+  }
+
+  async #lease(tokenHash: Buffer, ticket: FoundTicket, bytes: number): Promise<RedeemTicketResponse> {
+    const { maxBytes, leaseSeconds } = this.#limits;
     const transferId = newId('xfr');
-    const bytes = contentLength ?? maxBytes;
     const leased = await this.#db.transaction().execute(async (trx) => {
       this.#requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes);
       return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });

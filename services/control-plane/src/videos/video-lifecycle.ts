@@ -17,6 +17,7 @@ import {
 import { toVideoRecord } from './video-record.ts';
 import {
   closeOpenAttempt,
+  endImport,
   findVideo,
   findVideoOrTombstone,
   lockVideo,
@@ -199,6 +200,8 @@ export class VideoLifecycle {
     switch (effect) {
       case 'command':
         return makeCommandDue(trx, video.id, delaySeconds);
+      case 'end-import':
+        return endImport(trx, video.id);
       case 'purge':
         return requestPurge(trx, video.id);
       case 'video.deleted':
