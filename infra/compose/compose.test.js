@@ -258,7 +258,8 @@ test.each(['control-plane', 'engine'])(
 );
 
 test.each(['control-plane', 'engine'])('the %s has enough time to stop', (service) => {
-  expect(Number.parseInt(services[service].stop_grace_period, 10)).toBeGreaterThan(stopSeconds(service));
+  const needed = stopSeconds(service, environmentOf(service, makeEnv().env));
+  expect(Number.parseInt(services[service].stop_grace_period, 10)).toBeGreaterThan(needed);
 });
 
 test('no container has unnecessary privileges', () => {

@@ -159,7 +159,7 @@ test('the URL of the control plane in the engine is that of its service', () => 
 test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (service) => {
   const { spec } = find('Deployment', service).spec.template;
   const container = containerOf(service);
-  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service);
+  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service, environmentOf(service));
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
   expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
   expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });

@@ -4,6 +4,7 @@ import { readAmqpUrl, readS3Settings } from '../../packages/service-kit/src/conn
 import { readControlPlaneConfig } from '../../services/control-plane/src/config.ts';
 import { STOP_LIMIT_MS } from '../../services/control-plane/src/stop-limits.ts';
 import { readEngineConfig } from '../../services/engine/src/config.ts';
+import { stopLimitMs } from '../../services/engine/src/engine.ts';
 import { ROOT } from '../bootstrap/project.js';
 
 const READERS = { 'control-plane': readControlPlaneConfig, engine: readEngineConfig };
@@ -22,11 +23,15 @@ export function readAll(service, env) {
   return READERS[service](env);
 }
 
-/** Time limit of a graceful stop, in seconds. */
-export function stopSeconds(service) {
+/** Time limit of a graceful stop in this environment, in seconds. */
+export function stopSeconds(service, env) {
   const main = readFileSync(join(ROOT, `services/${service}/src/main.ts`), 'utf8');
-  const limits = [...main.matchAll(/limitMs: (\w+)/g)].map(([, limit]) =>
-    limit === 'STOP_LIMIT_MS' ? STOP_LIMIT_MS : Number(limit.replaceAll('_', '')),
+  const computed = {
+    STOP_LIMIT_MS: () => STOP_LIMIT_MS,
+    'stopLimitMs(config)': () => stopLimitMs(readEngineConfig(env)),
+  };
+  const limits = [...main.matchAll(/limitMs: ([^,]+),/g)].map(([, limit]) =>
+    limit in computed ? computed[limit]() : Number(limit.replaceAll('_', '')),
   );
   if (limits.length === 0) throw new Error(`No time limits in the main.ts of ${service}`);
   return limits.reduce((sum, limit) => sum + limit, 0) / 1000;

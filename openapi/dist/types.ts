@@ -17,6 +17,9 @@ export interface paths {
          * Create a video and get an upload ticket
          * @description Creates a video with the status `uploading`, and a ticket for one upload of its file. Send the file to `uploadUrl`
          *     next. After an interrupted upload, the same token stays valid until it expires.
+         *
+         *     A workspace can have quotas; see `limits` of the usage. A ticket with a `size` reserves so many bytes until the file
+         *     arrives or the ticket ends. Without a `size`, the engine reserves room when the upload begins, and can refuse it.
          */
         post: operations["createUploadTicket"];
         delete?: never;
@@ -145,7 +148,8 @@ export interface paths {
          * Retry a failed video
          * @description Transcodes the uploaded file again, after a failure that may be temporary. The video is `processing` again, with a
          *     `progress` of 0 and without an `error`. It ends as `ready` or `failed`, with the usual events. A video whose file
-         *     never arrived (`upload_expired`, `import_…`) cannot be retried: create a new video.
+         *     never arrived (`upload_expired`, `import_…`) cannot be retried: create a new video. A retry needs minutes left in the quota
+         *     of this month.
          */
         post: operations["retryVideo"];
         delete?: never;
@@ -710,7 +714,7 @@ export interface paths {
          * Get the usage
          * @description Returns storage, transcoded minutes and bandwidth of the workspace, for one environment: videos created with production
          *     keys, or those created with test keys. Without parameters the period is the current calendar month, and the
-         *     environment is that of the key.
+         *     environment is that of the key. `limits` has the quotas of the workspace.
          *
          *     Framelane counts usage per UTC day, so it extends the period to whole days. `period` in the response is the period that
          *     was counted. Deleting a video frees its storage and changes nothing else.
@@ -975,7 +979,8 @@ export interface components {
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
             /**
              * Format: int64
-             * @description Size of the file in bytes, if known. If it is too large, this request fails instead of the upload.
+             * @description Size of the file in bytes, if known. The file cannot be larger. If it is too large for Framelane or for a quota, this
+             *     request fails instead of the upload.
              * @example 73400320
              */
             size?: number;
@@ -1054,8 +1059,22 @@ export interface components {
             code: string;
             /** @description The same as the header `X-Request-Id`. Quote it when you report the problem. */
             requestId: string;
-            /** @description The errors in the input, with the code `validation_failed`. After you correct them, others can appear. */
+            /** @description The errors in the input, with the codes `validation_failed` and `unknown_field`. After you correct them, others can appear. */
             errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description An error about permissions or quotas. */
+        QuotaProblem: components["schemas"]["Problem"] & {
+            /**
+             * @description The exceeded quota, named as in `limits` of the [usage](#operation/getUsage).
+             * @enum {string}
+             */
+            quota?: "storedBytes" | "transcodedMinutes" | "videos" | "uploads" | "fileBytes";
+            /** @description The maximum. */
+            limit?: number;
+            /** @description What counts against the quota now, reserved bytes included. `null` for `fileBytes`. */
+            used?: number | null;
+            /** @description What the request needs. `null` for minutes, and for a file of unknown size. */
+            requested?: number | null;
         };
         /** @description An error about an upload ticket. */
         TicketProblem: components["schemas"]["Problem"] & {
@@ -1121,6 +1140,7 @@ export interface components {
          *     - `import_encoded`, `import_empty`, `import_too_large`: the file cannot be imported as the server sends it
          *     - `import_timed_out`: the server was too slow
          *     - `import_changed`, `import_incomplete`: the file changed during the import, or ended too early
+         *     - `import_quota_exceeded`: the quota of the workspace had no room for the file
          *     - `not_a_video`: the file is not in a supported media format
          *     - `no_video_track`: the file has no video, e.g. only audio
          *     - `malformed_media`: the file is damaged or incomplete
@@ -1132,7 +1152,7 @@ export interface components {
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -1680,6 +1700,59 @@ export interface components {
          * @description Bytes sent to players in this period, headers included. A few seconds behind.
          */
         BandwidthBytes: number;
+        /**
+         * Format: int64
+         * @description The maximum; `null` means unlimited.
+         */
+        Limit: number | null;
+        /**
+         * @description The quotas of the workspace, and what counts against them now, whatever the period and the environment of the request:
+         *     both environments count together. The operator of the installation sets quotas. A `limit` of `null` means unlimited.
+         */
+        Limits: {
+            /** @description Bytes of uploaded files, segments and images. */
+            storedBytes: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Bytes stored now.
+                 */
+                used: number;
+                /**
+                 * Format: int64
+                 * @description Bytes reserved for files that have an open upload ticket.
+                 */
+                reserved: number;
+            };
+            /** @description Minutes of videos that become ready in a calendar month (UTC). */
+            transcodedMinutes: {
+                limit: components["schemas"]["Limit"];
+                /** @description Minutes in the current month, to three places. */
+                used: number;
+            };
+            /** @description Videos in any state. */
+            videos: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Videos that exist now.
+                 */
+                used: number;
+            };
+            /** @description Uploads at once. */
+            uploads: {
+                limit: components["schemas"]["Limit"];
+                /**
+                 * Format: int64
+                 * @description Open upload tickets: those whose file has not arrived and can still be sent.
+                 */
+                used: number;
+            };
+            /** @description Size of one file. The limit of the installation holds as well. */
+            fileBytes: {
+                limit: components["schemas"]["Limit"];
+            };
+        };
         /** @description The usage of one day. */
         UsageDay: {
             /**
@@ -1720,6 +1793,7 @@ export interface components {
              * @description Number of videos now, in any state.
              */
             videoCount: number;
+            limits: components["schemas"]["Limits"];
             /** @description One entry for each day of the period. Only with `groupBy=day`. */
             days?: components["schemas"]["UsageDay"][];
         };
@@ -1884,7 +1958,10 @@ export interface components {
         };
     };
     responses: {
-        /** @description The body is not JSON, is not as described here or is incomplete, or the workspace header is missing. */
+        /**
+         * @description The body is not JSON, is not as described here, has an unknown field or is incomplete, or the workspace header is
+         *     missing.
+         */
         BadBody: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1909,14 +1986,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The key belongs to another workspace, or lacks a permission. */
-        Forbidden: {
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the video would exceed a quota of the workspace
+         *     (`quota_exceeded`). A refused ticket creates nothing. Once there is room, retry with the same `Idempotency-Key`.
+         */
+        TicketForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"];
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /**
@@ -2076,6 +2156,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The key belongs to another workspace, or lacks a permission. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The workspace has no such video. */
         VideoNotFound: {
             headers: {
@@ -2095,6 +2185,19 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the workspace has used its minutes of this month
+         *     (`quota_exceeded`).
+         */
+        RetryForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /**
@@ -2133,6 +2236,34 @@ export interface components {
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The file is too large for a quota of the workspace (`quota_exceeded`): the ticket has no `size`, or the quota was lowered
+         *     since. The upload token stays valid.
+         */
+        QuotaExceeded: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:quota_exceeded",
+                 *       "title": "Quota Exceeded",
+                 *       "status": 403,
+                 *       "detail": "This workspace may store 1000000000000 bytes (999950000000 in use, 73400320 requested). Delete videos, or ask the operator for a higher limit.",
+                 *       "instance": "/upload",
+                 *       "code": "quota_exceeded",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                 *       "quota": "storedBytes",
+                 *       "limit": 1000000000000,
+                 *       "used": 999950000000,
+                 *       "requested": 73400320
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["QuotaProblem"];
             };
         };
         /** @description No data arrived for too long, or the upload was too slow (`upload_timeout`). The upload token stays valid. */
@@ -2375,7 +2506,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not as described here, the workspace header is missing, or the URL is not allowed. */
+        /** @description The request is not as described here or has an unknown field, the workspace header is missing, or the URL is not allowed. */
         BadWebhook: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2745,7 +2876,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["TicketForbidden"];
             409: components["responses"]["TicketConflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2801,7 +2932,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["TicketForbidden"];
             409: components["responses"]["KeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -3060,7 +3191,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
+            403: components["responses"]["RetryForbidden"];
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["NotRetryable"];
             422: components["responses"]["KeyReused"];
@@ -3174,6 +3305,7 @@ export interface operations {
             };
             400: components["responses"]["BadUpload"];
             401: components["responses"]["UploadTokenRefused"];
+            403: components["responses"]["QuotaExceeded"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["UploadInProgress"];
             413: components["responses"]["FileTooLarge"];

@@ -14,6 +14,7 @@ export const IMPORT_FAILURES = {
   import_timed_out: 'The server did not send the file in time.',
   import_changed: 'The file changed during the import.',
   import_incomplete: 'The connection closed before the file was complete.',
+  import_quota_exceeded: 'The quota of the workspace has no room for the file.',
 } as const;
 export type ImportFailureCode = keyof typeof IMPORT_FAILURES;
 export const IMPORT_FAILURE_CODES = Object.keys(IMPORT_FAILURES) as ImportFailureCode[];

@@ -21,7 +21,10 @@ export const INTERNAL_PATHS = {
 /** Maximum length of an upload token. */
 export const MAX_TOKEN_LENGTH = 200;
 
-/** Redeems an upload token: leases its ticket to a new transfer, which the response names. */
+/**
+ * Redeems an upload token: leases its ticket to a new transfer, which the response names. Responds with 403 `quota_exceeded` when
+ * the workspace has no room for the file.
+ */
 export const redeemTicketRequest = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
   /** Content-Length of the upload; null if the client sent none. If the file would be too large, the response is a 413. */
@@ -37,7 +40,7 @@ export const redeemTicketResponse = z.object({
   transferId: z.string(),
   /** The object key for the file. No other transfer uses it. */
   sourceKey: z.string(),
-  /** Maximum size of the file in bytes. */
+  /** Maximum size of the file in bytes: the reserved ones. */
   maxBytes: z.int().positive(),
   /** The lease expires this many seconds after the last `upload.progress`. */
   leaseSeconds: z.int().positive(),

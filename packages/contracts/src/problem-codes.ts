@@ -9,6 +9,7 @@ export const PROBLEMS = {
 
   // Request bodies and parameters
   validation_failed: { status: 400, title: 'Invalid Request' },
+  unknown_field: { status: 400, title: 'Unknown Field' },
   invalid_json: { status: 400, title: 'Invalid JSON' },
   json_too_deep: { status: 400, title: 'JSON Nested Too Deep' },
   incomplete_body: { status: 400, title: 'Incomplete Body' },
@@ -26,6 +27,7 @@ export const PROBLEMS = {
   permission_escalation: { status: 403, title: 'Permission Escalation' },
   api_key_not_found: { status: 404, title: 'API Key Not Found' },
   last_admin_key: { status: 409, title: 'Last Admin Key' },
+  quota_exceeded: { status: 403, title: 'Quota Exceeded' },
 
   // Idempotency keys
   idempotency_key_in_use: { status: 409, title: 'Idempotency Key In Use' },

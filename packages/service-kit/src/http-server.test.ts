@@ -74,3 +74,20 @@ test('closing waits for a request in progress, and aborts one that never finishe
   await expect(stuck).rejects.toThrow();
   await closed;
 });
+
+test('closing aborts no request while work is in progress', async () => {
+  const { promise: received, resolve: onReceived } = Promise.withResolvers<void>();
+  const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
+  const subject = server(() => onReceived());
+  const port = await listen(subject, { host: '127.0.0.1', port: 0, variable: 'PORT' });
+  let ended = false;
+  const stuck = fetch(`http://127.0.0.1:${port}/`).catch(() => {
+    ended = true;
+  });
+  await received;
+  const closed = closeServer(subject, 0, work);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+  expect(ended).toBe(false);
+  endWork();
+  await Promise.all([stuck, closed]);
+});

@@ -42,13 +42,21 @@ export async function listen(server: Server, { host, port, variable }: ListenAdd
   return (server.address() as AddressInfo).port;
 }
 
-/** Accepts no new connections, closes idle ones at once, and aborts requests that take longer than `graceMs`. */
-export async function closeServer(server: Server, graceMs: number): Promise<void> {
+/**
+ * Accepts no new connections and closes idle ones, both at once. Aborts the requests that have not ended `graceMs` after
+ * `work` has settled.
+ */
+export async function closeServer(
+  server: Server,
+  graceMs: number,
+  work: Promise<unknown> = Promise.resolve(),
+): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   // Node would keep a connection whose request has just finished open for KEEP_ALIVE_MS.
   const closing = setInterval(() => server.closeIdleConnections(), CLOSING_CHECK_MS);
+  await Promise.race([closed, work]);
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(closing);

@@ -1,7 +1,7 @@
 import { type ControlPlaneConfig, readControlPlaneConfig } from '@framelane/control-plane/config';
 import { ControlPlane } from '@framelane/control-plane/control-plane';
-import { readEngineConfig } from '@framelane/engine/config';
-import { Engine } from '@framelane/engine/engine';
+import { ENGINE_ROLES, readEngineConfig } from '@framelane/engine/config';
+import { Engine, stopLimitMs } from '@framelane/engine/engine';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { RabbitMqBus } from '@framelane/message-bus/rabbitmq-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
@@ -112,6 +112,7 @@ async function startAll(
     ...env,
     HOST: settings.host,
     SERVICE_SECRET: secrets.serviceSecret,
+    ENGINE_ROLES: ENGINE_ROLES.join(','),
     ENGINE_PORT: String(settings.enginePort),
     ENGINE_INTERNAL_PORT: env.ENGINE_INTERNAL_PORT || ANY_PORT,
     CONTROL_PLANE_INTERNAL_URL: `http://${INTERNAL_HOST}:${internalPort}`,
@@ -122,7 +123,7 @@ async function startAll(
     isReady = false;
     return engine.stop();
   };
-  toStop.unshift({ name: 'engine', limitMs: 40_000, run: stopEngine });
+  toStop.unshift({ name: 'engine', limitMs: stopLimitMs(engineConfig), run: stopEngine });
   await engine.start();
   await makeSampleVideo(dataDir.sampleVideo);
   signal.throwIfAborted();

@@ -24,6 +24,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
+import { QuotasService } from './quotas/quotas.service.ts';
 import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
@@ -85,10 +86,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purgeLoop.wake();
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
-  const videos = new VideosService({ db, objects, lifecycle, baseUrl });
+  const quotas = new QuotasService({ db });
+  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl });
   const tickets = new UploadTicketsService({
     db,
     videos,
+    quotas,
     lifecycle,
     logger,
     metrics,
@@ -110,7 +113,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
-  const usage = new UsageService({ db });
+  const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
     logger,

@@ -175,10 +175,21 @@ async function success({ operationId }: DocumentedResponse): Promise<Call> {
 }
 
 const succeed: SendFor = async (documented) => send(documented, await success(documented));
-const requestWithUnknownIds = ({ template, takesBody }: DocumentedResponse): Call => ({
-  path: withUnknownIds(template),
-  ...(takesBody && { body: { name: 'x', filename: 'a.mp4' } }),
-});
+/** For each operation that takes a body, two different valid ones. */
+const BODIES: Record<string, readonly [object, object]> = {
+  createUploadTicket: [{ filename: 'a.mp4' }, { filename: 'b.mp4' }],
+  importVideo: [{ url: 'https://media.example.com/a.mp4' }, { url: 'https://media.example.com/b.mp4' }],
+  updateVideo: [{ title: 'A' }, { title: 'B' }],
+  createPlaybackToken: [{}, { expiresIn: 60 }],
+  createApiKey: [{ name: 'A' }, { name: 'B' }],
+  createWebhook: [{ url: 'http://127.0.0.1:9/' }, { url: 'http://127.0.0.1:9/b' }],
+  updateWebhook: [{ enabled: true }, { enabled: false }],
+};
+const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
+  const body = BODIES[operationId]?.[0];
+  if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
+  return { path: withUnknownIds(template), ...(body && { body }) };
+};
 const without = (header: string, { [header]: _, ...headers }: Credentials) => headers;
 
 /** A request for a part of a signed stream, with these credentials and this query. */
@@ -228,7 +239,7 @@ const OF_KEYED: Record<number, SendFor> = {
     const call = await success(documented);
     const headers = { ...plane.credentials, 'idempotency-key': newId('req') };
     await send(documented, call, { headers });
-    return send(documented, { ...call, body: { ...call.body, another: 'body' } }, { headers });
+    return send(documented, { ...call, body: BODIES[documented.operationId]?.[1] ?? {} }, { headers });
   },
   429: async (documented) => {
     const options = { headers: await newKey(), url: limited.url };

@@ -317,6 +317,22 @@ describe('the import of an engine', () => {
     expect(second.videoId).not.toBe(postponed.video_id);
   });
 
+  test('fails when the quota has no room for the file, and is refused when it has no room for a video', async () => {
+    const videoId = await create();
+    await plane.db
+      .insertInto('quotas')
+      .values({ workspace_id: plane.workspaceId, stored_bytes: 5 })
+      .execute();
+    expect(await claim()).toBeNull();
+    expect(await record(videoId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'import_quota_exceeded' },
+    });
+    await plane.db.updateTable('quotas').set({ stored_bytes: null, videos: 0 }).execute();
+    expect((await post({ url: URL_WITH_SECRET })).body.code).toBe('quota_exceeded');
+    await plane.db.deleteFrom('quotas').execute();
+  });
+
   test('several engines claim different imports', async () => {
     await Promise.all([create(), create()]);
     const claims = await Promise.all([claim(), claim(), claim(), claim()]);

@@ -102,6 +102,13 @@ describe('storage and minutes', () => {
       transcodedMinutes: 0,
       bandwidthBytes: 0,
       videoCount: 0,
+      limits: {
+        storedBytes: { limit: null, used: 0, reserved: 0 },
+        transcodedMinutes: { limit: null, used: 0 },
+        videos: { limit: null, used: 0 },
+        uploads: { limit: null, used: 0 },
+        fileBytes: { limit: null },
+      },
     });
     expect(now.getTime()).toBeGreaterThanOrEqual(before.getTime());
     expect(now.getTime()).toBeLessThanOrEqual(Date.now());

@@ -7,9 +7,13 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { READINESS_TIMEOUT_MS } from './config.ts';
 import type { EngineContext } from './context.ts';
 import { uploadRoutes } from './uploads/upload.routes.ts';
+import type { Uploads } from './uploads/uploads.ts';
 
-/** The public application: uploads and health checks. */
-export function createApp({ config, checks, metrics, uploads, logger }: EngineContext): Express {
+/** The public application of an engine that receives uploads: uploads and health checks. */
+export function createApp(
+  { config, checks, metrics, logger }: Omit<EngineContext, 'uploads'>,
+  uploads: Uploads,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

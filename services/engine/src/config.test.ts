@@ -16,9 +16,10 @@ describe('the configuration of an engine', () => {
   test('needs only the settings without a default', () => {
     const config = readEngineConfig(REQUIRED);
     expect(config).toMatchObject({
+      roles: ['upload', 'transcode'],
       http: { host: '127.0.0.1', port: 8090 },
       controlPlaneUrl: 'http://control-plane:8081',
-      uploads: { idleSeconds: 60 },
+      uploads: { idleSeconds: 60, drainSeconds: 10 },
       transcode: { preset: 'veryfast', sandbox: 'auto' },
     });
     expect(config.transcode.slots).toBeGreaterThanOrEqual(1);
@@ -42,8 +43,18 @@ describe('the configuration of an engine', () => {
     }
   });
 
+  test('reads one role or both, and refuses anything else', () => {
+    const read = (ENGINE_ROLES: string) => readEngineConfig({ ...REQUIRED, ENGINE_ROLES }).roles;
+    expect(read('upload')).toEqual(['upload']);
+    expect(read('transcode, upload')).toEqual(['upload', 'transcode']);
+    for (const wrong of ['', ',', 'upload,', 'uploads', 'both']) {
+      expect(() => read(wrong)).toThrow('ENGINE_ROLES: must be upload or transcode, or both with a comma');
+    }
+  });
+
   test('gives each engine on one machine its own work folder', () => {
-    const folder = (port: string) => readEngineConfig({ ...REQUIRED, ENGINE_PORT: port }).transcode.workDir;
-    expect(folder('8090')).not.toBe(folder('8091'));
+    const folder = (port: string) =>
+      readEngineConfig({ ...REQUIRED, ENGINE_INTERNAL_PORT: port }).transcode.workDir;
+    expect(folder('8091')).not.toBe(folder('8092'));
   });
 });

@@ -37,6 +37,22 @@ function maxRates() {
     );
 }
 
+/** The longest drain of uploads: a day. */
+const MAX_DRAIN_SECONDS = 86_400;
+
+/** What an engine does: receive uploads, transcode videos, or both. */
+export const ENGINE_ROLES = ['upload', 'transcode'] as const;
+export type EngineRole = (typeof ENGINE_ROLES)[number];
+
+function roles() {
+  const isRole = (role: string): role is EngineRole => ENGINE_ROLES.some((each) => each === role);
+  return z
+    .string()
+    .transform((text) => text.split(',').map((role) => role.trim()))
+    .refine((given) => given.every(isRole), `must be ${ENGINE_ROLES.join(' or ')}, or both with a comma`)
+    .transform((given) => ENGINE_ROLES.filter((role) => given.includes(role)));
+}
+
 const settings = z.object({
   HOST: setting.text().default('127.0.0.1'),
   ENGINE_PORT: setting.port().default(8090),
@@ -44,6 +60,7 @@ const settings = z.object({
   ENGINE_INTERNAL_PORT: setting.port().default(8091),
   CONTROL_PLANE_INTERNAL_URL: setting.httpUrl(),
   SERVICE_SECRET: setting.secret(),
+  ENGINE_ROLES: roles().default([...ENGINE_ROLES]),
   ENGINE_SLOTS: setting.integer(1).default(Math.max(1, Math.floor(availableParallelism() / 4))),
   ENGINE_WORK_DIR: setting.text().optional(),
   ENGINE_SANDBOX: z.enum(SANDBOXES).default('auto'),
@@ -53,6 +70,7 @@ const settings = z.object({
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
+  UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
 });
 
 /**
@@ -64,7 +82,7 @@ export const READINESS_TIMEOUT_MS = 6_000;
 /** How long the engine retries to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 
-/** How many uploads an engine accepts, and how slow they may be. */
+/** How many uploads an engine accepts, how slow they may be, and how long a stop waits for them. */
 export type UploadLimits = {
   /** Concurrent uploads. */
   maxConcurrent: number;
@@ -74,11 +92,15 @@ export type UploadLimits = {
   minBytesPerSecond: number;
   /** Seconds in which a stored file must be registered. */
   registerSeconds: number;
+  /** At a stop, uploads in progress may complete within this time. Then the engine aborts them, and their clients retry. */
+  drainSeconds: number;
 };
 
 /** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
 export type EngineConfig = {
-  /** The public listener. */
+  /** At least one, in the order of ENGINE_ROLES. */
+  roles: readonly EngineRole[];
+  /** The public listener, for uploads only. */
   http: { host: string; port: number };
   /** The listener for operators. It must not be reachable from the internet. */
   internalHttp: { host: string; port: number };
@@ -93,8 +115,11 @@ export type EngineConfig = {
 
 /** Reads the configuration. Throws a SettingsError that names each missing or invalid setting. */
 export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
-  const values = readSettings(settings, env);
+  // An engine without a role is a mistake, so unlike other settings an empty one does not count as unset.
+  const ENGINE_ROLES = env.ENGINE_ROLES === '' ? ',' : env.ENGINE_ROLES;
+  const values = readSettings(settings, { ...env, ENGINE_ROLES });
   return {
+    roles: values.ENGINE_ROLES,
     http: { host: values.HOST, port: values.ENGINE_PORT },
     internalHttp: { host: values.ENGINE_INTERNAL_HOST, port: values.ENGINE_INTERNAL_PORT },
     controlPlaneUrl: values.CONTROL_PLANE_INTERNAL_URL,
@@ -104,11 +129,13 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
       registerSeconds: REGISTER_SECONDS,
+      drainSeconds: values.UPLOAD_DRAIN_SECONDS,
     },
     transcode: {
       slots: values.ENGINE_SLOTS,
-      // An engine empties its folder when it starts, so engines on one machine must not share one.
-      workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_PORT}`),
+      // An engine empties its folder when it starts, so engines on one machine must not share one. Every engine has an
+      // internal listener.
+      workDir: values.ENGINE_WORK_DIR ?? join(tmpdir(), `framelane-engine-${values.ENGINE_INTERNAL_PORT}`),
       sandbox: values.ENGINE_SANDBOX,
       preset: values.ENGINE_PRESET,
       maxRates: values.ENGINE_MAX_RATES,

@@ -14,8 +14,10 @@ export type EngineContext = {
   config: EngineConfig;
   logger: Logger;
   metrics: EngineMetrics;
-  uploads: Uploads;
-  worker: TranscodeWorker;
+  /** Undefined without the role `upload`. */
+  uploads: Uploads | undefined;
+  /** Undefined without the role `transcode`. */
+  worker: TranscodeWorker | undefined;
   checks: ReadinessChecks;
 };
 
@@ -28,16 +30,20 @@ export function createContext(
     baseUrl: config.controlPlaneUrl,
     secret: config.secrets.service,
   });
-  const metrics = new EngineMetrics(config.transcode);
+  const metrics = new EngineMetrics(config.roles, config.transcode);
   const headroom = new StorageHeadroom(objects);
   const shared = { bus, objects, controlPlane, logger, metrics };
-  const uploads = new Uploads({ ...shared, headroom, limits: config.uploads });
-  const worker = new TranscodeWorker({ ...shared, settings: config.transcode });
+  const uploads = config.roles.includes('upload')
+    ? new Uploads({ ...shared, headroom, limits: config.uploads })
+    : undefined;
+  const worker = config.roles.includes('transcode')
+    ? new TranscodeWorker({ ...shared, settings: config.transcode })
+    : undefined;
   const checks = {
-    uploads: () => uploads.check(),
+    // Without disk space, a worker pauses by itself.
+    ...(uploads && { uploads: () => uploads.check(), disk: () => headroom.check() }),
     controlPlane: () => controlPlane.check(),
     objectStore: () => objects.check(),
-    disk: () => headroom.check(),
     messageBus: () => bus.check(),
   };
   return { config, logger, metrics, uploads, worker, checks };

@@ -29,6 +29,7 @@ const TICKET_PROBLEMS: readonly ProblemCode[] = [
   'upload_token_used',
   'upload_in_progress',
   'file_too_large',
+  'quota_exceeded',
   'too_many_uploads',
   'rate_limited',
 ];

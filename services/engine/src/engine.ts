@@ -4,13 +4,10 @@ import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
 import type { Logger } from '@framelane/service-kit/logger';
-import { stopInOrder } from '@framelane/service-kit/shutdown';
+import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp, createInternalApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
 import { createContext, type EngineContext } from './context.ts';
-
-/** At a stop, running uploads may complete within this time. Then the engine aborts them, and their clients retry. */
-const UPLOAD_GRACE_MS = 10_000;
 
 /** Time to clean up aborted uploads: delete stored bytes, release the tickets, respond to the clients. */
 const CLEANUP_TIMEOUT_MS = 10_000;
@@ -21,6 +18,11 @@ const WORKER_TIMEOUT_MS = 10_000;
 /** Time to send the last responses. */
 const CLOSE_GRACE_MS = 3_000;
 
+/** The longest stop of an engine. A supervisor must wait longer than this before it kills the process. */
+export function stopLimitMs({ uploads }: EngineConfig): number {
+  return uploads.drainSeconds * 1000 + 20_000;
+}
+
 const HTTP_OPTIONS = {
   // An upload may take any time. Only the throughput limit ends it.
   requestTimeout: 0,
@@ -28,10 +30,11 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** Receives uploads and transcodes videos. It keeps no state: any number of engines may run. */
+/** Receives uploads, transcodes videos, or both. It keeps no state: any number of engines may run. */
 export class Engine {
   readonly #context: EngineContext;
-  readonly #server: Server;
+  /** Undefined if this engine receives no uploads. */
+  readonly #server: Server | undefined;
   readonly #internalServer: Server;
 
   /** Builds an engine. Nothing runs before `start`. */
@@ -44,57 +47,70 @@ export class Engine {
 
   private constructor(context: EngineContext) {
     this.#context = context;
-    const app = createApp(context);
-    this.#server = createServer(HTTP_OPTIONS, app);
-    // Without a listener, Node itself sends "100 Continue" before the upload is authorized.
-    this.#server.on('checkContinue', app);
+    if (context.uploads) {
+      const app = createApp(context, context.uploads);
+      this.#server = createServer(HTTP_OPTIONS, app);
+      // Without a listener, Node itself sends "100 Continue" before the upload is authorized.
+      this.#server.on('checkContinue', app);
+    }
     this.#internalServer = createServer(createInternalApp(context));
   }
 
   /**
-   * Resolves with the ports once the engine accepts uploads and transcodes. Throws a SettingsError when a port is in use or
-   * ffmpeg is missing; nothing runs then.
+   * Resolves with the ports once the engine does what its roles say. `port` is undefined if it receives no uploads. Throws a
+   * SettingsError when a port is in use or a transcoding engine finds no ffmpeg; nothing runs then.
    */
-  async start(): Promise<{ port: number; internalPort: number }> {
+  async start(): Promise<{ port: number | undefined; internalPort: number }> {
     const { config, worker, logger } = this.#context;
+    const { roles } = config;
     countBuffersAsHeap();
     try {
-      const port = await listen(this.#server, { ...config.http, variable: 'ENGINE_PORT' });
+      const port = this.#server && (await listen(this.#server, { ...config.http, variable: 'ENGINE_PORT' }));
       const internalPort = await listen(this.#internalServer, {
         ...config.internalHttp,
         variable: 'ENGINE_INTERNAL_PORT',
       });
-      await worker.start();
-      logger.info('engine.started', { port, internalPort });
+      await worker?.start();
+      logger.info('engine.started', { roles, port, internalPort });
       return { port, internalPort };
     } catch (error) {
-      await closeServer(this.#server, 0);
+      await this.#closePublic(0);
       await closeServer(this.#internalServer, 0);
       throw error;
     }
   }
 
-  /** Lets running uploads complete within a limit and releases everything the engine holds. Never throws. */
+  /**
+   * Refuses new uploads and hands transcodes back at once, and lets uploads in progress complete within UPLOAD_DRAIN_SECONDS.
+   * Then releases everything the engine holds. Never throws.
+   */
   async stop(): Promise<void> {
-    const { uploads, worker, logger } = this.#context;
+    const { config, uploads, worker, logger } = this.#context;
+    // First, so that no gateway selects an engine that refuses its upload.
+    uploads?.close();
+    const drainMs = config.uploads.drainSeconds * 1000;
+    const phases: StopPhase[] = [];
+    if (uploads) {
+      const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
+      phases.push({ name: 'uploads', limitMs, run: () => uploads.drain(drainMs) });
+    }
+    if (worker) phases.push({ name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() });
+    const work = Promise.all(phases.map((phase) => stopInOrder([phase], logger)));
+    // At once: a gateway retries a refused connection at another engine, but it cannot retry a refused request with a body.
+    const closed = this.#closePublic(CLOSE_GRACE_MS, work);
+    await work;
     await stopInOrder(
       [
-        {
-          name: 'uploads',
-          limitMs: UPLOAD_GRACE_MS + CLEANUP_TIMEOUT_MS,
-          run: () => uploads.stop(UPLOAD_GRACE_MS),
-        },
-        { name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() },
-        {
-          name: 'http',
-          limitMs: CLOSE_GRACE_MS + 1_000,
-          run: () => closeServer(this.#server, CLOSE_GRACE_MS),
-        },
+        { name: 'http', limitMs: CLOSE_GRACE_MS + 1_000, run: () => closed },
         { name: 'internal http', limitMs: 1_000, run: () => closeServer(this.#internalServer, 0) },
       ],
       logger,
     );
     logger.info('engine.stopped');
+  }
+
+  async #closePublic(graceMs: number, work?: Promise<unknown>): Promise<void> {
+    if (this.#server) await closeServer(this.#server, graceMs, work);
   }
 }
 

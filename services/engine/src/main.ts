@@ -3,7 +3,7 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { readAmqpUrl, readS3Settings } from '@framelane/service-kit/connection-settings';
 import { runService } from '@framelane/service-kit/run-service';
 import { readEngineConfig } from './config.ts';
-import { Engine } from './engine.ts';
+import { Engine, stopLimitMs } from './engine.ts';
 
 await runService('engine', async ({ env, logger, toStop }) => {
   const config = readEngineConfig(env);
@@ -11,6 +11,6 @@ await runService('engine', async ({ env, logger, toStop }) => {
   const bus = new RabbitMqBus({ url: readAmqpUrl(env), logger, declares: false });
   toStop.unshift({ name: 'message bus', limitMs: 5_000, run: () => bus.close() });
   const engine = Engine.create(config, { bus, objects, logger });
-  toStop.unshift({ name: 'engine', limitMs: 40_000, run: () => engine.stop() });
+  toStop.unshift({ name: 'engine', limitMs: stopLimitMs(config), run: () => engine.stop() });
   await engine.start();
 });

@@ -62,6 +62,7 @@ const PROVOCATIONS: Record<string, () => Promise<Given>> = {
   202: () => upload(),
   400: () => upload({ content: '' }),
   401: () => upload({ token: 'ut_unknown' }),
+  403: () => upload({ token: engine.controlPlane.issue({ overQuota: true }).token }),
   408: async () => {
     const client = await RawClient.connect(engine.port);
     client.sendHead({ token: engine.controlPlane.issue().token, length: 1000 });

@@ -1,8 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newContentKey } from '@framelane/contracts/content-key';
-import { createMessage } from '@framelane/contracts/messages';
 import { makeClip } from '@framelane/test-kit/clips';
 import { BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
@@ -47,6 +45,8 @@ describe('the internal listener', () => {
     expect(await status(`${engine.internalUrl}/upload`)).toBe(404);
     expect(await status(`${engine.url}/metrics`)).toBe(404);
     const { series } = await scrape();
+    expect(series.get('framelane_engine_roles{role="upload"}')).toBe(1);
+    expect(series.get('framelane_engine_roles{role="transcode"}')).toBe(1);
     expect(series.get('framelane_engine_slots')).toBe(2);
     expect(series.get('framelane_engine_disk_free_bytes')).toBeGreaterThan(1e6);
     expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
@@ -101,24 +101,6 @@ describe('uploads', () => {
 });
 
 describe('transcodes', () => {
-  /** Stores a source and transcodes it. */
-  async function transcode(source: string): Promise<void> {
-    const { videoId, workspaceId } = engine.controlPlane.issue();
-    const sourceKey = `sources/${workspaceId}/${videoId}/xfr_1/original`;
-    const bytes = await readFile(source);
-    await engine.objects.put(sourceKey, bytes, 'video/mp4');
-    engine.controlPlane.claimable.set(videoId, {
-      ...{ attempt: 1, sourceKey, sourceBytes: bytes.byteLength, leaseSeconds: 60 },
-      contentKey: newContentKey().toString('base64'),
-    });
-    await engine.bus.publish(
-      createMessage('transcode', {
-        ...{ videoId, workspaceId, sourceKey },
-        ...{ sourceBytes: bytes.byteLength, waitingSince: new Date().toISOString() },
-      }),
-    );
-  }
-
   const transcodes = (outcome: string, code = '') =>
     `framelane_engine_transcodes_total{outcome="${outcome}",code="${code}"}`;
   const stage = (name: string) => `framelane_engine_transcode_stage_duration_seconds_count{stage="${name}"}`;
@@ -126,7 +108,7 @@ describe('transcodes', () => {
   test('a completed transcode counts with its stages, duration and CPU time', async () => {
     const clip = await makeClip(join(folder, 'clip.mp4'), { video: 'testsrc2=s=320x240:r=25:d=2' });
     const before = await scrape();
-    await transcode(clip);
+    await engine.transcode(clip);
     await until(async () => (await scrape()).series.get('framelane_engine_slots_busy'));
     await until(async () => (await counted(before))[transcodes('completed')], { seconds: 30 });
     const { framelane_engine_tools_cpu_seconds_total: cpu, ...others } = await counted(before);
@@ -145,7 +127,7 @@ describe('transcodes', () => {
     const notes = join(folder, 'notes.mp4');
     await writeFile(notes, 'These are notes.');
     const before = await scrape();
-    await transcode(notes);
+    await engine.transcode(notes);
     await until(async () => (await counted(before))[transcodes('failed', 'not_a_video')], { seconds: 30 });
     expect(await counted(before)).toMatchObject({
       [transcodes('failed', 'not_a_video')]: 1,

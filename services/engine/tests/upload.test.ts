@@ -12,7 +12,7 @@ import {
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { FakeTicket } from './support/fake-control-plane.ts';
+import { type FakeTicket, QUOTA_FIGURES } from './support/fake-control-plane.ts';
 import { startTestEngine, type TestEngine } from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
@@ -144,6 +144,19 @@ describe('a token', () => {
   test('that has expired is refused', async () => {
     ticket.expired = true;
     expect(await (await upload(formWith(FILE))).json()).toMatchObject({ code: 'upload_token_expired' });
+  });
+
+  test('of a workspace without room for the file is refused with the figures, and stays valid', async () => {
+    ticket.overQuota = true;
+    const response = await upload(formWith(FILE));
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      code: 'quota_exceeded',
+      instance: '/upload',
+      ...QUOTA_FIGURES,
+    });
+    ticket.overQuota = false;
+    expect((await upload(formWith(FILE))).status).toBe(202);
   });
 
   test('is valid for one file, and its second use is refused', async () => {

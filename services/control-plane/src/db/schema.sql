@@ -90,6 +90,22 @@ create table object_purges (
 );
 CREATE INDEX object_purges_due ON public.object_purges USING btree (due_at);
 
+create table quotas (
+  workspace_id text not null,
+  stored_bytes bigint,
+  transcoded_minutes bigint,
+  videos bigint,
+  uploads bigint,
+  file_bytes bigint,
+  constraint quotas_pkey PRIMARY KEY (workspace_id),
+  constraint quotas_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint quotas_file_bytes_check CHECK ((file_bytes > 0)),
+  constraint quotas_stored_bytes_check CHECK ((stored_bytes >= 0)),
+  constraint quotas_transcoded_minutes_check CHECK ((transcoded_minutes >= 0)),
+  constraint quotas_uploads_check CHECK ((uploads >= 0)),
+  constraint quotas_videos_check CHECK ((videos >= 0))
+);
+
 create table renditions (
   video_id text not null,
   name text not null,
@@ -119,6 +135,8 @@ create table upload_tickets (
   lease_expires_at timestamp(3) with time zone,
   used_at timestamp(3) with time zone,
   announced_bytes bigint,
+  declared_bytes bigint,
+  reserved_bytes bigint not null default 0,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),

@@ -8,6 +8,7 @@ import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } fr
 /** The types of all tables. migrations/ creates them, schema.sql shows them. Times are timestamptz(3). */
 export type Schema = {
   workspaces: WorkspacesTable;
+  quotas: QuotasTable;
   api_keys: ApiKeysTable;
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
@@ -37,6 +38,18 @@ type CreatedAt = ColumnType<Date, Date | undefined, never>;
 
 type WorkspacesTable = { id: string; name: string; created_at: CreatedAt };
 export type WorkspaceRow = Selectable<WorkspacesTable>;
+
+/** The quotas of a workspace; a workspace without any may have no row. Null means unlimited. */
+type QuotasTable = {
+  workspace_id: string;
+  stored_bytes: number | null;
+  /** Per calendar month in UTC. */
+  transcoded_minutes: number | null;
+  videos: number | null;
+  uploads: number | null;
+  file_bytes: number | null;
+};
+export type QuotasRow = Selectable<QuotasTable>;
 
 type ApiKeysTable = {
   id: string;
@@ -128,6 +141,10 @@ type UploadTicketsTable = {
   lease_expires_at: Date | null;
   /** Bytes that the latest transfer announced, or else the most it can have. */
   announced_bytes: number | null;
+  /** The size of the file, if the client declared it. The file cannot be larger. */
+  declared_bytes: number | null;
+  /** Bytes of the quota reserved for the file, until the ticket ends: the declared ones, or those of the latest transfer. */
+  reserved_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
 };

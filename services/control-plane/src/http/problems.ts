@@ -1,8 +1,9 @@
-import { Problem, unavailable, validationFailed } from '@framelane/service-kit/problem';
+import { type FieldError, Problem, unavailable, validationFailed } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { error as validatorErrors } from 'express-openapi-validator';
 import { isDatabaseUnavailable, isTooSlow } from '../db/database-unavailable.ts';
 import { type PatternMessages, toFieldErrors, type ValidatorIssue } from './field-errors.ts';
+import { unknownField } from './unknown-fields.ts';
 
 /** Turns the errors of the body parser, the OpenAPI validator and the database into Problems. */
 export function translateHttpError(error: unknown, req: Request): Problem | undefined {
@@ -21,13 +22,15 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
   return translateBodyParserError(error);
 }
 
-/** Turns the input errors of the validator into a Problem. */
+/** Turns the input errors of the validator into a Problem. `unknown` are the unknown fields of the body. */
 export function invalidInput(
   error: { errors: ValidatorIssue[]; message: string },
   req: Request,
-  patterns: PatternMessages,
+  { patterns, unknown }: { patterns: PatternMessages; unknown: readonly FieldError[] },
 ): Problem {
-  return isAboutPath(error) ? noSuchOperation(req) : validationFailed(toFieldErrors(error.errors, patterns));
+  if (isAboutPath(error)) return noSuchOperation(req);
+  // A misspelt name is reported before the field that is missing because of it.
+  return unknown.length > 0 ? unknownField(unknown) : validationFailed(toFieldErrors(error.errors, patterns));
 }
 
 /** Whether only the path is invalid, such as segment `-1.ts` or a malformed escape: that is 404 and not 400. */

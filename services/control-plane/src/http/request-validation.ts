@@ -1,4 +1,4 @@
-import { Problem } from '@framelane/service-kit/problem';
+import { type FieldError, Problem } from '@framelane/service-kit/problem';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
@@ -6,6 +6,7 @@ import type { Contract } from './contract.ts';
 import { patternMessagesOf } from './field-errors.ts';
 import { refuseDeepJson } from './json-depth.ts';
 import { invalidInput } from './problems.ts';
+import { type BodySchema, unknownField, unknownFields } from './unknown-fields.ts';
 
 /** The largest accepted JSON body. */
 const BODY_LIMIT = '256kb';
@@ -52,8 +53,16 @@ export function requestValidation(
     if (refusals.has(req)) next(refusals.get(req));
     // The validator refuses a missing Authorization header before it calls the security handler.
     else if (error?.status === 401) next(missingApiKey());
-    else if (error instanceof OpenApiValidator.error.BadRequest) next(invalidInput(error, req, patterns));
-    else next(error);
+    else if (error instanceof OpenApiValidator.error.BadRequest) {
+      next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
+    } else next(error);
+  };
+
+  // The validator does not read the body of an operation that has none in the contract.
+  const refuseUndescribedBody: RequestHandler = (req, _res, next) => {
+    const reads = ['GET', 'HEAD'].includes(req.method);
+    const unknown = reads || requestBodyOf(req) !== undefined ? [] : unknownFieldsOf(req, contract);
+    next(unknown.length > 0 ? unknownField(unknown) : undefined);
   };
 
   return [
@@ -72,8 +81,24 @@ export function requestValidation(
         fileUploader: false,
       }) as RequestHandler[],
     ),
+    refuseUndescribedBody,
     refusalHandler,
   ].flat();
+}
+
+type RequestBody = { content: Record<string, { schema: BodySchema }> };
+
+/** The description of the body of a request; undefined if the operation has none. */
+function requestBodyOf(req: Request): RequestBody | undefined {
+  // The validator sets null where the contract has no body.
+  const { openapi } = req as { openapi?: { schema?: { requestBody?: RequestBody | null } } };
+  return openapi?.schema?.requestBody ?? undefined;
+}
+
+/** The fields of the body that its operation does not know. */
+function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
+  const schema = requestBodyOf(req)?.content['application/json']?.schema;
+  return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
 }
 
 /** The response to a request without a key. */

@@ -1,4 +1,4 @@
-import { IMPORT_FAILURES } from '@framelane/contracts/failures';
+import { IMPORT_FAILURES, type ImportFailureCode } from '@framelane/contracts/failures';
 import type {
   ClaimedImport,
   EndImportTryRequest,
@@ -149,18 +149,8 @@ export class ImportsService {
 
   /** Fails the videos whose import is not complete at its deadline. Safe on several instances. */
   async expire(): Promise<void> {
-    await forEachSettled(await findExpiredImports(this.#db, EXPIRY_BATCH), async (videoId) => {
-      const failed = await this.#lifecycle.transaction(async (trx) => {
-        const video = await this.#lifecycle.lock(trx, videoId);
-        // The deadline has passed, so no engine can claim it. A transfer may have completed it.
-        if (video?.status !== 'uploading') return false;
-        return this.#lifecycle.fail(trx, video, {
-          code: 'import_timed_out',
-          message: MESSAGES.import_timed_out,
-        });
-      });
-      if (failed) this.#metrics.videoFailed('import_timed_out');
-    });
+    const expired = await findExpiredImports(this.#db, EXPIRY_BATCH);
+    await forEachSettled(expired, (videoId) => this.#fail(videoId, 'import_timed_out'));
   }
 
   /** Makes claimed imports due now. Call it only while no engine runs. */
@@ -171,6 +161,16 @@ export class ImportsService {
   /** The imports that wait for an engine, and those that an engine fetches. */
   backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
     return findImportBacklog(this.#db);
+  }
+
+  /** Fails the video of an import that no transfer can complete. */
+  async #fail(videoId: string, code: ImportFailureCode): Promise<void> {
+    const failed = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#lifecycle.lock(trx, videoId);
+      if (video?.status !== 'uploading') return false;
+      return this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
+    });
+    if (failed) this.#metrics.videoFailed(code);
   }
 
   /** Leases the ticket of a claimed import. Null if the workspace has too many uploads, or the video takes no file any more. */
@@ -184,6 +184,10 @@ export class ImportsService {
       return { ...lease, ...rest, ...source };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      if (error.code === 'quota_exceeded') {
+        await this.#fail(videoId, 'import_quota_exceeded');
+        return null;
+      }
       // Another code means that the video was deleted or has its file. The move that did so ends the import.
       await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
       this.#logger.debug('import.postponed', { videoId, code: error.code });

@@ -10,6 +10,7 @@ import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import {
@@ -68,6 +69,7 @@ type Transfer = { videoId: string; transferId: string };
 export class UploadTicketsService {
   readonly #db: Database;
   readonly #videos: VideosService;
+  readonly #quotas: QuotasService;
   readonly #lifecycle: VideoLifecycle;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -79,6 +81,7 @@ export class UploadTicketsService {
   constructor(deps: {
     db: Database;
     videos: VideosService;
+    quotas: QuotasService;
     lifecycle: VideoLifecycle;
     logger: Logger;
     metrics: Metrics;
@@ -90,6 +93,7 @@ export class UploadTicketsService {
   }) {
     this.#db = deps.db;
     this.#videos = deps.videos;
+    this.#quotas = deps.quotas;
     this.#lifecycle = deps.lifecycle;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
@@ -99,13 +103,19 @@ export class UploadTicketsService {
     this.#testVideoHours = deps.testVideoHours;
   }
 
-  /** Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit. */
+  /**
+   * Creates a video and the ticket for its upload. Throws 413 when the declared size exceeds the limit, and 403
+   * `quota_exceeded` when the workspace has no room for the video.
+   */
   async issue(request: TicketRequest): Promise<Commit<Ticket>> {
-    if (request.size !== undefined && request.size > this.#limits.maxBytes) throw this.#tooLarge();
+    const { maxBytes } = this.#limits;
+    if (request.size !== undefined && request.size > maxBytes) throw tooLarge(maxBytes);
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
     const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
     return async (trx) => {
+      const declaredBytes = request.size ?? null;
+      const largest = await this.#quotas.requireRoom(trx, request.workspaceId, declaredBytes);
       await this.#videos.create(trx, {
         id: videoId,
         workspaceId: request.workspaceId,
@@ -121,9 +131,10 @@ export class UploadTicketsService {
       const expiresAt = await insertTicket(trx, {
         videoId,
         tokenHash: hashToken(uploadToken),
+        declaredBytes,
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
       });
-      return { videoId, uploadToken, expiresAt, maxBytes: this.#limits.maxBytes };
+      return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };
     };
   }
 
@@ -143,31 +154,32 @@ export class UploadTicketsService {
 
   /**
    * Leases the ticket of a token to a new transfer, or throws the Problem with the reason. The uploads in progress of a
-   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file.
+   * workspace are limited in number and in bytes; one without a Content-Length counts as the largest file. The file must also
+   * fit into the quotas of the workspace.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
-    const { maxBytes } = this.#limits;
-    const tokenHash = hashToken(token);
-    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) throw this.#tooLarge();
-    return this.#lease(tokenHash, ticket, contentLength ?? maxBytes);
+    return this.#lease(hashToken(token), contentLength);
   }
 
   /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
   async redeemForImport(videoId: string): Promise<RedeemTicketResponse> {
-    const tokenHash = await findTokenHash(this.#db, videoId);
-    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
-    return this.#lease(tokenHash, ticket, this.#limits.maxBytes);
+    return this.#lease(await findTokenHash(this.#db, videoId), null);
   }
 
-  async #lease(tokenHash: Buffer, ticket: FoundTicket, bytes: number): Promise<RedeemTicketResponse> {
+  async #lease(tokenHash: Buffer, contentLength: number | null): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
+    const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
+    const largest = ticket.declared_bytes ?? maxBytes;
+    const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
+    if (atLeast > largest) throw tooLarge(largest);
     const transferId = newId('xfr');
-    const leased = await this.#db.transaction().execute(async (trx) => {
+    const bytes = contentLength ?? maxBytes;
+    const allowedBytes = await this.#db.transaction().execute(async (trx) => {
       this.#requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes);
-      return leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds });
+      if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
+      return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });
     });
-    if (!leased) {
+    if (allowedBytes === undefined) {
       // Another transfer was faster.
       requireUsable(await findTicketByHash(this.#db, tokenHash));
       throw uploadInProgress();
@@ -177,7 +189,7 @@ export class UploadTicketsService {
       workspaceId: ticket.workspace_id,
       transferId,
       sourceKey: sourceKey(ticket.workspace_id, ticket.video_id, transferId),
-      maxBytes,
+      maxBytes: allowedBytes,
       leaseSeconds,
     };
   }
@@ -243,13 +255,12 @@ export class UploadTicketsService {
       throw tooManyUploads(this.#workspaceLimits);
     }
   }
+}
 
-  #tooLarge(): Problem {
-    const { maxBytes } = this.#limits;
-    return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
-      extra: { maxBytes },
-    });
-  }
+function tooLarge(maxBytes: number): Problem {
+  return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
+    extra: { maxBytes },
+  });
 }
 
 /** The ticket, if it can be leased now; throws the Problem that says why it cannot. */

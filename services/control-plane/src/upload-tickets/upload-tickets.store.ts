@@ -7,22 +7,24 @@ import type { UploadTicketRow } from '../db/schema.ts';
 export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
-export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at'> & {
+export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at' | 'declared_bytes'> & {
   workspace_id: string;
   is_leased: boolean;
   is_expired: boolean;
 };
 
-/** Resolves with when the ticket expires. */
+/** Reserves the declared bytes. Resolves with when the ticket expires. */
 export async function insertTicket(
   db: Database,
-  ticket: { videoId: string; tokenHash: Buffer; expiresInSeconds: number },
+  ticket: { videoId: string; tokenHash: Buffer; declaredBytes: number | null; expiresInSeconds: number },
 ): Promise<Date> {
   const { expires_at } = await db
     .insertInto('upload_tickets')
     .values({
       video_id: ticket.videoId,
       token_hash: ticket.tokenHash,
+      declared_bytes: ticket.declaredBytes,
+      reserved_bytes: ticket.declaredBytes ?? 0,
       expires_at: inSeconds(ticket.expiresInSeconds),
     })
     .returning('expires_at')
@@ -35,7 +37,7 @@ export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
-    .select(['video_id', 'used_at', 'videos.workspace_id'])
+    .select(['video_id', 'used_at', 'declared_bytes', 'videos.workspace_id'])
     .select([
       sql<boolean>`coalesce(lease_expires_at > now(), false)`.as('is_leased'),
       sql<boolean>`upload_tickets.expires_at <= now()`.as('is_expired'),

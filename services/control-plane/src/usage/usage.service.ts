@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { Database } from '../db/database.ts';
 import type { Environment, VideoRow } from '../db/schema.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import { addTranscoded, findStored, findUsage, type UsageOfDay } from './usage.store.ts';
 import { everyDay, outerDays, type UsagePeriod } from './usage-period.ts';
 
@@ -12,9 +13,11 @@ const UNUSED: Omit<UsageOfDay, 'day'> = { transcodedMs: 0, bandwidthBytes: 0 };
 /** Counts and reports the usage of workspaces. */
 export class UsageService {
   readonly #db: Database;
+  readonly #quotas: QuotasService;
 
-  constructor({ db }: { db: Database }) {
+  constructor({ db, quotas }: { db: Database; quotas: QuotasService }) {
     this.#db = db;
+    this.#quotas = quotas;
   }
 
   /** Counts the duration of a video, in the transaction that makes it ready, which happens once. */
@@ -26,7 +29,7 @@ export class UsageService {
     await addTranscoded(trx, video.workspace_id, video.environment, Math.round(seconds * 1000));
   }
 
-  /** The usage in a period, and the present storage. Throws 400 for too many days in a report by day. */
+  /** The usage in a period, the present storage, and the quotas. Throws 400 for too many days in a report by day. */
   async report(
     workspaceId: string,
     environment: Environment,
@@ -34,9 +37,10 @@ export class UsageService {
     { byDay }: { byDay: boolean },
   ): Promise<UsageReport> {
     const shownDays = byDay ? everyDay(period) : [];
-    const [used, stored] = await Promise.all([
+    const [used, stored, limits] = await Promise.all([
       findUsage(this.#db, workspaceId, environment, outerDays(period)),
       findStored(this.#db, workspaceId, environment),
+      this.#quotas.limits(workspaceId),
     ]);
     const usageOf = new Map(used.map((each) => [each.day, each]));
     return {
@@ -46,6 +50,7 @@ export class UsageService {
       storageBytes: stored.bytes,
       videoCount: stored.videos,
       ...totals(used),
+      limits,
       ...(byDay && {
         days: shownDays.map((day) => ({ date: day, ...totals([usageOf.get(day) ?? UNUSED]) })),
       }),

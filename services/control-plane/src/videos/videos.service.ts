@@ -4,6 +4,7 @@ import { Problem, unavailable } from '@framelane/service-kit/problem';
 import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
@@ -33,12 +34,20 @@ export class VideosService {
   readonly #db: Database;
   readonly #objects: ObjectStore;
   readonly #lifecycle: VideoLifecycle;
+  readonly #quotas: QuotasService;
   readonly #baseUrl: string;
 
-  constructor(deps: { db: Database; objects: ObjectStore; lifecycle: VideoLifecycle; baseUrl: string }) {
+  constructor(deps: {
+    db: Database;
+    objects: ObjectStore;
+    lifecycle: VideoLifecycle;
+    quotas: QuotasService;
+    baseUrl: string;
+  }) {
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#lifecycle = deps.lifecycle;
+    this.#quotas = deps.quotas;
     this.#baseUrl = deps.baseUrl;
   }
 
@@ -77,7 +86,8 @@ export class VideosService {
 
   /**
    * Transcodes a failed video again from its stored source. Throws 404 `video_not_found`, 409 `video_not_failed` or
-   * `source_not_available`, and 503 while the storage is unavailable.
+   * `source_not_available`, 403 `quota_exceeded` when the minutes of this month are used up, and 503 while the storage is
+   * unavailable.
    */
   async retry(workspaceId: string, videoId: string): Promise<Commit<VideoRecord>> {
     const failed = await findVideo(this.#db, workspaceId, videoId);
@@ -91,6 +101,7 @@ export class VideosService {
     }
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
+      await this.#quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
     };

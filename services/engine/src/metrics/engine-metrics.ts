@@ -6,6 +6,8 @@ import {
   type TranscodeFailureCode,
 } from '@framelane/contracts/failures';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { EngineRole } from '../config.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
 
 /** The stages of a transcode: fetching the source, probing it, and the rest. */
 export type TranscodeStage = 'fetch' | 'probe' | 'encode';
@@ -23,6 +25,12 @@ export class EngineMetrics {
   readonly registry = new Registry();
   readonly #registers = [this.registry];
 
+  readonly #roles = new Gauge({
+    name: 'framelane_engine_roles',
+    help: '1 for each role of this engine',
+    labelNames: ['role'],
+    registers: this.#registers,
+  });
   readonly #uploads = new Counter({
     name: 'framelane_engine_uploads_total',
     help: 'Uploads received, broken during the transfer, and refused before the body was read; the latter two by code',
@@ -69,8 +77,13 @@ export class EngineMetrics {
     registers: this.#registers,
   });
 
-  constructor({ slots, workDir }: { slots: number; workDir: string }) {
-    this.#uploads.inc({ outcome: 'received', code: '' }, 0);
+  constructor(roles: readonly EngineRole[], transcode: Pick<TranscodeSettings, 'slots' | 'workDir'>) {
+    for (const role of roles) this.#roles.set({ role }, 1);
+    if (roles.includes('upload')) this.#uploads.inc({ outcome: 'received', code: '' }, 0);
+    if (roles.includes('transcode')) this.#beginTranscodes(transcode);
+  }
+
+  #beginTranscodes({ slots, workDir }: Pick<TranscodeSettings, 'slots' | 'workDir'>): void {
     this.#transcodes.inc({ outcome: 'completed', code: '' }, 0);
     this.#transcodes.inc({ outcome: 'abandoned', code: '' }, 0);
     for (const code of [...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED])

@@ -30,15 +30,19 @@ export class Uploads {
     }
   }
 
-  /** Refuses new uploads, lets those in progress complete within `graceMs`, then aborts them and releases their tickets. */
-  async stop(graceMs: number): Promise<void> {
+  /** Refuses new uploads from now on. */
+  close(): void {
     this.#closed = true;
-    const timer = setTimeout(() => this.#stop.abort(engineStopping()), graceMs);
+  }
+
+  /** After `close`: lets uploads in progress complete within `limitMs`, then aborts them and releases their tickets. */
+  async drain(limitMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#stop.abort(engineStopping()), limitMs);
     await Promise.allSettled(this.#inProgress);
     clearTimeout(timer);
   }
 
-  /** Rejects once new uploads are refused. */
+  /** Rejects after `close`. */
   async check(): Promise<void> {
     if (this.#closed) throw engineStopping();
   }

@@ -39,9 +39,14 @@ export type FakeTicket = {
   deleted: boolean;
   /** Its workspace has reached its limit of concurrent uploads. */
   crowded: boolean;
+  /** Its workspace has no room for the file. */
+  overQuota: boolean;
 };
 
 type Reply = { status: number; body?: object; retryAfter?: string };
+
+/** What the control plane says of an exceeded quota. */
+export const QUOTA_FIGURES = { quota: 'storedBytes', limit: 1000, used: 900, requested: 200 };
 
 /** The internal API over HTTP, with the rules of the control plane. Its state is public. */
 export class FakeControlPlane {
@@ -93,6 +98,7 @@ export class FakeControlPlane {
       failed: false,
       deleted: false,
       crowded: false,
+      overQuota: false,
       ...options,
     };
     this.#tickets.set(ticket.token, ticket);
@@ -174,6 +180,7 @@ export class FakeControlPlane {
     if (contentLength !== null && contentLength > maxBytes + MULTIPART_OVERHEAD_BYTES) {
       return refusal(413, 'file_too_large', { maxBytes });
     }
+    if (ticket.overQuota) return refusal(403, 'quota_exceeded', QUOTA_FIGURES);
     if (ticket.crowded) return { ...refusal(429, 'too_many_uploads'), retryAfter: '10' };
     const transferId = newId('xfr');
     ticket.transferId = transferId;

@@ -1,10 +1,13 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { Message, MessageOf, MessageType } from '@framelane/contracts/messages';
+import { newContentKey } from '@framelane/contracts/content-key';
+import { newId } from '@framelane/contracts/ids';
+import { createMessage, type Message, type MessageOf, type MessageType } from '@framelane/contracts/messages';
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { sourceKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { type EngineConfig, readEngineConfig, type UploadLimits } from '../../src/config.ts';
@@ -15,6 +18,7 @@ import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
 export type TestEngine = {
   engine: Engine;
   port: number;
+  /** Base URL of the public listener. Neither it nor `port` is valid if the engine receives no uploads. */
   url: string;
   /** Base URL of the internal listener. */
   internalUrl: string;
@@ -25,6 +29,8 @@ export type TestEngine = {
   events<T extends MessageType>(type: T): MessageOf<T>[];
   /** Files in the folder of the object store, including temporary ones. */
   storedFiles(): Promise<string[]>;
+  /** Stores a source and sends the command to transcode it. Resolves with the id of the video. */
+  transcode(source: string): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -60,7 +66,7 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     await controlPlane.stop();
     await rm(root, { recursive: true, force: true });
   };
-  const { port, internalPort } = await engine.start().catch(async (error: unknown) => {
+  const { port = 0, internalPort } = await engine.start().catch(async (error: unknown) => {
     await stop();
     throw error;
   });
@@ -75,6 +81,18 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
     events: <T extends MessageType>(type: T) =>
       received.filter((message): message is Message & MessageOf<T> => message.type === type),
     storedFiles: () => filesBelow(join(root, 'objects')),
+    transcode: async (source) => {
+      const { videoId, workspaceId } = controlPlane.issue();
+      const key = sourceKey(workspaceId, videoId, newId('xfr'));
+      const bytes = await readFile(source);
+      await objects.put(key, bytes, 'video/mp4');
+      const facts = { sourceKey: key, sourceBytes: bytes.byteLength };
+      const contentKey = newContentKey().toString('base64');
+      controlPlane.claimable.set(videoId, { attempt: 1, leaseSeconds: 60, contentKey, ...facts });
+      const waitingSince = new Date().toISOString();
+      await bus.publish(createMessage('transcode', { videoId, workspaceId, waitingSince, ...facts }));
+      return videoId;
+    },
     stop,
   };
 }

@@ -96,7 +96,7 @@ export class WorkerBench {
         isAttemptCurrent: async () => this.isCurrent,
       },
       logger,
-      metrics: new EngineMetrics({ slots: settings.slots ?? 1, workDir: directory }),
+      metrics: new EngineMetrics(['transcode'], { slots: settings.slots ?? 1, workDir: directory }),
       settings: {
         slots: 1,
         workDir: this.workDir,

@@ -1,0 +1,108 @@
+import { type FieldError, Problem } from '@framelane/service-kit/problem';
+
+/** The part of JSON Schema that says which fields an object can have. */
+export type BodySchema = {
+  $ref?: string;
+  properties?: Record<string, BodySchema>;
+  additionalProperties?: unknown;
+  items?: BodySchema;
+  allOf?: BodySchema[];
+  anyOf?: BodySchema[];
+  oneOf?: BodySchema[];
+};
+
+/** A response names at most this many unknown fields. */
+const MAX_NAMED = 10;
+/** Longer names are cut in responses. */
+const MAX_NAME = 64;
+
+/**
+ * The fields of a body that the contract does not know, with the nearest known field of each. `contract` resolves the references of
+ * `schema`. Objects with `additionalProperties` other than `false` take any field.
+ */
+export function unknownFields(schema: BodySchema, body: unknown, contract: object): FieldError[] {
+  return search(schema, body, 'body', contract).slice(0, MAX_NAMED);
+}
+
+/** The response to a body with unknown fields. */
+export function unknownField(errors: readonly FieldError[]): Problem {
+  const summary = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return new Problem('unknown_field', `The request is invalid: ${summary}.`, { errors });
+}
+
+function search(schema: BodySchema, value: unknown, path: string, contract: object): FieldError[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const forms = formsOf(schema, contract);
+  if (Array.isArray(value)) {
+    const items = forms.find((form) => form.items !== undefined)?.items;
+    return items ? value.flatMap((item, index) => search(items, item, `${path}/${index}`, contract)) : [];
+  }
+  const known = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
+  const closed = forms.some(({ additionalProperties }) => additionalProperties === false);
+  return Object.entries(value).flatMap(([name, member]) => {
+    const field = `${path}/${name.slice(0, MAX_NAME).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const memberSchema = known.get(name);
+    if (memberSchema !== undefined) return search(memberSchema, member, field, contract);
+    return closed ? [toError(field, name, [...known.keys()])] : [];
+  });
+}
+
+/** The schema and its alternatives, without references. */
+function formsOf(schema: BodySchema, contract: object): BodySchema[] {
+  const { $ref: reference, allOf = [], anyOf = [], oneOf = [] } = schema;
+  if (reference !== undefined) return formsOf(resolve(reference, contract), contract);
+  return [schema, ...[...allOf, ...anyOf, ...oneOf].flatMap((form) => formsOf(form, contract))];
+}
+
+/** Resolves a reference such as `#/components/schemas/Tags`. */
+function resolve(reference: string, contract: object): BodySchema {
+  const names = reference.replace(/^#\//, '').split('/');
+  return names.reduce<unknown>(
+    (found, name) => (found as Record<string, unknown>)[name],
+    contract,
+  ) as BodySchema;
+}
+
+function toError(field: string, name: string, known: string[]): FieldError {
+  return { field, code: 'additionalProperties', message: `is unknown (${hint(name, known)})` };
+}
+
+function hint(name: string, known: string[]): string {
+  if (known.length === 0) return 'this request has no fields';
+  const nearest = nearestOf(name, known);
+  return nearest === undefined ? `known fields: ${known.join(', ')}` : `nearest known field: ${nearest}`;
+}
+
+/** The most similar name, if it differs in at most a third of its letters. Case, `_` and `-` make no difference. */
+function nearestOf(name: string, known: string[]): string | undefined {
+  const plain = plainName(name);
+  const [nearest] = known
+    .map((candidate) => ({ candidate, target: plainName(candidate) }))
+    .filter(({ target }) => Math.abs(target.length - plain.length) <= toleranceOf(target))
+    .map(({ candidate, target }) => ({ candidate, target, distance: editDistance(plain, target) }))
+    .filter(({ target, distance }) => distance <= toleranceOf(target))
+    .sort((a, b) => a.distance - b.distance);
+  return nearest?.candidate;
+}
+
+function plainName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+function toleranceOf(name: string): number {
+  return Math.ceil(name.length / 3);
+}
+
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (above[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+  }
+  return row[b.length] ?? 0;
+}

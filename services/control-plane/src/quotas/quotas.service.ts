@@ -1,0 +1,81 @@
+import type { Database } from '../db/database.ts';
+import type { UploadTicketRow } from '../db/schema.ts';
+import { findQuotas, findUsed, lockQuotas, saveQuotas, storeReservation } from './quotas.store.ts';
+import {
+  type Limits,
+  type Quotas,
+  requireFileSize,
+  requireMinutes,
+  requireRoomForBytes,
+  requireRoomForVideo,
+  toLimits,
+  UNLIMITED,
+} from './quotas.ts';
+
+/** A ticket whose transfer begins. */
+type BeginningTicket = Pick<UploadTicketRow, 'video_id' | 'declared_bytes'> & { workspace_id: string };
+
+/** The size of a file, as its transfer announces it. */
+type AnnouncedFile = { atLeast: number; atMost: number };
+
+/**
+ * What a workspace may use, both environments together (ADR 27). Sums are derived from the rows that count, under a lock of
+ * the quotas of the workspace, so concurrent requests cannot exceed a quota together.
+ */
+export class QuotasService {
+  readonly #db: Database;
+
+  constructor({ db }: { db: Database }) {
+    this.#db = db;
+  }
+
+  /**
+   * Throws 403 `quota_exceeded` unless the workspace may have another video, whose file has `bytes` if that is known. The
+   * caller inserts the video and its reservation in the same transaction. Resolves with the largest file that the workspace
+   * may upload, `Infinity` without a limit.
+   */
+  async requireRoom(trx: Database, workspaceId: string, bytes: number | null): Promise<number> {
+    const quotas = await lockQuotas(trx, workspaceId);
+    if (quotas === undefined) return Infinity;
+    requireRoomForVideo(quotas, await findUsed(trx, workspaceId), bytes);
+    return quotas.fileBytes ?? Infinity;
+  }
+
+  /**
+   * Reserves room for the file of a transfer that begins, unless its ticket has done so for a declared size. Resolves with the
+   * bytes that the file may have. Throws 403 `quota_exceeded` when the file is too large, or there is no room for it.
+   */
+  async reserve(trx: Database, ticket: BeginningTicket, file: AnnouncedFile): Promise<number> {
+    const quotas = (await lockQuotas(trx, ticket.workspace_id)) ?? UNLIMITED;
+    requireFileSize(quotas, file.atLeast);
+    const largest = quotas.fileBytes ?? Infinity;
+    if (ticket.declared_bytes !== null) return Math.min(ticket.declared_bytes, largest);
+    const bytes = Math.min(file.atMost, largest);
+    if (quotas.storedBytes !== null) {
+      requireRoomForBytes(quotas, await findUsed(trx, ticket.workspace_id, ticket.video_id), bytes);
+    }
+    await storeReservation(trx, ticket.video_id, bytes);
+    return bytes;
+  }
+
+  /** Throws 403 `quota_exceeded` once the workspace has used up its minutes of this month. */
+  async requireMinutes(db: Database, workspaceId: string): Promise<void> {
+    const quotas = await findQuotas(db, workspaceId);
+    if (quotas !== undefined) requireMinutes(quotas, (await findUsed(db, workspaceId)).transcodedMs);
+  }
+
+  /** The quotas of a workspace, and what counts against them now. */
+  async limits(workspaceId: string): Promise<Limits> {
+    const [quotas = UNLIMITED, used] = await Promise.all([
+      findQuotas(this.#db, workspaceId),
+      findUsed(this.#db, workspaceId),
+    ]);
+    return toLimits(quotas, used);
+  }
+
+  /** Sets some quotas of an existing workspace; null removes one. Resolves with all of them. */
+  async set(workspaceId: string, changes: Partial<Quotas>): Promise<Limits> {
+    await saveQuotas(this.#db, workspaceId, changes);
+    return this.limits(workspaceId);
+  }
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { Quotas, Used } from './quotas.ts';
+
+/** The quotas of a workspace; undefined when none was ever set. */
+export async function findQuotas(db: Database, workspaceId: string): Promise<Quotas | undefined> {
+  return quotasOf(db, workspaceId).executeTakeFirst();
+}
+
+/**
+ * The same, locked until the transaction ends: what counts against them is read and added by one transaction at a time.
+ * Read that with a later statement, so that it includes what the previous transaction has added.
+ */
+export async function lockQuotas(trx: Database, workspaceId: string): Promise<Quotas | undefined> {
+  return quotasOf(trx, workspaceId).forUpdate().executeTakeFirst();
+}
+
+function quotasOf(db: Database, workspaceId: string) {
+  return db
+    .selectFrom('quotas')
+    .select([
+      'stored_bytes as storedBytes',
+      'transcoded_minutes as transcodedMinutes',
+      'videos',
+      'uploads',
+      'file_bytes as fileBytes',
+    ])
+    .where('workspace_id', '=', workspaceId);
+}
+
+/** Sets some quotas of a workspace, at least one, and leaves the others. */
+export async function saveQuotas(
+  db: Database,
+  workspaceId: string,
+  { storedBytes, transcodedMinutes, videos, uploads, fileBytes }: Partial<Quotas>,
+): Promise<void> {
+  const values = {
+    stored_bytes: storedBytes,
+    transcoded_minutes: transcodedMinutes,
+    videos,
+    uploads,
+    file_bytes: fileBytes,
+  };
+  await db
+    .insertInto('quotas')
+    .values({ workspace_id: workspaceId, ...values })
+    .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
+    .execute();
+}
+
+/**
+ * What counts against the quotas of a workspace, except what the ticket of the video `apartFrom` has reserved. A ticket counts
+ * while its video can still get a file: until it has expired and no transfer holds it.
+ */
+export async function findUsed(db: Database, workspaceId: string, apartFrom?: string): Promise<Used> {
+  const { rows } = await sql<Used>`
+    select * from
+      (select count(*) as videos, coalesce(sum(storage_bytes), 0)::bigint as "storedBytes"
+        from videos
+        where workspace_id = ${workspaceId} and deleted_at is null) as stored,
+      (select count(*) as uploads,
+          coalesce(sum(reserved_bytes) filter (where id is distinct from ${apartFrom ?? null}), 0)::bigint
+            as "reservedBytes"
+        from videos join upload_tickets on video_id = id
+        where workspace_id = ${workspaceId} and environment in ('live', 'test') and status = 'uploading'
+          and deleted_at is null
+          and (expires_at > now() or transfer_id is not null)) as open,
+      (select coalesce(sum(transcoded_ms), 0)::bigint as "transcodedMs"
+        from usage_daily
+        where workspace_id = ${workspaceId}
+          and day >= date_trunc('month', now() at time zone 'UTC')::date) as month`.execute(db);
+  const [used] = rows;
+  if (used === undefined) throw new Error('A query of sums returned no row');
+  return used;
+}
+
+/** Stores the bytes that a ticket reserves from now on. */
+export async function storeReservation(trx: Database, videoId: string, bytes: number): Promise<void> {
+  await trx
+    .updateTable('upload_tickets')
+    .set({ reserved_bytes: bytes })
+    .where('video_id', '=', videoId)
+    .execute();
+}

@@ -1,0 +1,109 @@
+import type { components } from '@framelane/openapi/types';
+import { Problem } from '@framelane/service-kit/problem';
+
+/** The quotas of a workspace with what counts against them. */
+export type Limits = components['schemas']['Limits'];
+export type QuotaName = keyof Limits;
+
+/** The maximum of each quota; null means unlimited. */
+export type Quotas = Record<QuotaName, number | null>;
+
+export const UNLIMITED: Quotas = {
+  storedBytes: null,
+  transcodedMinutes: null,
+  videos: null,
+  uploads: null,
+  fileBytes: null,
+};
+
+/** What counts against the quotas of a workspace now. */
+export type Used = {
+  storedBytes: number;
+  /** Bytes of files that open tickets may still bring. */
+  reservedBytes: number;
+  /** In this calendar month (UTC). */
+  transcodedMs: number;
+  videos: number;
+  /** Videos that wait for their file, with a ticket that has not expired. */
+  uploads: number;
+};
+
+/** The maximum and the used amount of each quota, as the API shows them. */
+export function toLimits(quotas: Quotas, used: Used): Limits {
+  return {
+    storedBytes: { limit: quotas.storedBytes, used: used.storedBytes, reserved: used.reservedBytes },
+    transcodedMinutes: { limit: quotas.transcodedMinutes, used: toMinutes(used.transcodedMs) },
+    videos: { limit: quotas.videos, used: used.videos },
+    uploads: { limit: quotas.uploads, used: used.uploads },
+    fileBytes: { limit: quotas.fileBytes },
+  };
+}
+
+/** Throws 403 `quota_exceeded` unless the workspace may have another video. `bytes` is the size of its file, if known. */
+export function requireRoomForVideo(quotas: Quotas, used: Used, bytes: number | null): void {
+  if (bytes !== null) requireFileSize(quotas, bytes);
+  if (isReached(quotas.videos, used.videos)) throw exceeded('videos', quotas.videos, used.videos, 1);
+  if (isReached(quotas.uploads, used.uploads)) throw exceeded('uploads', quotas.uploads, used.uploads, 1);
+  requireRoomForBytes(quotas, used, bytes);
+  requireMinutes(quotas, used.transcodedMs);
+}
+
+/** Throws 403 `quota_exceeded` for a file that is larger than the workspace may upload. */
+export function requireFileSize({ fileBytes }: Quotas, bytes: number): void {
+  if (fileBytes !== null && bytes > fileBytes) throw exceeded('fileBytes', fileBytes, null, bytes);
+}
+
+/** Throws 403 `quota_exceeded` unless the workspace may store so many more bytes; of an unknown size, at least one. */
+export function requireRoomForBytes(
+  { storedBytes }: Quotas,
+  used: Pick<Used, 'storedBytes' | 'reservedBytes'>,
+  bytes: number | null,
+): void {
+  const taken = used.storedBytes + used.reservedBytes;
+  if (storedBytes !== null && taken + (bytes ?? 1) > storedBytes) {
+    throw exceeded('storedBytes', storedBytes, taken, bytes);
+  }
+}
+
+/** Throws 403 `quota_exceeded` once the minutes of this month are used up. Those of a new video are not known beforehand. */
+export function requireMinutes({ transcodedMinutes }: Quotas, transcodedMs: number): void {
+  const used = toMinutes(transcodedMs);
+  if (isReached(transcodedMinutes, used)) throw exceeded('transcodedMinutes', transcodedMinutes, used, null);
+}
+
+function isReached(limit: number | null, used: number): limit is number {
+  return limit !== null && used >= limit;
+}
+
+/** Minutes with three decimals. */
+function toMinutes(milliseconds: number): number {
+  return Math.round(milliseconds / 60) / 1000;
+}
+
+/** By quota: what the workspace may use, and what its owner can do. */
+const EXPLANATIONS: Record<QuotaName, { limit: (limit: number) => string; remedy: string }> = {
+  storedBytes: { limit: (limit) => `store ${limit} bytes`, remedy: 'Delete videos' },
+  transcodedMinutes: {
+    limit: (limit) => `transcode ${limit} minutes in a month`,
+    remedy: 'Wait for the next month (UTC)',
+  },
+  videos: { limit: (limit) => `have ${limit} videos`, remedy: 'Delete videos' },
+  uploads: {
+    limit: (limit) => `have ${limit} uploads at once`,
+    remedy: 'Wait until one ends, or delete a video that waits for its file',
+  },
+  fileBytes: { limit: (limit) => `upload files of ${limit} bytes`, remedy: 'Send a smaller file' },
+};
+
+function exceeded(quota: QuotaName, limit: number, used: number | null, requested: number | null): Problem {
+  const { limit: allowance, remedy } = EXPLANATIONS[quota];
+  const figures = [
+    ...(used === null ? [] : [`${used} in use`]),
+    ...(requested === null ? [] : [`${requested} requested`]),
+  ];
+  return new Problem(
+    'quota_exceeded',
+    `This workspace may ${allowance(limit)} (${figures.join(', ')}). ${remedy}, or ask the operator for a higher limit.`,
+    { extra: { quota, limit, used, requested } },
+  );
+}
