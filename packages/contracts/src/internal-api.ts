@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { IMPORT_FAILURE_CODES } from './failures.ts';
-import { uploadCompletedSchema } from './messages.ts';
+import { transferSchema, uploadCompletedSchema } from './messages.ts';
 
 /**
  * The requests that an engine sends to the control plane. They exist on the internal listener only, and every request carries
@@ -14,6 +14,10 @@ export const INTERNAL_PATHS = {
   claimImport: '/internal/v1/imports/claim',
   importProgress: '/internal/v1/imports/progress',
   endImportTry: '/internal/v1/imports/end-try',
+  createResumable: '/internal/v1/resumable-uploads/create',
+  openResumable: '/internal/v1/resumable-uploads/open',
+  saveResumable: '/internal/v1/resumable-uploads/save',
+  terminateResumable: '/internal/v1/resumable-uploads/terminate',
   claimAttempt: '/internal/v1/attempts/claim',
   checkAttempt: '/internal/v1/attempts/check',
 } as const;
@@ -55,18 +59,14 @@ export const completeTransferRequest = uploadCompletedSchema;
 export type CompleteTransferRequest = z.infer<typeof completeTransferRequest>;
 
 /** Releases the ticket of a failed transfer: the token works again until it expires. Idempotent; responds with 204. */
-export const releaseTransferRequest = z.object({
-  videoId: z.string(),
-  transferId: z.string(),
-  reason: z.string(),
-});
+export const releaseTransferRequest = transferSchema.extend({ reason: z.string() });
 export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 
 /**
  * Checks whether the transfer is current. It is current until it is complete or released, another transfer holds its ticket, or
  * the video is deleted or fails.
  */
-export const checkTransferRequest = z.object({ videoId: z.string(), transferId: z.string() });
+export const checkTransferRequest = transferSchema;
 export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
 
 /** A header of a request to a remote server: its name and its value. */
@@ -130,6 +130,99 @@ export const endImportTryRequest = z.object({
   startedOver: z.boolean(),
 });
 export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
+/** Where a resumable upload stands in the object store. Only the store reads its members. */
+export const checkpointSchema = z.object({
+  id: z.string(),
+  reached: z.int().nonnegative(),
+  pieces: z.array(z.object({ key: z.string(), bytes: z.int().positive() })),
+  exact: z.boolean(),
+});
+
+/** Maximum length of the `Upload-Metadata` header. */
+export const MAX_METADATA_LENGTH = 4096;
+
+/**
+ * Creates a resumable upload for the ticket of a token. If the ticket has an unfinished one with the same length and metadata, the
+ * response names that; it supersedes any other that is paused. Refused like a redemption.
+ */
+export const createResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  /** Bytes of the file. */
+  length: z.int().positive(),
+  /** The `Upload-Metadata` header, or an empty string. */
+  metadata: z.string().max(MAX_METADATA_LENGTH),
+  clientAddress: z.string().nullable(),
+});
+export type CreateResumableRequest = z.infer<typeof createResumableRequest>;
+
+export const createResumableResponse = z.object({
+  transferId: z.string(),
+  /** The URL of the upload. */
+  url: z.string(),
+  /** When the ticket expires. */
+  expiresAt: z.iso.datetime(),
+});
+export type CreateResumableResponse = z.infer<typeof createResumableResponse>;
+
+/** Opens a resumable upload for this engine, which takes it over from any other. */
+export const openResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  transferId: z.string(),
+  /** The epoch in which this engine has it open, or null. If nobody has taken it over, the epoch stays. */
+  epoch: z.int().positive().nullable(),
+  clientAddress: z.string().nullable(),
+});
+export type OpenResumableRequest = z.infer<typeof openResumableRequest>;
+
+const resumableFacts = { length: z.int().positive(), metadata: z.string() };
+
+export const openResumableResponse = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('complete'), ...resumableFacts }),
+  z.object({
+    status: z.literal('open'),
+    ...resumableFacts,
+    videoId: z.string(),
+    workspaceId: z.string(),
+    sourceKey: z.string(),
+    /** The fencing number. Requests with a smaller one are refused. */
+    epoch: z.int().positive(),
+    /** Null before the first byte. */
+    checkpoint: checkpointSchema.nullable(),
+    leaseSeconds: z.int().positive(),
+    expiresAt: z.iso.datetime(),
+  }),
+]);
+export type OpenResumableResponse = z.infer<typeof openResumableResponse>;
+
+/**
+ * Saves the checkpoint of an open upload, and renews its lease and its ticket. Responds with 409 `transfer_lost` if another engine
+ * has taken the upload over, or the ticket takes no file.
+ */
+export const saveResumableRequest = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  epoch: z.int().positive(),
+  checkpoint: checkpointSchema,
+});
+export type SaveResumableRequest = z.infer<typeof saveResumableRequest>;
+
+export const saveResumableResponse = z.object({ expiresAt: z.iso.datetime() });
+export type SaveResumableResponse = z.infer<typeof saveResumableResponse>;
+
+/** Ends a resumable upload that is not complete. The ticket can be used again. */
+export const terminateResumableRequest = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  transferId: z.string(),
+  clientAddress: z.string().nullable(),
+});
+export type TerminateResumableRequest = z.infer<typeof terminateResumableRequest>;
+
+/** What the engine discards. */
+export const terminateResumableResponse = z.object({
+  sourceKey: z.string(),
+  checkpoint: checkpointSchema.nullable(),
+});
+export type TerminateResumableResponse = z.infer<typeof terminateResumableResponse>;
 
 /** Claims the next attempt at a video. Responds with 409 `attempt_not_claimable` if it is running elsewhere, done or deleted. */
 export const claimAttemptRequest = z.object({ videoId: z.string() });
@@ -143,6 +236,8 @@ export const claimAttemptResponse = z.object({
   sourceKey: z.string(),
   /** Size of the source in bytes. */
   sourceBytes: z.int().positive(),
+  /** Whether the result of the attempt must include the SHA-256 of the source, which the control plane does not know. */
+  hashSource: z.boolean().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });

@@ -6,13 +6,20 @@ import { manifestSchema } from './manifest.ts';
 /** Version of all messages. Increase it with a breaking change, and accept both versions for one release. */
 const VERSION = 1;
 
-/** A complete file in the object store. */
-export const uploadCompletedSchema = z.object({
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** A transfer. That of a resumable upload has the epoch in which its engine opened it: events of earlier epochs are ignored. */
+export const transferSchema = z.object({
   videoId: z.string(),
   transferId: z.string(),
+  epoch: z.int().positive().optional(),
+});
+
+/** A complete file in the object store. */
+export const uploadCompletedSchema = transferSchema.extend({
   bytes: z.int().positive(),
-  /** Lower-case hex. */
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Lower-case hex; null if no engine received the whole file. */
+  sha256: sha256.nullable(),
 });
 
 /** The data of each message, by type. `transcode` is a command to the engines. All others are events from the engines. */
@@ -26,9 +33,9 @@ const dataSchemas = {
     waitingSince: z.iso.datetime(),
   }),
   /** Renews the lease of the transfer. */
-  'upload.progress': z.object({ videoId: z.string(), transferId: z.string() }),
+  'upload.progress': transferSchema,
   'upload.completed': uploadCompletedSchema,
-  'upload.aborted': z.object({ videoId: z.string(), transferId: z.string(), reason: z.string() }),
+  'upload.aborted': transferSchema.extend({ reason: z.string() }),
   /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */
   'transcode.progress': z.object({
     videoId: z.string(),
@@ -39,6 +46,8 @@ const dataSchemas = {
     videoId: z.string(),
     attempt: z.int().positive(),
     manifest: manifestSchema,
+    /** SHA-256 of the source, if the control plane did not know it. */
+    sourceSha256: sha256.optional(),
   }),
   'transcode.failed': z.object({
     videoId: z.string(),

@@ -54,6 +54,13 @@ export const PROBLEMS = {
   file_empty: { status: 400, title: 'File Empty' },
   multiple_files: { status: 400, title: 'Multiple Files' },
   file_too_large: { status: 413, title: 'File Too Large' },
+  tus_version_unsupported: { status: 412, title: 'Tus Version Not Supported' },
+  upload_not_found: { status: 404, title: 'Upload Not Found' },
+  upload_ended: { status: 410, title: 'Upload Ended' },
+  upload_complete: { status: 403, title: 'Upload Complete' },
+  upload_offset_mismatch: { status: 409, title: 'Upload Offset Mismatch' },
+  upload_locked: { status: 423, title: 'Upload Locked' },
+  checksum_mismatch: { status: 460, title: 'Checksum Mismatch' },
   insufficient_storage: { status: 507, title: 'Insufficient Storage' },
 
   // Playback
@@ -69,6 +76,7 @@ export const PROBLEMS = {
 
   // The internal API
   invalid_service_secret: { status: 401, title: 'Service Secret Invalid' },
+  transfer_lost: { status: 409, title: 'Transfer Lost' },
   attempt_not_claimable: { status: 409, title: 'Attempt Not Claimable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

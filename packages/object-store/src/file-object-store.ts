@@ -1,22 +1,29 @@
-import { randomUUID } from 'node:crypto';
-import { type BigIntStats, constants } from 'node:fs';
+import { type Hash, randomUUID } from 'node:crypto';
+import { type BigIntStats, constants, createReadStream } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { FileResumableWriter } from './file-resumable.ts';
 import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
+  type Checkpoint,
   type DiskSpace,
+  NotResumableError,
   ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
+  type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 /** Folder of unfinished objects. No key starts with a dot. */
 const TEMPORARY = '.tmp';
+
+/** Folder of unfinished resumable objects. The name of each is its key, encoded. */
+const UNFINISHED = '.unfinished';
 
 /** Does not follow a symbolic link, and does not block on a FIFO. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -58,6 +65,35 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
+  async beginResumable(key: string): Promise<Checkpoint> {
+    const path = this.#unfinishedPath(key);
+    await writeNewFile(Readable.from([]), path, { flush: true });
+    await syncFolder(dirname(path));
+    return { id: 'file', reached: 0, pieces: [], exact: false };
+  }
+
+  async resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {
+    const path = this.#unfinishedPath(key);
+    const publish = async () => {
+      // Another process may have been faster.
+      await moveDurably(path, this.#path(key)).catch(async (error: unknown) => {
+        if ((await this.head(key))?.bytes !== length) throw error;
+      });
+    };
+    const stats = await orMissing(stat(path));
+    if (stats === null) {
+      if ((await this.head(key))?.bytes !== length) throw new NotResumableError(key);
+      return new FileResumableWriter(null, checkpoint.exact, length, async () => {});
+    }
+    if (stats.size < checkpoint.reached) throw new NotResumableError(key);
+    const offset = checkpoint.exact ? checkpoint.reached : Math.min(stats.size, length);
+    return FileResumableWriter.open(path, checkpoint, offset, publish);
+  }
+
+  async discardResumable(key: string): Promise<void> {
+    await rm(this.#unfinishedPath(key), { force: true });
+  }
+
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
     const file = await orMissing(open(this.#path(key), READ_ONLY));
     if (!file) throw new ObjectNotFoundError(key);
@@ -79,7 +115,7 @@ export class FileObjectStore implements ObjectStore {
   }
 
   /** Makes a hard link where the file system allows it, and a copy elsewhere. */
-  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+  async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     signal.throwIfAborted();
     try {
       await link(this.#path(key), path);
@@ -88,6 +124,7 @@ export class FileObjectStore implements ObjectStore {
       const { body } = await this.get(key);
       await writeNewFile(body, path, { signal });
     }
+    if (hash) for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
   }
 
   async fetchesAsLinks(folder: string): Promise<boolean> {
@@ -128,7 +165,36 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async abortStaleUploads(before: Date): Promise<number> {
+  async abortUploads(prefix: string): Promise<void> {
+    assertPrefix(prefix);
+    for await (const { key, path } of this.#unfinished()) {
+      if (key.startsWith(prefix)) await rm(path, { force: true });
+    }
+  }
+
+  async abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number> {
+    return (await this.#removeStaleTemporary(before)) + (await this.#removeStaleUnfinished(before, isLive));
+  }
+
+  async #removeStaleUnfinished(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number> {
+    let removed = 0;
+    for await (const { key, path } of this.#unfinished()) {
+      const stats = await orMissing(stat(path));
+      if (!stats || stats.mtime >= before || (await isLive(key))) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+    return removed;
+  }
+
+  async *#unfinished(): AsyncIterable<{ key: string; path: string }> {
+    const names = (await orMissing(readdir(join(this.#root, UNFINISHED)))) ?? [];
+    for (const name of names) {
+      yield { key: decodeURIComponent(name), path: join(this.#root, UNFINISHED, name) };
+    }
+  }
+
+  async #removeStaleTemporary(before: Date): Promise<number> {
     const names = (await orMissing(readdir(this.#temporary))) ?? [];
     let removed = 0;
     for (const name of names) {
@@ -156,6 +222,11 @@ export class FileObjectStore implements ObjectStore {
   #path(key: string): string {
     assertKey(key);
     return join(this.#root, key);
+  }
+
+  #unfinishedPath(key: string): string {
+    assertKey(key);
+    return join(this.#root, UNFINISHED, encodeURIComponent(key));
   }
 
   #temporaryPath(): string {

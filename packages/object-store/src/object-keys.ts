@@ -1,3 +1,7 @@
+import { posix } from 'node:path';
+
+const { dirname } = posix;
+
 /**
  * Builds and parses every object key. A key contains only ids and names that Framelane makes, nothing that a user has
  * entered.
@@ -19,6 +23,14 @@ export function transferOf(key: string): { videoId: string; transferId: string }
 /** Everything that one transfer has stored. */
 export function transferPrefix(workspaceId: string, videoId: string, transferId: string): string {
   return `${sourcePrefix(workspaceId, videoId)}${transferId}/`;
+}
+
+/**
+ * Small objects with the last bytes of an unfinished source. The prefix belongs to no transfer, so they are orphaned once the
+ * source is registered.
+ */
+export function piecesPrefix(sourceKey: string): string {
+  return `${dirname(sourceKey)}.pieces/`;
 }
 
 /** Everything that was uploaded for a video. */

@@ -1,3 +1,4 @@
+import type { Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 /** Metadata of a stored object. */
@@ -16,6 +17,47 @@ export type ByteRange = { start: number; end: number };
 
 /** Space on the disk that holds the objects, in bytes. */
 export type DiskSpace = { freeBytes: number; totalBytes: number };
+
+/**
+ * Where an object that arrives over a long time stands. It is plain JSON: whoever has the latest one can continue the object, also
+ * in another process.
+ */
+export type Checkpoint = {
+  /** Identifies the unfinished object to its store. */
+  id: string;
+  /** Bytes that are durable. */
+  reached: number;
+  /** Small objects with the last bytes of these, which do not fill a part yet, in order. */
+  pieces: { key: string; bytes: number }[];
+  /** Whether the store may hold wrong bytes after `reached`. Otherwise a continuation uses all that is stored. */
+  exact: boolean;
+};
+
+/** Continues one object. One caller at a time; each call waits for the previous one. */
+export interface ResumableWriter {
+  /** Bytes the object has so far. The next chunk begins there. */
+  readonly offset: number;
+  /** Whether later checkpoints are `exact`: set it before bytes that may turn out to be wrong. */
+  exact: boolean;
+  /** Takes the next bytes. Resolves when it can take more. Rejects when the store fails; then only `close` may follow. */
+  write(chunk: Uint8Array): Promise<void>;
+  /** Makes all bytes durable. The caller saves the checkpoint, and calls `prune` once it is saved. */
+  settle(): Promise<Checkpoint>;
+  /** Removes what only earlier checkpoints need. Never rejects. */
+  prune(): Promise<void>;
+  /** Makes the object, once `offset` is its length and the last checkpoint is saved. Succeeds if it exists already. */
+  complete(): Promise<void>;
+  /** Releases buffers and files. What is stored stays. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The stored bytes do not match the checkpoint, so the object cannot be continued. */
+export class NotResumableError extends Error {
+  override name = 'NotResumableError';
+  constructor(key: string, cause?: unknown) {
+    super(`The unfinished object at ${key} does not match its checkpoint`, { cause });
+  }
+}
 
 /** The object does not exist. Stores throw other errors for all other failures, which may be temporary. */
 export class ObjectNotFoundError extends Error {
@@ -53,6 +95,16 @@ export interface ObjectStore {
     body: Readable,
     options: { contentType: string; signal: AbortSignal; ifAbsent?: boolean },
   ): Promise<{ bytes: number }>;
+  /** Begins an object that arrives over a long time. Save the checkpoint before the first byte. */
+  beginResumable(key: string, contentType: string): Promise<Checkpoint>;
+  /**
+   * Continues an object that will have `length` bytes after a checkpoint, where the stored bytes end. A complete object has the
+   * offset `length`. Throws NotResumableError. A process that lost the object to another one may still store
+   * some bytes; that is harmless if they are the same bytes.
+   */
+  resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter>;
+  /** Removes an unfinished object that nobody continues. Succeeds if it does not exist. */
+  discardResumable(key: string, checkpoint: Checkpoint): Promise<void>;
   /**
    * Opens an object or a range of it. The metadata is that of the whole object. A range may end beyond the object. Throws
    * ObjectNotFoundError, and a RangeError when the range starts beyond the end.
@@ -67,22 +119,21 @@ export interface ObjectStore {
   head(key: string): Promise<ObjectInfo | null>;
   /**
    * Copies an object to a local file. The file must not exist before, and must only be read afterwards. Throws
-   * ObjectNotFoundError.
+   * ObjectNotFoundError. Adds the bytes to `hash`.
    */
-  fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void>;
+  fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void>;
   /** Whether `fetchToFile` into a folder takes no disk space, because it makes hard links. Absent where it never does. */
   fetchesAsLinks?(folder: string): Promise<boolean>;
   /** Lists the keys below a prefix, which ends with a slash. The order is undefined. */
   list(prefix: string): AsyncIterable<{ key: string; bytes: number; modifiedAt: Date }>;
   /** Deletes all objects below a prefix, which ends with a slash. Succeeds if there are none. */
   deletePrefix(prefix: string): Promise<void>;
+  /** Removes all unfinished objects below a prefix whose key the store knows. */
+  abortUploads(prefix: string): Promise<void>;
   /**
-   * Aborts unfinished `putStream`s below a prefix and removes their parts. Absent where unfinished objects have no key.
-   */
-  abortUploads?(prefix: string): Promise<void>;
-  /**
-   * Removes the parts of `putStream`s that started before a time, except for keys that `isLive` says are still being
-   * written. Where unfinished objects have no key, the time of the last write decides. Resolves with how many it removed.
+   * Removes unfinished objects that were begun before a time, except for keys that `isLive` says are still being
+   * written. In files, the time of the last write counts, and those of `putStream` have no key. Resolves with how many it
+   * removed.
    */
   abortStaleUploads(before: Date, isLive: (key: string) => Promise<boolean>): Promise<number>;
   /** Space on the disk with the objects. Absent where a store has no disk of its own. */

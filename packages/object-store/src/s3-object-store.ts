@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { type Hash, randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   AbortMultipartUploadCommand,
   GetObjectCommand,
@@ -15,16 +16,20 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { assertKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
+  type Checkpoint,
   ObjectExistsError,
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
+  type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
 import { S3Deletions } from './s3-deletions.ts';
 import { readContinuously } from './s3-download.ts';
+import { SharedBuffers } from './s3-parts.ts';
+import { discardResumable, type ResumableDeps, S3ResumableWriter } from './s3-resumable.ts';
 import { S3Retries } from './s3-retries.ts';
-import { S3Upload, SharedBuffers } from './s3-upload.ts';
+import { beginMultipartUpload, S3Upload } from './s3-upload.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 export type S3Options = {
@@ -129,6 +134,22 @@ export class S3ObjectStore implements ObjectStore {
     return { bytes: upload.bytes };
   }
 
+  async beginResumable(key: string, contentType: string): Promise<Checkpoint> {
+    assertKey(key);
+    const id = await beginMultipartUpload(this.#client, { ...this.#at(key), ContentType: contentType });
+    return { id, reached: 0, pieces: [], exact: false };
+  }
+
+  resume(key: string, checkpoint: Checkpoint, length: number): Promise<ResumableWriter> {
+    assertKey(key);
+    return S3ResumableWriter.resume(this.#resumableDeps(), key, checkpoint, length);
+  }
+
+  async discardResumable(key: string, checkpoint: Checkpoint): Promise<void> {
+    assertKey(key);
+    await discardResumable(this.#resumableDeps(), key, checkpoint);
+  }
+
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
     return this.#open(key, range ? { range } : {});
   }
@@ -151,12 +172,13 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  async fetchToFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+  async fetchToFile(key: string, path: string, signal: AbortSignal, hash?: Hash): Promise<void> {
     const first = await this.#open(key, { signal });
     const reopen = (start: number) =>
       this.#open(key, { range: { start, end: first.bytes - 1 }, etag: first.etag, signal });
     try {
-      await writeNewFile(readContinuously(first, reopen, signal), path, { signal });
+      const body = readContinuously(first, reopen, signal);
+      await writeNewFile(hash ? hashing(body, hash) : body, path, { signal });
     } catch (error) {
       // The signal also aborts the connection. That error may come first.
       signal.throwIfAborted();
@@ -204,6 +226,17 @@ export class S3ObjectStore implements ObjectStore {
   close(): void {
     this.#client.destroy();
     this.#presigner.destroy();
+  }
+
+  #resumableDeps(): ResumableDeps {
+    return {
+      client: this.#client,
+      bucket: this.#bucket,
+      shared: this.#buffers,
+      sizeOf: async (key) => (await this.head(key))?.bytes ?? null,
+      read: async (key) => buffer((await this.get(key)).body),
+      delete: (keys) => this.#deletions.delete(keys),
+    };
   }
 
   #at(key: string): { Bucket: string; Key: string } {
@@ -299,4 +332,17 @@ function infoOf(
 
 function isError(error: unknown, ...names: string[]): boolean {
   return error instanceof S3ServiceException && names.includes(error.name);
+}
+
+/** The stream, whose bytes are added to `hash` as they are read. */
+function hashing(body: Readable, hash: Hash): Readable {
+  return Readable.from(
+    (async function* () {
+      for await (const chunk of body) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    })(),
+    { objectMode: false },
+  );
 }

@@ -6,7 +6,14 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { until } from '@framelane/test-kit/until';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ObjectExistsError, ObjectNotFoundError, type ObjectStore } from '../src/object-store.ts';
+import {
+  type Checkpoint,
+  NotResumableError,
+  ObjectExistsError,
+  ObjectNotFoundError,
+  type ObjectStore,
+  type ResumableWriter,
+} from '../src/object-store.ts';
 
 const MIB = 1024 * 1024;
 const never = new AbortController().signal;
@@ -287,6 +294,124 @@ export function objectStoreContract(
         expect(received.digest('hex')).toBe(sent);
         expect(growth).toBeLessThan(128 * MIB);
       }, 60_000);
+    });
+
+    describe('resumable objects', () => {
+      /** Writes the content from where the writer stands. */
+      const writeUpTo = async (writer: ResumableWriter, content: Buffer, end: number) => {
+        for (const slice of slices(content.subarray(writer.offset, end))) await writer.write(slice);
+      };
+
+      const saved = async (writer: ResumableWriter) => {
+        const checkpoint: Checkpoint = JSON.parse(JSON.stringify(await writer.settle()));
+        await writer.prune();
+        return checkpoint;
+      };
+
+      test.each([
+        ['in one go', 20 * MIB, []],
+        ['in pieces of a few bytes', 10, [1, 2, 9]],
+        ['around the border of a part', 17 * MIB, [8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 16 * MIB]],
+        ['up to exactly one part', 8 * MIB, [3, 5 * MIB]],
+      ])('arrive %s, each time at another process', async (_name, size, cuts) => {
+        const content = randomBytes(size);
+        let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
+        for (const end of [...cuts, size]) {
+          const writer = await (await lifecycle.create()).resume('s/v/x/original', checkpoint, size);
+          expect(writer.offset).toBe(checkpoint.reached);
+          await writeUpTo(writer, content, end);
+          checkpoint = await saved(writer);
+          expect(checkpoint.reached).toBe(end);
+          expect(await store.head('s/v/x/original')).toBeNull();
+          await writer.close();
+        }
+        const last = await store.resume('s/v/x/original', checkpoint, size);
+        expect(last.offset).toBe(size);
+        await last.complete();
+        await last.close();
+        expect((await read('s/v/x/original')).equals(content)).toBe(true);
+        expect(await keysBelow('s/')).toEqual(['s/v/x/original']);
+        expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
+      });
+
+      test('go on after a process that was killed, without the bytes it had not stored', async () => {
+        const content = randomBytes(30 * MIB);
+        const begun = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const killed = await store.resume('s/v/x/original', begun, content.byteLength);
+        await writeUpTo(killed, content, 3 * MIB);
+        const checkpoint = await saved(killed);
+        await writeUpTo(killed, content, 25 * MIB);
+        // The process would have sent these parts.
+        await killed.close();
+
+        const next = await (await lifecycle.create()).resume(
+          's/v/x/original',
+          checkpoint,
+          content.byteLength,
+        );
+        expect(next.offset).toBeGreaterThanOrEqual(24 * MIB);
+        await writeUpTo(next, content, content.byteLength);
+        await saved(next);
+        await next.complete();
+        await next.close();
+        expect((await read('s/v/x/original')).equals(content)).toBe(true);
+      });
+
+      test('drop unverified bytes after an exact checkpoint', async () => {
+        const content = randomBytes(20 * MIB);
+        let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const first = await store.resume('s/v/x/original', checkpoint, content.byteLength);
+        await writeUpTo(first, content, 5 * MIB);
+        first.exact = true;
+        checkpoint = await saved(first);
+        for (const slice of slices(randomBytes(13 * MIB))) await first.write(slice);
+        await first.close();
+
+        const second = await store.resume('s/v/x/original', checkpoint, content.byteLength);
+        expect([second.offset, second.exact]).toEqual([5 * MIB, true]);
+        await writeUpTo(second, content, content.byteLength);
+        await saved(second);
+        await second.complete();
+        await second.close();
+        expect((await read('s/v/x/original')).equals(content)).toBe(true);
+      });
+
+      test('can be completed twice, also by another process', async () => {
+        const content = randomBytes(9 * MIB);
+        const begun = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const first = await store.resume('s/v/x/original', begun, content.byteLength);
+        await writeUpTo(first, content, content.byteLength);
+        const checkpoint = await saved(first);
+        const second = await store.resume('s/v/x/original', checkpoint, content.byteLength);
+        for (const writer of [first, second, first]) await writer.complete();
+        const third = await store.resume('s/v/x/original', checkpoint, content.byteLength);
+        expect(third.offset).toBe(content.byteLength);
+        await third.complete();
+        for (const writer of [first, second, third]) await writer.close();
+        expect((await read('s/v/x/original')).equals(content)).toBe(true);
+      });
+
+      test('can be discarded, and then not continued', async () => {
+        const begun = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const writer = await store.resume('s/v/x/original', begun, 20 * MIB);
+        await writeUpTo(writer, randomBytes(20 * MIB), 9 * MIB);
+        const checkpoint = await saved(writer);
+        await writer.close();
+        await store.discardResumable('s/v/x/original', checkpoint);
+        await store.discardResumable('s/v/x/original', checkpoint);
+        expect(await keysBelow('s/')).toEqual([]);
+        expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
+        await expect(store.resume('s/v/x/original', checkpoint, 20 * MIB)).rejects.toThrow(NotResumableError);
+      });
+
+      test('are removed with their prefix, or when they are stale and not live', async () => {
+        await store.beginResumable('s/v/x/original', 'video/mp4');
+        await store.beginResumable('s/w/x/original', 'video/mp4');
+        await store.abortUploads('s/v/');
+        const isLive = async (key: string) => key === 's/w/x/original';
+        expect(await store.abortStaleUploads(inAnHour(), isLive)).toBe(0);
+        expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(1);
+      });
     });
 
     describe('prefixes', () => {

@@ -1,5 +1,5 @@
 import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
-import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-upload';
+import { LARGEST_STREAM_BYTES } from '@framelane/object-store/s3-parts';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
 
@@ -24,6 +24,7 @@ const settings = z.object({
   MAX_UPLOAD_BYTES: setting.integer(1, LARGEST_STREAM_BYTES).default(10 * GIB),
   WORKSPACE_MAX_UPLOADS: setting.integer(1).default(100),
   WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
+  UPLOAD_MAX_HOURS: setting.integer(1).default(168),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
   IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
@@ -68,7 +69,8 @@ export type ControlPlaneConfig = {
   databaseUrl: string;
   /** The first workspace and key, created at the start. */
   bootstrap: { workspaceId: string | undefined; apiKey: string | undefined };
-  uploads: { maxBytes: number; leaseSeconds: number };
+  /** `maxHours` limits how long progress extends a ticket. */
+  uploads: { maxBytes: number; leaseSeconds: number; maxHours: number };
   /** Concurrent uploads of one workspace at all engines: their number, and their bytes in total. */
   workspaceUploads: { count: number; bytes: number };
   /** Time within which a file must be imported, from the request on. */
@@ -130,7 +132,11 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     enginePublicUrl: values.ENGINE_PUBLIC_URL,
     databaseUrl: values.DATABASE_URL,
     bootstrap: { workspaceId: values.BOOTSTRAP_WORKSPACE_ID, apiKey: values.BOOTSTRAP_API_KEY },
-    uploads: { maxBytes: values.MAX_UPLOAD_BYTES, leaseSeconds: values.UPLOAD_LEASE_SECONDS },
+    uploads: {
+      maxBytes: values.MAX_UPLOAD_BYTES,
+      leaseSeconds: values.UPLOAD_LEASE_SECONDS,
+      maxHours: values.UPLOAD_MAX_HOURS,
+    },
     workspaceUploads: {
       count: values.WORKSPACE_MAX_UPLOADS,
       bytes: values.WORKSPACE_MAX_UPLOAD_BYTES,

@@ -29,6 +29,7 @@ import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
@@ -110,6 +111,13 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     leaseGrace,
     sealingKeys: importKeys,
     limits: { timeoutSeconds: config.importTimeoutSeconds, leaseSeconds: config.uploads.leaseSeconds },
+  });
+  const resumableUploads = new ResumableUploadsService({
+    db,
+    quotas,
+    limits: config.uploads,
+    workspaceLimits: config.workspaceUploads,
+    filesUrl: `${config.enginePublicUrl}/files`,
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
@@ -196,6 +204,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     videos,
     tickets,
     imports,
+    resumableUploads,
     playback,
     playbackAccess,
     usage,

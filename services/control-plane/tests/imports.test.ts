@@ -17,7 +17,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
+    uploads: { ...config.uploads, maxBytes: 5_000_000 },
     workspaceUploads: { count: 2, bytes: 1_000_000_000 },
   }));
 });

@@ -21,7 +21,7 @@ let plane: TestControlPlane;
 beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
-    uploads: { maxBytes: MAX_BYTES, leaseSeconds: 60 },
+    uploads: { maxBytes: MAX_BYTES, leaseSeconds: 60, maxHours: 168 },
   }));
 });
 afterAll(() => plane.stop());

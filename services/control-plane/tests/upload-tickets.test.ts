@@ -16,7 +16,7 @@ beforeAll(async () => {
   plane = await startControlPlane((config) => ({
     ...config,
     maintenanceSeconds: 1,
-    uploads: { maxBytes: 5_000_000, leaseSeconds: 60 },
+    uploads: { maxBytes: 5_000_000, leaseSeconds: 60, maxHours: 2 },
     workspaceUploads: SHARE,
     rateLimits: { requestsPerMinute: 0, failuresPerMinute: MAX_GUESSES },
   }));

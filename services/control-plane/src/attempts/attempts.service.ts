@@ -91,6 +91,7 @@ export class AttemptsService {
         contentKey: contentKey.toString('base64'),
         sourceKey: video.source_key,
         sourceBytes: video.size,
+        hashSource: video.sha256 === null,
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });
@@ -112,12 +113,14 @@ export class AttemptsService {
   }
 
   /** Applies the result of the open attempt; any other changes nothing. */
-  async complete({ videoId, attempt, manifest }: MessageData<'transcode.completed'>): Promise<void> {
+  async complete(result: MessageData<'transcode.completed'>): Promise<void> {
+    const { videoId, attempt, manifest, sourceSha256 } = result;
     const completed = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lockForResult(trx, videoId, attempt);
       if (video === undefined) return undefined;
       const renditions = await this.#playback.store(trx, videoId, manifest);
-      if (!(await this.#lifecycle.complete(trx, video, manifest, renditions))) return undefined;
+      if (!(await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 })))
+        return undefined;
       await this.#usage.countTranscode(trx, video, manifest.source.duration);
       return video;
     });

@@ -4,12 +4,14 @@ import type { Database } from './database.ts';
 import * as initial from './migrations/20261122-initial.ts';
 import * as imports from './migrations/20261123-imports.ts';
 import * as quotas from './migrations/20261123-quotas.ts';
+import * as resumableUploads from './migrations/20261123-resumable-uploads.ts';
 
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
   '20261122-initial': initial,
   '20261123-imports': imports,
   '20261123-quotas': quotas,
+  '20261123-resumable-uploads': resumableUploads,
 };
 
 /** Databases of versions before the first release have this migration. */

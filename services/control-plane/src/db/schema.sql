@@ -127,6 +127,24 @@ create table renditions (
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 
+create table resumable_uploads (
+  transfer_id text not null,
+  video_id text not null,
+  length bigint not null,
+  metadata text not null,
+  epoch integer not null default 0,
+  checkpoint jsonb,
+  ended_at timestamp(3) with time zone,
+  end_reason text,
+  constraint resumable_uploads_pkey PRIMARY KEY (transfer_id),
+  constraint resumable_uploads_video_id_fkey FOREIGN KEY (video_id) REFERENCES upload_tickets(video_id) ON DELETE CASCADE,
+  constraint ended_has_a_reason CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
+  constraint resumable_uploads_end_reason_check CHECK ((end_reason = ANY (ARRAY['completed'::text, 'terminated'::text, 'superseded'::text]))),
+  constraint resumable_uploads_length_check CHECK ((length > 0))
+);
+CREATE INDEX resumable_uploads_by_video ON public.resumable_uploads USING btree (video_id);
+CREATE UNIQUE INDEX resumable_uploads_unfinished ON public.resumable_uploads USING btree (video_id) WHERE (ended_at IS NULL);
+
 create table upload_tickets (
   video_id text not null,
   token_hash bytea not null,
@@ -137,6 +155,8 @@ create table upload_tickets (
   announced_bytes bigint,
   declared_bytes bigint,
   reserved_bytes bigint not null default 0,
+  extension_seconds integer,
+  latest_expires_at timestamp(3) with time zone,
   constraint upload_tickets_token_hash_key UNIQUE (token_hash),
   constraint upload_tickets_pkey PRIMARY KEY (video_id),
   constraint upload_tickets_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),

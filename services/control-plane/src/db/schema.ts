@@ -2,6 +2,7 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
 
@@ -13,6 +14,7 @@ export type Schema = {
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
   imports: ImportsTable;
+  resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
   object_purges: ObjectPurgesTable;
@@ -147,6 +149,9 @@ type UploadTicketsTable = {
   reserved_bytes: Generated<number>;
   /** When the upload completed. The token cannot be used again. */
   used_at: Date | null;
+  /** Progress of a resumable upload makes the ticket valid for this long, up to the latest expiry; null in old rows. */
+  extension_seconds: number | null;
+  latest_expires_at: Date | null;
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
 
@@ -174,6 +179,20 @@ type ImportsTable = {
   started_over: Generated<boolean>;
 };
 export type ImportRow = Selectable<ImportsTable>;
+type ResumableUploadsTable = {
+  transfer_id: string;
+  video_id: string;
+  /** Bytes of the file. */
+  length: number;
+  /** The `Upload-Metadata` header of its creation. */
+  metadata: string;
+  /** Counts how often an engine has opened it. The fencing token of what engines report. */
+  epoch: Generated<number>;
+  /** Where it stands in the object store; null before an engine has opened it. */
+  checkpoint: JSONColumnType<Checkpoint> | null;
+  ended_at: Date | null;
+  end_reason: 'completed' | 'terminated' | 'superseded' | null;
+};
 
 export type AttemptOutcome = 'completed' | 'failed' | 'lease_expired' | 'handed_back';
 

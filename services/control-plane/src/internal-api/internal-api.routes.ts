@@ -3,11 +3,15 @@ import {
   checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
+  createResumableRequest,
   endImportTryRequest,
   INTERNAL_PATHS,
   importProgressRequest,
+  openResumableRequest,
   redeemTicketRequest,
   releaseTransferRequest,
+  saveResumableRequest,
+  terminateResumableRequest,
 } from '@framelane/contracts/internal-api';
 import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
@@ -16,25 +20,32 @@ import type { AttemptsService } from '../attempts/attempts.service.ts';
 import type { ImportsService } from '../imports/imports.service.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
-import {
-  ticketExpired,
-  type UploadTicketsService,
-  uploadCancelled,
-} from '../upload-tickets/upload-tickets.service.ts';
+import type { ResumableUploadsService } from '../upload-tickets/resumable-uploads.service.ts';
+import { ticketExpired, uploadCancelled } from '../upload-tickets/ticket-checks.ts';
+import type { UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
 
 /** The API that engines use; openapi/internal.yaml describes it. */
 export function internalApi(
-  tickets: UploadTicketsService,
-  imports: ImportsService,
-  attempts: AttemptsService,
+  services: {
+    tickets: UploadTicketsService;
+    imports: ImportsService;
+    resumableUploads: ResumableUploadsService;
+    attempts: AttemptsService;
+  },
   tokenGuesses: TokenGuessLimit,
 ): Router {
+  const { tickets, imports, resumableUploads, attempts } = services;
   const router = Router();
+
+  /** Counts unknown tokens against the client that sent one. */
+  function guard<T>(clientAddress: string | null, work: () => Promise<T>): Promise<T> {
+    const client = { ip: clientAddress ?? undefined, socket: { remoteAddress: undefined } };
+    return tokenGuesses.guard(clientNetwork(client), work);
+  }
 
   router.post(INTERNAL_PATHS.redeemTicket, async (req, res) => {
     const request = read(redeemTicketRequest, req.body);
-    const client = { ip: request.clientAddress ?? undefined, socket: { remoteAddress: undefined } };
-    res.json(await tokenGuesses.guard(clientNetwork(client), () => tickets.redeem(request)));
+    res.json(await guard(request.clientAddress, () => tickets.redeem(request)));
   });
 
   router.post(INTERNAL_PATHS.completeTransfer, async (req, res) => {
@@ -64,6 +75,25 @@ export function internalApi(
   router.post(INTERNAL_PATHS.endImportTry, async (req, res) => {
     await imports.endTry(read(endImportTryRequest, req.body));
     res.status(204).end();
+  });
+
+  router.post(INTERNAL_PATHS.createResumable, async (req, res) => {
+    const request = read(createResumableRequest, req.body);
+    res.json(await guard(request.clientAddress, () => resumableUploads.create(request)));
+  });
+
+  router.post(INTERNAL_PATHS.openResumable, async (req, res) => {
+    const request = read(openResumableRequest, req.body);
+    res.json(await guard(request.clientAddress, () => resumableUploads.open(request)));
+  });
+
+  router.post(INTERNAL_PATHS.saveResumable, async (req, res) => {
+    res.json(await resumableUploads.save(read(saveResumableRequest, req.body)));
+  });
+
+  router.post(INTERNAL_PATHS.terminateResumable, async (req, res) => {
+    const request = read(terminateResumableRequest, req.body);
+    res.json(await guard(request.clientAddress, () => resumableUploads.terminate(request)));
   });
 
   router.post(INTERNAL_PATHS.claimAttempt, async (req, res) => {

@@ -4,7 +4,7 @@ import { abortStaleUploads } from './stale-uploads.ts';
 
 const HOUR_MS = 3600 * 1000;
 
-test('aborts uploads older than two days, except those whose transfer holds its ticket', async () => {
+test('aborts uploads older than two days, except those whose transfer may continue', async () => {
   const keys = [sourceKey('ws_1', 'vid_1', 'xfr_slow'), sourceKey('ws_1', 'vid_1', 'xfr_dead'), 'elsewhere'];
   const stale: string[] = [];
   let ageMs = 0;
@@ -15,10 +15,10 @@ test('aborts uploads older than two days, except those whose transfer holds its 
       return stale.length;
     },
   };
-  const isCurrent = async (transfer: { videoId: string; transferId: string }) =>
+  const mayContinue = async (transfer: { videoId: string; transferId: string }) =>
     transfer.videoId === 'vid_1' && transfer.transferId === 'xfr_slow';
 
-  await abortStaleUploads(objects, { isCurrent });
+  await abortStaleUploads(objects, { mayContinue });
 
   expect(stale).toEqual([sourceKey('ws_1', 'vid_1', 'xfr_dead'), 'elsewhere']);
   expect(ageMs / HOUR_MS).toBeCloseTo(48, 1);

@@ -13,8 +13,15 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
+import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
 import {
-  type FoundTicket,
+  fileTooLarge,
+  requireShare,
+  requireUsable,
+  type UploadShare,
+  uploadInProgress,
+} from './ticket-checks.ts';
+import {
   findExpiredTickets,
   findTicketByHash,
   findTokenHash,
@@ -27,6 +34,7 @@ import {
   renewLease,
   replaceToken,
   spendTicket,
+  type TransferIds,
   uploadsInProgress,
 } from './upload-tickets.store.ts';
 
@@ -35,9 +43,6 @@ const TOKEN_LENGTH = 32;
 
 /** Part headers and boundaries of a multipart body; a larger Content-Length means a larger file. */
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
-
-/** `Retry-After` of `too_many_uploads`, in seconds. */
-const RETRY_SHARE_SECONDS = 10;
 
 /** Tickets handled in one run of `expireUnused`. */
 const EXPIRY_BATCH = 100;
@@ -63,7 +68,8 @@ export type Ticket = { videoId: string; uploadToken: string; expiresAt: Date; ma
 /** The result of a completed transfer: its file belongs to the video, its ticket expired first, or the video takes no file. */
 export type Completion = 'registered' | 'expired' | 'cancelled';
 
-type Transfer = { videoId: string; transferId: string };
+/** `maxHours` is the longest validity of a ticket whose upload makes progress. */
+export type UploadLimits = { maxBytes: number; leaseSeconds: number; maxHours: number };
 
 /** Issues upload tickets and decides which transfer may use one. */
 export class UploadTicketsService {
@@ -74,8 +80,8 @@ export class UploadTicketsService {
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #leaseGrace: LeaseGrace;
-  readonly #limits: { maxBytes: number; leaseSeconds: number };
-  readonly #workspaceLimits: { count: number; bytes: number };
+  readonly #limits: UploadLimits;
+  readonly #workspaceLimits: UploadShare;
   readonly #testVideoHours: number;
 
   constructor(deps: {
@@ -86,9 +92,9 @@ export class UploadTicketsService {
     logger: Logger;
     metrics: Metrics;
     leaseGrace: LeaseGrace;
-    limits: { maxBytes: number; leaseSeconds: number };
+    limits: UploadLimits;
     /** Of the uploads in progress of one workspace. */
-    workspaceLimits: { count: number; bytes: number };
+    workspaceLimits: UploadShare;
     testVideoHours: number;
   }) {
     this.#db = deps.db;
@@ -109,7 +115,7 @@ export class UploadTicketsService {
    */
   async issue(request: TicketRequest): Promise<Commit<Ticket>> {
     const { maxBytes } = this.#limits;
-    if (request.size !== undefined && request.size > maxBytes) throw tooLarge(maxBytes);
+    if (request.size !== undefined && request.size > maxBytes) throw fileTooLarge(maxBytes);
     const videoId = newId('vid');
     const uploadToken = newUploadToken();
     const keptSeconds = request.environment === 'test' ? this.#testVideoHours * 3600 : Infinity;
@@ -133,6 +139,7 @@ export class UploadTicketsService {
         tokenHash: hashToken(uploadToken),
         declaredBytes,
         expiresInSeconds: Math.min(request.expiresInSeconds, keptSeconds),
+        latestInSeconds: Math.min(this.#limits.maxHours * 3600, keptSeconds),
       });
       return { videoId, uploadToken, expiresAt, maxBytes: declaredBytes ?? Math.min(maxBytes, largest) };
     };
@@ -171,12 +178,13 @@ export class UploadTicketsService {
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
     const largest = ticket.declared_bytes ?? maxBytes;
     const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;
-    if (atLeast > largest) throw tooLarge(largest);
+    if (atLeast > largest) throw fileTooLarge(largest);
     const transferId = newId('xfr');
     const bytes = contentLength ?? maxBytes;
     const allowedBytes = await this.#db.transaction().execute(async (trx) => {
-      this.#requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes);
+      requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes, this.#workspaceLimits);
       if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
+      await endUnfinished(trx, ticket.video_id, 'superseded');
       return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });
     });
     if (allowedBytes === undefined) {
@@ -195,18 +203,23 @@ export class UploadTicketsService {
   }
 
   /** Ends the lease of a failed transfer. Its token can be used again. */
-  async release(transfer: Transfer): Promise<void> {
+  async release(transfer: TransferIds): Promise<void> {
     await releaseTicket(this.#db, transfer);
   }
 
   /** Renews the lease of a transfer. */
-  async renew(transfer: Transfer): Promise<void> {
+  async renew(transfer: TransferIds): Promise<void> {
     await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
   }
 
   /** Whether the transfer holds its ticket, so that it should continue. */
-  async isCurrent(transfer: Transfer): Promise<boolean> {
+  async isCurrent(transfer: TransferIds): Promise<boolean> {
     return holdsLease(this.#db, transfer);
+  }
+
+  /** Whether a stored part of the transfer may become part of a source: it is current, or it is paused. */
+  async mayContinue(transfer: TransferIds): Promise<boolean> {
+    return (await this.isCurrent(transfer)) || isPaused(this.#db, transfer.transferId);
   }
 
   /**
@@ -220,6 +233,7 @@ export class UploadTicketsService {
         if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
+        await endUnfinished(trx, video.id, 'completed');
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';
@@ -247,64 +261,6 @@ export class UploadTicketsService {
       if (failed) this.#metrics.videoFailed('upload_expired');
     });
   }
-
-  /** The first upload is always allowed, so that a file of the maximum size can be sent. */
-  #requireShare(inProgress: { count: number; bytes: number }, bytes: number): void {
-    const { count, bytes: most } = this.#workspaceLimits;
-    if (inProgress.count >= count || (inProgress.count > 0 && inProgress.bytes + bytes > most)) {
-      throw tooManyUploads(this.#workspaceLimits);
-    }
-  }
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return new Problem('file_too_large', `The file is too large. Send at most ${maxBytes} bytes.`, {
-    extra: { maxBytes },
-  });
-}
-
-/** The ticket, if it can be leased now; throws the Problem that says why it cannot. */
-function requireUsable(ticket: FoundTicket | undefined): FoundTicket {
-  if (ticket === undefined) {
-    throw new Problem(
-      'upload_token_invalid',
-      'This upload token does not exist. Request a new upload ticket.',
-    );
-  }
-  if (ticket.used_at !== null) {
-    throw new Problem('upload_token_used', 'This upload token has been used. Request a new upload ticket.');
-  }
-  if (ticket.is_leased) throw uploadInProgress();
-  if (ticket.is_expired) throw ticketExpired();
-  return ticket;
-}
-
-function uploadInProgress(): Problem {
-  return new Problem(
-    'upload_in_progress',
-    'Another upload with this token is in progress. Wait for it to end, or request a new upload ticket.',
-  );
-}
-
-function tooManyUploads({ count, bytes }: { count: number; bytes: number }): Problem {
-  return new Problem(
-    'too_many_uploads',
-    `A workspace can have ${count} uploads of ${bytes} bytes in total at the same time. Retry when one has ended; the token stays valid.`,
-    { headers: { 'Retry-After': String(RETRY_SHARE_SECONDS) } },
-  );
-}
-
-/** The ticket expired before its file was stored. */
-export function ticketExpired(): Problem {
-  return new Problem('upload_token_expired', 'This upload token has expired. Request a new upload ticket.');
-}
-
-/** No video waits for the file of this transfer. */
-export function uploadCancelled(): Problem {
-  return new Problem(
-    'upload_cancelled',
-    'The video was deleted during the upload, or the ticket expired or is used by another upload.',
-  );
 }
 
 /** A new single-use upload token; the database stores only its hash. */

@@ -1,13 +1,19 @@
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
-import type { UploadTicketRow } from '../db/schema.ts';
+import type { Schema, UploadTicketRow } from '../db/schema.ts';
+
+/** A transfer. That of a resumable upload has the epoch in which its engine opened it. */
+export type TransferIds = { videoId: string; transferId: string; epoch?: number | undefined };
 
 /** Whether a transfer with an expired lease has ended. During the lease grace, its engine may have been unable to renew it. */
 export type ExpiredTransfers = 'ended' | 'may_live';
 
 /** A ticket, judged by the clock of the database. */
-export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at' | 'declared_bytes'> & {
+export type FoundTicket = Pick<
+  UploadTicketRow,
+  'video_id' | 'transfer_id' | 'used_at' | 'expires_at' | 'declared_bytes'
+> & {
   workspace_id: string;
   is_leased: boolean;
   is_expired: boolean;
@@ -16,7 +22,13 @@ export type FoundTicket = Pick<UploadTicketRow, 'video_id' | 'used_at' | 'declar
 /** Reserves the declared bytes. Resolves with when the ticket expires. */
 export async function insertTicket(
   db: Database,
-  ticket: { videoId: string; tokenHash: Buffer; declaredBytes: number | null; expiresInSeconds: number },
+  ticket: {
+    videoId: string;
+    tokenHash: Buffer;
+    declaredBytes: number | null;
+    expiresInSeconds: number;
+    latestInSeconds: number;
+  },
 ): Promise<Date> {
   const { expires_at } = await db
     .insertInto('upload_tickets')
@@ -26,6 +38,8 @@ export async function insertTicket(
       declared_bytes: ticket.declaredBytes,
       reserved_bytes: ticket.declaredBytes ?? 0,
       expires_at: inSeconds(ticket.expiresInSeconds),
+      extension_seconds: ticket.expiresInSeconds,
+      latest_expires_at: inSeconds(ticket.latestInSeconds),
     })
     .returning('expires_at')
     .executeTakeFirstOrThrow();
@@ -34,16 +48,31 @@ export async function insertTicket(
 
 /** A ticket with the workspace of its video. The deletion of a video deletes its ticket. */
 export async function findTicketByHash(db: Database, tokenHash: Buffer): Promise<FoundTicket | undefined> {
+  return ticketByHash(db, tokenHash).executeTakeFirst();
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockTicket(trx: Database, tokenHash: Buffer): Promise<FoundTicket | undefined> {
+  return ticketByHash(trx, tokenHash).forNoKeyUpdate('upload_tickets').executeTakeFirst();
+}
+
+function ticketByHash(db: Database, tokenHash: Buffer) {
   return db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
-    .select(['video_id', 'used_at', 'declared_bytes', 'videos.workspace_id'])
+    .select([
+      'video_id',
+      'transfer_id',
+      'used_at',
+      'upload_tickets.expires_at',
+      'declared_bytes',
+      'videos.workspace_id',
+    ])
     .select([
       sql<boolean>`coalesce(lease_expires_at > now(), false)`.as('is_leased'),
       sql<boolean>`upload_tickets.expires_at <= now()`.as('is_expired'),
     ])
-    .where('token_hash', '=', tokenHash)
-    .executeTakeFirst();
+    .where('token_hash', '=', tokenHash);
 }
 
 /** The hash of the ticket of a video; empty, which is no hash, without a ticket. */
@@ -129,55 +158,72 @@ export async function leaseTicket(
   return result.numUpdatedRows === 1n;
 }
 
-/** Renews the lease of the transfer that holds the ticket. */
-export async function renewLease(
-  db: Database,
-  transfer: { videoId: string; transferId: string },
-  leaseSeconds: number,
-): Promise<void> {
-  await db
-    .updateTable('upload_tickets')
-    .set({ lease_expires_at: inSeconds(leaseSeconds) })
-    .where('video_id', '=', transfer.videoId)
-    .where('transfer_id', '=', transfer.transferId)
-    .where('used_at', 'is', null)
-    .execute();
+/** Matches the unused ticket that this transfer holds. A resumable upload holds it in its latest epoch only. */
+function isHeldBy({ videoId, transferId, epoch }: TransferIds) {
+  return (eb: ExpressionBuilder<Schema, 'upload_tickets'>) => {
+    const held = [
+      eb('upload_tickets.video_id', '=', videoId),
+      eb('upload_tickets.transfer_id', '=', transferId),
+      eb('upload_tickets.used_at', 'is', null),
+    ];
+    if (epoch === undefined) return eb.and(held);
+    const latest = eb
+      .selectFrom('resumable_uploads')
+      .select('resumable_uploads.transfer_id')
+      .where('resumable_uploads.transfer_id', '=', transferId)
+      .where('epoch', '=', epoch)
+      .where('ended_at', 'is', null);
+    return eb.and([...held, eb.exists(latest)]);
+  };
 }
 
-/** Ends the lease of a transfer that failed. */
-export async function releaseTicket(
+/**
+ * Renews the lease of the transfer that holds the ticket. Progress of a resumable upload extends the ticket, too. Resolves with when the
+ * ticket expires, or undefined when the transfer does not hold it.
+ */
+export async function renewLease(
   db: Database,
-  transfer: { videoId: string; transferId: string },
-): Promise<void> {
+  transfer: TransferIds,
+  leaseSeconds: number,
+): Promise<Date | undefined> {
+  const extended = sql<Date>`greatest(upload_tickets.expires_at,
+    least(now() + make_interval(secs => extension_seconds), latest_expires_at))`;
+  const row = await db
+    .updateTable('upload_tickets')
+    .from('videos')
+    .set({
+      lease_expires_at: inSeconds(leaseSeconds),
+      ...(transfer.epoch !== undefined && { expires_at: extended }),
+    })
+    .where(isHeldBy(transfer))
+    .whereRef('videos.id', '=', 'upload_tickets.video_id')
+    .where('videos.status', '=', 'uploading')
+    .returning('upload_tickets.expires_at')
+    .executeTakeFirst();
+  return row?.expires_at;
+}
+
+/** Ends the lease of a transfer that failed or pauses. */
+export async function releaseTicket(db: Database, transfer: TransferIds): Promise<void> {
   await db
     .updateTable('upload_tickets')
     .set({ transfer_id: null, lease_expires_at: null })
-    .where('video_id', '=', transfer.videoId)
-    .where('transfer_id', '=', transfer.transferId)
-    .where('used_at', 'is', null)
+    .where(isHeldBy(transfer))
     .execute();
 }
 
 /** Spends the ticket for a completed transfer. Resolves with false when it is spent or another transfer holds it. */
-export async function spendTicket(
-  db: Database,
-  transfer: { videoId: string; transferId: string },
-): Promise<boolean> {
+export async function spendTicket(db: Database, transfer: TransferIds): Promise<boolean> {
   const result = await db
     .updateTable('upload_tickets')
     .set({ used_at: sql`now()` })
-    .where('video_id', '=', transfer.videoId)
-    .where('transfer_id', '=', transfer.transferId)
-    .where('used_at', 'is', null)
+    .where(isHeldBy(transfer))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
 /** Whether this transfer spent the ticket. */
-export async function isSpentBy(
-  db: Database,
-  transfer: { videoId: string; transferId: string },
-): Promise<boolean> {
+export async function isSpentBy(db: Database, transfer: TransferIds): Promise<boolean> {
   const row = await db
     .selectFrom('upload_tickets')
     .select('video_id')
@@ -189,17 +235,12 @@ export async function isSpentBy(
 }
 
 /** Whether the ticket of a video that waits for its file is leased to this transfer. */
-export async function holdsLease(
-  db: Database,
-  transfer: { videoId: string; transferId: string },
-): Promise<boolean> {
+export async function holdsLease(db: Database, transfer: TransferIds): Promise<boolean> {
   const row = await db
     .selectFrom('upload_tickets')
     .innerJoin('videos', 'videos.id', 'upload_tickets.video_id')
     .select('video_id')
-    .where('video_id', '=', transfer.videoId)
-    .where('transfer_id', '=', transfer.transferId)
-    .where('used_at', 'is', null)
+    .where(isHeldBy(transfer))
     .where('videos.status', '=', 'uploading')
     .executeTakeFirst();
   return row !== undefined;

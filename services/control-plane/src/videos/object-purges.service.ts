@@ -65,7 +65,7 @@ export class ObjectPurges implements DueWork<DuePurge> {
     if (video === undefined) return;
     for (const prefix of prefixesToPurge(video)) await this.#objects.deletePrefix(prefix);
     const sources = sourcePrefix(video.workspace_id, videoId);
-    if (!acceptsUploads(video)) await this.#objects.abortUploads?.(sources);
+    if (!acceptsUploads(video)) await this.#objects.abortUploads(sources);
     if (video.deleted_at === null && video.source_key !== null) {
       await this.#purgeLostTransfers(sources, video.source_key);
     }

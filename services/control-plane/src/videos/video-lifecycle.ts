@@ -1,5 +1,4 @@
 import type { FailureCode } from '@framelane/contracts/failures';
-import type { Manifest } from '@framelane/contracts/manifest';
 import type { MessageData } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -16,6 +15,7 @@ import {
 } from './video-moves.ts';
 import { toVideoRecord } from './video-record.ts';
 import {
+  type AttemptResult,
   closeOpenAttempt,
   endImport,
   findVideo,
@@ -24,7 +24,6 @@ import {
   makeCommandDue,
   raiseProgress,
   resetFailure,
-  type StoredRenditions,
   storeAttempt,
   storeFailedAttempts,
   storeFailure,
@@ -104,15 +103,10 @@ export class VideoLifecycle {
   }
 
   /** processing → ready. Closes the open attempt as completed; what earlier attempts stored is purged. */
-  async complete(
-    trx: Database,
-    video: VideoRow,
-    manifest: Manifest,
-    renditions: StoredRenditions,
-  ): Promise<boolean> {
+  async complete(trx: Database, video: VideoRow, result: AttemptResult): Promise<boolean> {
     const moved = await this.#move(trx, video, 'complete', async () => {
       await closeOpenAttempt(trx, video.id, 'completed');
-      await storeResult(trx, video, manifest, renditions);
+      await storeResult(trx, video, result);
     });
     if (!moved) return false;
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;

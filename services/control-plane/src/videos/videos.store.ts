@@ -141,7 +141,7 @@ function kindsOf(filter: VideoFilter) {
 }
 
 /** A file that an upload has stored. */
-export type StoredFile = { sourceKey: string; bytes: number; sha256: string };
+export type StoredFile = { sourceKey: string; bytes: number; sha256: string | null };
 
 /** Moves a video to `processing` with its file. */
 export async function storeFile(trx: Database, videoId: string, file: StoredFile): Promise<void> {
@@ -157,13 +157,20 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
 /** What the master playlist and the accounting need to know of the stored renditions. */
 export type StoredRenditions = { variants: VideoRendition[]; targetDuration: number; bytes: number };
 
+/** The result of an attempt. It has the SHA-256 of the source if the upload did not. */
+export type AttemptResult = {
+  manifest: Manifest;
+  renditions: StoredRenditions;
+  sourceSha256?: string | undefined;
+};
+
 /** Moves a video to `ready` with the result of an attempt. */
 export async function storeResult(
   trx: Database,
   video: VideoRow,
-  { source, duration, inputIssues, poster, storyboard }: Manifest,
-  renditions: StoredRenditions,
+  { manifest, renditions, sourceSha256 }: AttemptResult,
 ): Promise<void> {
+  const { source, duration, inputIssues, poster, storyboard } = manifest;
   const { container, videoCodec, audioCodec } = source;
   await setStatus(trx, video.id, 'ready', {
     duration,
@@ -171,6 +178,7 @@ export async function storeResult(
     height: source.height,
     frame_rate: source.frameRate,
     source: JSON.stringify({ container, videoCodec, audioCodec }),
+    sha256: video.sha256 ?? sourceSha256 ?? null,
     input_issues: JSON.stringify(inputIssues),
     variants: renditions.variants,
     target_duration: renditions.targetDuration,

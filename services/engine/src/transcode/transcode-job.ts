@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
@@ -34,8 +35,13 @@ export type TranscodeJob = {
   attempt: number;
   sourceKey: string;
   sourceBytes: number;
+  /** Whether to compute the SHA-256 of the source. */
+  hashSource: boolean;
   contentKey: Uint8Array;
 };
+
+/** The result of an attempt. The hash is lower-case hex. */
+export type TranscodeResult = { manifest: Manifest; sourceSha256?: string };
 
 export type TranscodeJobContext = {
   objects: ObjectStore;
@@ -66,17 +72,21 @@ const SEGMENT_OVERHEAD_BYTES = 1024 ** 2;
  * Runs one attempt in its own directory and removes the directory. Throws a TranscodeFailure, or the signal's reason when
  * aborted. After a failure, stored segments remain; the caller removes them.
  */
-export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobContext): Promise<Manifest> {
+export async function runTranscodeJob(
+  job: TranscodeJob,
+  context: TranscodeJobContext,
+): Promise<TranscodeResult> {
   const { metrics } = context;
   const directory = await mkdtemp(join(context.jobsDir, 'job-'));
   try {
     await mkdir(join(directory, SOURCE_FOLDER));
     await grantFolder(directory, 'pass', context.tools.account);
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
-    await metrics.inStage('fetch', () => fetchSource(job, directory, context));
+    const hash = await metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const source = await metrics.inStage('probe', () => probeSource(directory, context));
-    return await metrics.inStage('encode', () => transcode(job, source, directory, context));
+    const manifest = await metrics.inStage('encode', () => transcode(job, source, directory, context));
+    return { manifest, ...(hash && { sourceSha256: hash.digest('hex') }) };
   } finally {
     // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
     await removeTree(directory).catch((error: unknown) =>
@@ -85,15 +95,20 @@ export async function runTranscodeJob(job: TranscodeJob, context: TranscodeJobCo
   }
 }
 
-/** The store resumes an interrupted download; a failed one is retried from the beginning. */
+/** The store resumes an interrupted download; a failed one is retried from the beginning. Hashes the source on the way. */
 async function fetchSource(
-  { sourceKey }: TranscodeJob,
+  { sourceKey, hashSource }: TranscodeJob,
   directory: string,
   { objects, tools, signal }: TranscodeJobContext,
-): Promise<void> {
+): Promise<Hash | undefined> {
   const path = join(directory, SOURCE_PATH);
-  await withStorageRetries(() => objects.fetchToFile(sourceKey, path, signal), signal);
+  const hash = await withStorageRetries(async () => {
+    const attempt = hashSource ? createHash('sha256') : undefined;
+    await objects.fetchToFile(sourceKey, path, signal, attempt);
+    return attempt;
+  }, signal);
   await grantFile(path, tools.account);
+  return hash;
 }
 
 async function probeSource(

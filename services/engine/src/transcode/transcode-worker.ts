@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimAttemptResponse } from '@framelane/contracts/internal-api';
-import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type Message, type MessageData, type MessageOf } from '@framelane/contracts/messages';
 import {
   type MessageBus,
@@ -21,7 +20,7 @@ import { type AttemptClient, AttemptLease, AttemptObsoleteError } from './attemp
 import { CommandIntake } from './command-intake.ts';
 import { DiskReservations, type Reservation } from './disk-reservations.ts';
 import { EngineStoppedError, reportFailure } from './failure-report.ts';
-import { diskNeed, runTranscodeJob } from './transcode-job.ts';
+import { diskNeed, runTranscodeJob, type TranscodeResult } from './transcode-job.ts';
 import { preparePrivateFolder, prepareWorkDirectory, removeTree } from './work-directory.ts';
 
 type Command = MessageData<'transcode'>;
@@ -169,8 +168,8 @@ export class TranscodeWorker {
     logger.info('transcode.started', { ...facts, bytes: claim.sourceBytes });
     let completed: MessageOf<'transcode.completed'>;
     try {
-      const manifest = await this.#transcode(command, claim, lease, disk);
-      completed = createMessage('transcode.completed', { ...facts, manifest });
+      const result = await this.#transcode(command, claim, lease, disk);
+      completed = createMessage('transcode.completed', { ...facts, ...result });
     } catch (error) {
       lease.stop();
       await this.#fail(command, claim, error);
@@ -193,9 +192,9 @@ export class TranscodeWorker {
     claim: ClaimAttemptResponse,
     lease: AttemptLease,
     disk: Reservation,
-  ): Promise<Manifest> {
+  ): Promise<TranscodeResult> {
     if (!this.#tools) throw new Error('The worker has not been started');
-    const { attempt, sourceKey, sourceBytes } = claim;
+    const { attempt, sourceKey, sourceBytes, hashSource = false } = claim;
     const contentKey = Buffer.from(claim.contentKey, 'base64');
     return runTranscodeJob(
       {
@@ -204,6 +203,7 @@ export class TranscodeWorker {
         attempt,
         sourceKey,
         sourceBytes,
+        hashSource,
         contentKey,
       },
       {

@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  PutObjectCommand,
+  paginateListParts,
+  type S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { piecesPrefix } from './object-keys.ts';
+import { type Checkpoint, NotResumableError, type ResumableWriter } from './object-store.ts';
+import { PART_BYTES, type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
+
+type StoredPart = CompletedPart & { PartNumber: number; Size: number };
+
+/** What a writer needs of its store. */
+export type ResumableDeps = {
+  client: S3Client;
+  bucket: string;
+  shared: SharedBuffers;
+  /** Size of an object; null if it does not exist. */
+  sizeOf: (key: string) => Promise<number | null>;
+  /** The content of a small object. */
+  read: (key: string) => Promise<Uint8Array>;
+  delete: (keys: string[]) => Promise<void>;
+};
+
+/**
+ * Continues a multipart upload. Part n has the bytes from (n - 1) × PART_BYTES, so that every process that sends it sends the
+ * same bytes. Bytes that do not fill a part become small objects at each checkpoint ("pieces"): S3 accepts a small part at
+ * the end of an upload only.
+ */
+export class S3ResumableWriter implements ResumableWriter {
+  exact: boolean;
+  readonly #deps: ResumableDeps;
+  readonly #key: string;
+  readonly #id: string;
+  readonly #length: number;
+  readonly #parts: S3Parts;
+  #offset: number;
+  /** The part at `offset`; undefined when `offset` is its first byte. */
+  #part: Part | undefined;
+  /** The pieces that hold the first bytes of that part. */
+  #pieces: Checkpoint['pieces'] = [];
+  #obsolete: string[] = [];
+  #isComplete: boolean;
+
+  static async resume(
+    deps: ResumableDeps,
+    key: string,
+    checkpoint: Checkpoint,
+    length: number,
+  ): Promise<S3ResumableWriter> {
+    const { id, reached, pieces, exact } = checkpoint;
+    const listed = await listParts(deps, key, id);
+    if (listed === null) {
+      if ((await deps.sizeOf(key)) !== length) throw new NotResumableError(key);
+      return new S3ResumableWriter(deps, key, checkpoint, length, { offset: length, parts: [] });
+    }
+    const parts = partsWithoutGap(listed, length, exact ? reached : length);
+    const offset = parts.reduce((bytes, { Size }) => bytes + Size, 0);
+    const piecesStart = reached - bytesOf(pieces);
+    if (offset < piecesStart) throw new NotResumableError(key);
+    const writer = new S3ResumableWriter(deps, key, checkpoint, length, { offset, parts });
+    if (offset === piecesStart) await writer.#load(pieces);
+    else writer.#obsolete = pieces.map((piece) => piece.key);
+    return writer;
+  }
+
+  /** A complete object has no parts. */
+  private constructor(
+    deps: ResumableDeps,
+    key: string,
+    { id, exact }: Checkpoint,
+    length: number,
+    stored: { offset: number; parts: StoredPart[] },
+  ) {
+    this.#deps = deps;
+    this.#key = key;
+    this.#id = id;
+    this.#length = length;
+    this.exact = exact;
+    this.#offset = stored.offset;
+    this.#isComplete = stored.parts.length === 0 && stored.offset === length;
+    const { client, shared } = deps;
+    this.#parts = new S3Parts({ client, place: this.#place, shared, confirmed: stored.parts });
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.byteLength; ) {
+      this.#part ??= await this.#parts.next();
+      const part = this.#part;
+      const bytes = chunk.subarray(at, at + PART_BYTES - part.filled);
+      part.buffer.set(bytes, part.filled);
+      part.filled += bytes.byteLength;
+      at += bytes.byteLength;
+      this.#offset += bytes.byteLength;
+      if (part.filled === PART_BYTES) await this.#send(part);
+    }
+  }
+
+  async settle(): Promise<Checkpoint> {
+    const part = this.#part;
+    if (part !== undefined && this.#offset === this.#length) await this.#send(part);
+    await this.#parts.confirmed();
+    if (this.#part !== undefined) await this.#storePiece(this.#part);
+    return { id: this.#id, reached: this.#offset, pieces: [...this.#pieces], exact: this.exact };
+  }
+
+  async prune(): Promise<void> {
+    const keys = this.#obsolete.splice(0);
+    // The purge of the video's orphaned objects finds what remains.
+    if (keys.length > 0) await this.#deps.delete(keys).catch(() => {});
+  }
+
+  async complete(): Promise<void> {
+    if (this.#isComplete) return;
+    try {
+      await this.#parts.complete(this.#id);
+    } catch (error) {
+      if (!(await this.#completeListed(error))) throw error;
+    }
+    this.#isComplete = true;
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.end();
+  }
+
+  /**
+   * Completes the object after a failed attempt, if that is possible: another process may have completed it, or has sent a part
+   * again, which gives it a new entity tag on a server that encrypts.
+   */
+  async #completeListed(failure: unknown): Promise<boolean> {
+    const listed = await listParts(this.#deps, this.#key, this.#id);
+    if (listed === null) return (await this.#deps.sizeOf(this.#key)) === this.#length;
+    if (!(failure instanceof S3ServiceException && failure.name === 'InvalidPart')) return false;
+    const confirmed = partsWithoutGap(listed, this.#length, this.#length);
+    if (confirmed.reduce((bytes, { Size }) => bytes + Size, 0) !== this.#length) return false;
+    await this.#parts.complete(this.#id, {}, confirmed);
+    return true;
+  }
+
+  get #place(): { Bucket: string; Key: string } {
+    return { Bucket: this.#deps.bucket, Key: this.#key };
+  }
+
+  /** Reads the first bytes of the current part back from the pieces. */
+  async #load(pieces: Checkpoint['pieces']): Promise<void> {
+    try {
+      for (const piece of pieces) {
+        const content = await this.#deps.read(piece.key);
+        if (content.byteLength !== piece.bytes) throw new NotResumableError(this.#key);
+        await this.write(content);
+      }
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    this.#pieces = [...pieces];
+  }
+
+  async #send(part: Part): Promise<void> {
+    const number = Math.ceil(this.#offset / PART_BYTES);
+    this.#part = undefined;
+    this.#obsolete.push(...this.#pieces.map((piece) => piece.key));
+    this.#pieces = [];
+    await this.#parts.send(part, number, this.#id);
+  }
+
+  /** Stores the bytes that no piece has yet. */
+  async #storePiece({ buffer, filled }: Part): Promise<void> {
+    const stored = bytesOf(this.#pieces);
+    if (filled === stored) return;
+    const key = `${piecesPrefix(this.#key)}${this.#offset}-${randomUUID()}`;
+    const Body = buffer.subarray(stored, filled);
+    await this.#deps.client.send(new PutObjectCommand({ Bucket: this.#deps.bucket, Key: key, Body }));
+    this.#pieces.push({ key, bytes: filled - stored });
+  }
+}
+
+/** Removes a multipart upload and its pieces. */
+export async function discardResumable(
+  deps: Pick<ResumableDeps, 'client' | 'bucket' | 'delete'>,
+  key: string,
+  { id, pieces }: Checkpoint,
+): Promise<void> {
+  const place = { Bucket: deps.bucket, Key: key };
+  await deps.client
+    .send(new AbortMultipartUploadCommand({ ...place, UploadId: id }))
+    .catch((error: unknown) => {
+      if (!isNoSuchUpload(error)) throw error;
+    });
+  if (pieces.length > 0) await deps.delete(pieces.map((piece) => piece.key));
+}
+
+/** The stored parts by number; null if the multipart upload does not exist. */
+async function listParts(
+  { client, bucket }: ResumableDeps,
+  key: string,
+  id: string,
+): Promise<Map<number, StoredPart> | null> {
+  const listed = new Map<number, StoredPart>();
+  try {
+    for await (const { Parts = [] } of paginateListParts(
+      { client },
+      { Bucket: bucket, Key: key, UploadId: id },
+    )) {
+      for (const { ETag, PartNumber = 0, Size = 0 } of Parts) {
+        listed.set(PartNumber, { ...(ETag !== undefined && { ETag }), PartNumber, Size });
+      }
+    }
+  } catch (error) {
+    if (isNoSuchUpload(error)) return null;
+    throw error;
+  }
+  return listed;
+}
+
+/** The parts before the first gap that have their full size and end at or before `limit`. */
+function partsWithoutGap(listed: Map<number, StoredPart>, length: number, limit: number): StoredPart[] {
+  const parts: StoredPart[] = [];
+  for (let start = 0; start < limit; start += PART_BYTES) {
+    const part = listed.get(parts.length + 1);
+    const size = Math.min(PART_BYTES, length - start);
+    if (part?.Size !== size || start + size > limit) break;
+    parts.push(part);
+  }
+  return parts;
+}
+
+function bytesOf(pieces: Checkpoint['pieces']): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function isNoSuchUpload(error: unknown): boolean {
+  return error instanceof S3ServiceException && ['NoSuchUpload', 'NotFound'].includes(error.name);
+}

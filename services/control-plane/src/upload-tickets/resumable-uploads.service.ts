@@ -1,0 +1,193 @@
+import { newId } from '@framelane/contracts/ids';
+import type {
+  CreateResumableRequest,
+  CreateResumableResponse,
+  OpenResumableRequest,
+  OpenResumableResponse,
+  SaveResumableRequest,
+  SaveResumableResponse,
+  TerminateResumableRequest,
+  TerminateResumableResponse,
+} from '@framelane/contracts/internal-api';
+import { sourceKey } from '@framelane/object-store/object-keys';
+import { Problem } from '@framelane/service-kit/problem';
+import { hashToken } from '../auth/secret-tokens.ts';
+import type { Database } from '../db/database.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
+import {
+  beginEpoch,
+  endUnfinished,
+  findResumable,
+  findUnfinished,
+  insertResumable,
+  leaseToResumable,
+  type ResumableUploadRow,
+  storeCheckpoint,
+} from './resumable-uploads.store.ts';
+import {
+  fileTooLarge,
+  requireShare,
+  requireUnspent,
+  tokenInvalid,
+  type UploadShare,
+  uploadInProgress,
+} from './ticket-checks.ts';
+import type { UploadLimits } from './upload-tickets.service.ts';
+import {
+  type FoundTicket,
+  findTicketByHash,
+  lockTicket,
+  releaseTicket,
+  renewLease,
+  uploadsInProgress,
+} from './upload-tickets.store.ts';
+
+/**
+ * Keeps what a resumable upload has reached, so that any engine can continue it. While one has it open, the upload leases the
+ * ticket like any transfer. An engine that opens it begins a new epoch; reports of earlier epochs change nothing.
+ */
+export class ResumableUploadsService {
+  readonly #db: Database;
+  readonly #quotas: QuotasService;
+  readonly #limits: UploadLimits;
+  readonly #workspaceLimits: UploadShare;
+  readonly #filesUrl: string;
+
+  /** `filesUrl` is the address of the engines at which clients create resumable uploads. */
+  constructor(deps: {
+    db: Database;
+    quotas: QuotasService;
+    limits: UploadLimits;
+    workspaceLimits: UploadShare;
+    filesUrl: string;
+  }) {
+    this.#db = deps.db;
+    this.#quotas = deps.quotas;
+    this.#limits = deps.limits;
+    this.#workspaceLimits = deps.workspaceLimits;
+    this.#filesUrl = deps.filesUrl;
+  }
+
+  /**
+   * Creates an upload for the ticket of a token, or finds the unfinished one of the same file. A paused upload of another file is
+   * superseded. Throws the Problem with the reason why the ticket takes no file.
+   */
+  async create(request: CreateResumableRequest): Promise<CreateResumableResponse> {
+    const { token, length, metadata } = request;
+    return this.#db.transaction().execute(async (trx) => {
+      const ticket = requireUnspent(await lockTicket(trx, hashToken(token)));
+      const maxBytes = ticket.declared_bytes ?? this.#limits.maxBytes;
+      if (length > maxBytes) throw fileTooLarge(maxBytes);
+      const unfinished = await findUnfinished(trx, ticket.video_id);
+      if (unfinished?.length === length && unfinished.metadata === metadata) {
+        return this.#created(unfinished.transfer_id, ticket);
+      }
+      if (ticket.is_leased) throw uploadInProgress();
+      await this.#quotas.reserve(trx, ticket, { atLeast: length, atMost: length });
+      await endUnfinished(trx, ticket.video_id, 'superseded');
+      const transferId = newId('xfr');
+      await insertResumable(trx, { transferId, videoId: ticket.video_id, length, metadata });
+      return this.#created(transferId, ticket);
+    });
+  }
+
+  /** Leases the ticket to the upload for the engine that requests it. Throws the Problem with the reason why it cannot. */
+  async open(request: OpenResumableRequest): Promise<OpenResumableResponse> {
+    const { ticket, upload } = await this.#find(request.token, request.transferId);
+    const { length, metadata, transfer_id: transferId } = upload;
+    if (upload.end_reason === 'completed') return { status: 'complete', length, metadata };
+    if (upload.ended_at !== null || ticket.used_at !== null || ticket.is_expired) throw uploadEnded();
+    const { video_id: videoId, workspace_id: workspaceId } = ticket;
+    const { leaseSeconds } = this.#limits;
+    return this.#db.transaction().execute(async (trx) => {
+      if (!(ticket.is_leased && ticket.transfer_id === transferId)) {
+        requireShare(await uploadsInProgress(trx, workspaceId), length, this.#workspaceLimits);
+      }
+      const expiresAt = await leaseToResumable(trx, { videoId, transferId, bytes: length, leaseSeconds });
+      if (expiresAt === undefined) throw uploadInProgress();
+      const opened = await beginEpoch(trx, transferId, request.epoch);
+      if (opened === undefined) throw uploadEnded();
+      const { epoch, checkpoint } = opened;
+      return {
+        status: 'open',
+        length,
+        metadata,
+        videoId,
+        workspaceId,
+        sourceKey: sourceKey(workspaceId, videoId, transferId),
+        epoch,
+        checkpoint,
+        leaseSeconds,
+        expiresAt: expiresAt.toISOString(),
+      };
+    });
+  }
+
+  /** Saves what the upload has reached, and renews its lease and its ticket. Throws 409 `transfer_lost` in an earlier epoch. */
+  async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
+    return this.#db.transaction().execute(async (trx) => {
+      const expiresAt = await renewLease(trx, transfer, this.#limits.leaseSeconds);
+      if (expiresAt === undefined) {
+        throw new Problem('transfer_lost', 'Another engine has the upload, or its ticket takes no file.');
+      }
+      await storeCheckpoint(trx, transfer, checkpoint);
+      return { expiresAt: expiresAt.toISOString() };
+    });
+  }
+
+  /** Ends an upload. The ticket can be used again. Throws 403 `upload_complete` if it is complete. */
+  async terminate(request: TerminateResumableRequest): Promise<TerminateResumableResponse> {
+    const { ticket, upload } = await this.#find(request.token, request.transferId);
+    const { video_id: videoId, workspace_id: workspaceId } = ticket;
+    const { transfer_id: transferId } = upload;
+    return this.#db.transaction().execute(async (trx) => {
+      await lockTicket(trx, hashToken(request.token));
+      const current = await findResumable(trx, { videoId, transferId });
+      if (current?.end_reason === 'completed') throw uploadComplete();
+      if (current === undefined || current.ended_at !== null) throw uploadEnded();
+      await releaseTicket(trx, { videoId, transferId });
+      await endUnfinished(trx, videoId, 'terminated');
+      return { sourceKey: sourceKey(workspaceId, videoId, transferId), checkpoint: current.checkpoint };
+    });
+  }
+
+  async #find(
+    token: string,
+    transferId: string,
+  ): Promise<{ ticket: FoundTicket; upload: ResumableUploadRow }> {
+    const ticket = await findTicketByHash(this.#db, hashToken(token));
+    if (ticket === undefined) throw tokenInvalid();
+    const upload = await findResumable(this.#db, { videoId: ticket.video_id, transferId });
+    if (upload === undefined) throw uploadNotFound();
+    return { ticket, upload };
+  }
+
+  #created(transferId: string, ticket: FoundTicket): CreateResumableResponse {
+    return {
+      transferId,
+      url: `${this.#filesUrl}/${transferId}`,
+      expiresAt: ticket.expires_at.toISOString(),
+    };
+  }
+}
+
+function uploadNotFound(): Problem {
+  return new Problem(
+    'upload_not_found',
+    'The ticket of this token has no such upload. Create an upload with this token.',
+  );
+}
+
+function uploadEnded(): Problem {
+  return new Problem(
+    'upload_ended',
+    'This upload has been terminated or replaced, or its ticket has expired. Create a new upload.',
+  );
+}
+
+function uploadComplete(): Problem {
+  return new Problem(
+    'upload_complete',
+    'The file is complete and cannot be removed by its token. Delete the video.',
+  );
+}
