@@ -969,6 +969,12 @@ export interface components {
          * @enum {string}
          */
         PlaybackPolicy: "public" | "signed";
+        /**
+         * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
+         *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
+         * @example 30
+         */
+        KeepSource: ("always" | "never") | number;
         /** @description The video to create. */
         UploadTicketRequest: {
             filename: components["schemas"]["Filename"];
@@ -977,6 +983,8 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
+            keepSource?: components["schemas"]["KeepSource"];
             /**
              * Format: int64
              * @description Size of the file in bytes, if known. The file cannot be larger. If it is too large for Framelane or for a quota, this
@@ -1115,6 +1123,8 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
+            keepSource?: components["schemas"]["KeepSource"];
         };
         /**
          * @description Whether a production key (`live`) or a test key created it.
@@ -1221,6 +1231,24 @@ export interface components {
             failure: components["schemas"]["FailureCode"] | null;
         };
         /**
+         * @description Whether the uploaded file is stored. While it is, `GET /videos/{id}/source` returns it, and the video can be retried if it
+         *     fails. Once it is deleted it does not come back.
+         */
+        SourceFile: {
+            /** @description Whether the uploaded file is stored. */
+            stored: boolean;
+            /**
+             * Format: date-time
+             * @description When the file will be deleted, by `keepSource`. `null` if it is kept always, while it is needed, and if there is no file.
+             */
+            keptUntil: string | null;
+            /**
+             * Format: date-time
+             * @description When the file was deleted, by `keepSource` or by `DELETE /videos/{id}/source`; `null` if it was not.
+             */
+            deletedAt: string | null;
+        };
+        /**
          * @description The record of a video. Properties of the file are `null` until they are known. `hls` and `variants` are present only
          *     while `status` is `ready`.
          */
@@ -1287,6 +1315,10 @@ export interface components {
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
             import: components["schemas"]["VideoImport"] | null;
+            keepSource: components["schemas"]["KeepSource"];
+            sourceFile: components["schemas"]["SourceFile"];
+            /** @description Whether `POST /videos/{id}/retry` works now, i.e. the video has failed and its uploaded file is stored. */
+            retryable: boolean;
             /**
              * Format: date-time
              * @description When its upload ticket or import was created.
@@ -1356,6 +1388,11 @@ export interface components {
              * @enum {string}
              */
             playbackPolicy?: "public" | "signed";
+            /**
+             * @description How long to keep the uploaded file from now on. If that time has already passed, the file is deleted at once. A file that
+             *     is deleted stays deleted.
+             */
+            keepSource?: components["schemas"]["KeepSource"];
         };
         /** @description The lifetime of the token. */
         PlaybackTokenRequest: {

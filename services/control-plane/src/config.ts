@@ -33,6 +33,7 @@ const settings = z.object({
   STRAGGLER_SECONDS: setting.integer(1).default(600),
   USAGE_FLUSH_SECONDS: setting.integer(1).default(5),
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
+  SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
@@ -89,6 +90,8 @@ export type ControlPlaneConfig = {
   usageFlushSeconds: number;
   /** Age at which a video created with a test key is deleted. */
   testVideoHours: number;
+  /** Days for which sources are kept after `ready` or `failed` by default: null for always, 0 for never. */
+  sourceRetentionDays: number | null;
   rateLimits: {
     /** Requests that one API key can send per minute to each control plane; 0 means no limit. */
     requestsPerMinute: number;
@@ -150,6 +153,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     stragglerSeconds: values.STRAGGLER_SECONDS,
     usageFlushSeconds: values.USAGE_FLUSH_SECONDS,
     testVideoHours: values.TEST_VIDEO_HOURS,
+    sourceRetentionDays: values.SOURCE_RETENTION_DAYS ?? null,
     rateLimits: {
       requestsPerMinute: values.RATE_LIMIT_REQUESTS_PER_MINUTE,
       failuresPerMinute: values.RATE_LIMIT_FAILURES_PER_MINUTE,

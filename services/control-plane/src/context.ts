@@ -88,7 +88,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   };
   const lifecycle = new VideoLifecycle({ db, logger, events, baseUrl, onCommit });
   const quotas = new QuotasService({ db });
-  const videos = new VideosService({ db, objects, lifecycle, quotas, baseUrl });
+  const videos = new VideosService({
+    db,
+    objects,
+    lifecycle,
+    quotas,
+    baseUrl,
+    sourceRetentionDays: config.sourceRetentionDays,
+  });
   const tickets = new UploadTicketsService({
     db,
     videos,

@@ -33,6 +33,7 @@ export function maintenanceSteps(deps: {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
     'expire-imports': { everySeconds: often, run: () => imports.expire() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
+    'delete-due-sources': { everySeconds: often, run: () => videos.deleteDueSources() },
     'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },
     'reissue-lost-commands': { everySeconds: often, run: () => commands.reissueLost() },
     'abort-stale-uploads': { everySeconds: HOUR, run: () => abortStaleUploads(objects, tickets) },

@@ -12,6 +12,7 @@ const STEPS: MaintenanceStep[] = [
   'expire-tickets',
   'expire-imports',
   'remove-outdated-videos',
+  'delete-due-sources',
   'end-silent-attempts',
   'reissue-lost-commands',
 ];

@@ -219,6 +219,10 @@ create table videos (
   source_key text,
   poster_bytes integer,
   storyboard jsonb,
+  keep_source_days integer,
+  failed_at timestamp(3) with time zone,
+  delete_source_at timestamp(3) with time zone,
+  source_deleted_at timestamp(3) with time zone,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint claimed_commands_are_due CHECK (((command_claimed_until IS NULL) OR (command_due_at IS NOT NULL))),
@@ -244,6 +248,7 @@ CREATE INDEX videos_stored ON public.videos USING btree (workspace_id, environme
 CREATE INDEX videos_to_remove ON public.videos USING btree (remove_at) WHERE ((remove_at IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX videos_tombstones ON public.videos USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX videos_with_due_command ON public.videos USING btree (command_due_at) WHERE (command_due_at IS NOT NULL);
+CREATE INDEX videos_with_source_to_delete ON public.videos USING btree (delete_source_at) WHERE (delete_source_at IS NOT NULL);
 
 create table webhook_attempts (
   delivery_id text not null,

@@ -126,6 +126,14 @@ type VideosTable = {
   updated_at: Generated<Date>;
   uploaded_at: Date | null;
   ready_at: Date | null;
+  /** When the video failed; null in every other status. */
+  failed_at: Date | null;
+  /** Days after `ready_at` or `failed_at` for which the source is kept: null for always, 0 for never. */
+  keep_source_days: number | null;
+  /** When the source of a ready or failed video is to be deleted; null for a source that is kept, and without one. */
+  delete_source_at: Date | null;
+  /** When the source was deleted. Its objects are purged from then on. */
+  source_deleted_at: Date | null;
   /** When a video made with a test key is to be deleted; null for all others. */
   remove_at: Date | null;
   /** Set on a tombstone: the row of a deleted video, which holds ids, status and times for the purge. */

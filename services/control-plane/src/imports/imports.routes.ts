@@ -27,6 +27,7 @@ export function importRoutes(
           tags: body.tags,
           passthrough: body.passthrough,
           playbackPolicy: body.playbackPolicy,
+          keepSource: body.keepSource,
         });
       },
       response: (video) => ({ status: 202, location: `${baseUrl}/videos/${video.id}`, body: video }),

@@ -12,6 +12,7 @@ const MAINTENANCE_STEPS = [
   'expire-tickets',
   'expire-imports',
   'remove-outdated-videos',
+  'delete-due-sources',
   'end-silent-attempts',
   'reissue-lost-commands',
   'abort-stale-uploads',

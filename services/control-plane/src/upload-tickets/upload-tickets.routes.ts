@@ -24,6 +24,7 @@ export function uploadTicketRoutes(
           tags: body.tags,
           passthrough: body.passthrough,
           playbackPolicy: body.playbackPolicy,
+          keepSource: body.keepSource,
           size: body.size,
           expiresInSeconds: body.expiresIn,
         };

@@ -11,6 +11,7 @@ import type { Commit, Database } from '../db/database.ts';
 import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { KeepSource } from '../videos/keep-source.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
@@ -57,6 +58,8 @@ export type TicketRequest = {
   tags: string[] | undefined;
   passthrough: string | undefined;
   playbackPolicy: PlaybackPolicy | undefined;
+  /** Undefined for the default of the installation. */
+  keepSource: KeepSource | undefined;
   /** Bytes, when the client knows them. */
   size: number | undefined;
   expiresInSeconds: number;
@@ -132,6 +135,7 @@ export class UploadTicketsService {
         tags: request.tags ?? [],
         passthrough: request.passthrough ?? null,
         playbackPolicy: request.playbackPolicy ?? 'public',
+        keepSource: request.keepSource,
         removeInSeconds: keptSeconds === Infinity ? null : keptSeconds,
       });
       const expiresAt = await insertTicket(trx, {

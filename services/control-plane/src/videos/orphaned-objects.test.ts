@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { acceptsUploads, prefixesToPurge, prefixOfLostTransfer } from './orphaned-objects.ts';
 
 const EVERYTHING = ['sources/w/v/', 'hls/w/v/'];
-const living = { id: 'v', workspace_id: 'w', deleted_at: null, uploaded_at: new Date() };
+const living = {
+  id: 'v',
+  workspace_id: 'w',
+  deleted_at: null,
+  uploaded_at: new Date(),
+  source_deleted_at: null,
+};
 
 describe('prefixesToPurge', () => {
   test.each([
@@ -13,6 +19,11 @@ describe('prefixesToPurge', () => {
     ['processing, unclaimed', { ...living, status: 'processing', attempt: 0 }, []],
     ['processing', { ...living, status: 'processing', attempt: 3 }, ['hls/w/v/a1/', 'hls/w/v/a2/']],
     ['ready', { ...living, status: 'ready', attempt: 2 }, ['hls/w/v/a1/']],
+    [
+      'ready without its source',
+      { ...living, status: 'ready', attempt: 2, source_deleted_at: new Date() },
+      ['sources/w/v/', 'hls/w/v/a1/'],
+    ],
   ] as const)('%s', (_, video, prefixes) => {
     expect(prefixesToPurge(video)).toEqual(prefixes);
   });

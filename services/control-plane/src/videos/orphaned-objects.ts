@@ -3,20 +3,24 @@ import type { VideoRow } from '../db/schema.ts';
 
 /**
  * The prefixes below which every object of a video is orphaned. The row may change during the purge, so only what can never be
- * used again counts: everything of a video that is deleted or failed without an upload, and otherwise the objects of ended
- * attempts. A later attempt has a higher number, also after a retry.
+ * used again counts: everything of a video that is deleted or failed without an upload, and otherwise a deleted source and the
+ * objects of ended attempts. A later attempt has a higher number, also after a retry.
  */
 export function prefixesToPurge(
-  video: Pick<VideoRow, 'id' | 'workspace_id' | 'status' | 'deleted_at' | 'attempt' | 'uploaded_at'>,
+  video: Pick<
+    VideoRow,
+    'id' | 'workspace_id' | 'status' | 'deleted_at' | 'attempt' | 'uploaded_at' | 'source_deleted_at'
+  >,
 ): string[] {
   const { id, workspace_id: workspaceId, status, attempt } = video;
   if (video.deleted_at !== null || (status === 'failed' && video.uploaded_at === null)) {
     return [sourcePrefix(workspaceId, id), hlsPrefix(workspaceId, id)];
   }
   const lastEnded = status === 'failed' ? attempt : attempt - 1;
-  return Array.from({ length: Math.max(0, lastEnded) }, (_, index) =>
+  const ofAttempts = Array.from({ length: Math.max(0, lastEnded) }, (_, index) =>
     attemptPrefix(workspaceId, id, index + 1),
   );
+  return video.source_deleted_at === null ? ofAttempts : [sourcePrefix(workspaceId, id), ...ofAttempts];
 }
 
 /** Whether a transfer may still register a file for the video. */

@@ -22,8 +22,10 @@ import {
   findVideoOrTombstone,
   lockVideo,
   makeCommandDue,
+  markSourceDeleted,
   raiseProgress,
   resetFailure,
+  scheduleSourceDeletion,
   storeAttempt,
   storeFailedAttempts,
   storeFailure,
@@ -107,6 +109,7 @@ export class VideoLifecycle {
     const moved = await this.#move(trx, video, 'complete', async () => {
       await closeOpenAttempt(trx, video.id, 'completed');
       await storeResult(trx, video, result);
+      await this.applyKeepSource(trx, video.id);
     });
     if (!moved) return false;
     const seconds = video.uploaded_at === null ? null : (Date.now() - video.uploaded_at.getTime()) / 1000;
@@ -144,11 +147,36 @@ export class VideoLifecycle {
     video: VideoRow,
     { code, message }: { code: FailureCode; message: string },
   ): Promise<boolean> {
-    const moved = await this.#move(trx, video, 'fail', () => storeFailure(trx, video.id, { code, message }));
+    const moved = await this.#move(trx, video, 'fail', async () => {
+      await storeFailure(trx, video.id, { code, message });
+      await this.applyKeepSource(trx, video.id);
+    });
     if (moved) {
       this.#logger.warn('video.failed', { videoId: video.id, title: video.title, code, reason: message });
     }
     return moved;
+  }
+
+  /**
+   * Sets when the source of a ready or failed video is to be deleted, and deletes it if that time has come. Call it when
+   * `keepSource` changes.
+   */
+  async applyKeepSource(trx: Database, videoId: string): Promise<void> {
+    await scheduleSourceDeletion(trx, videoId);
+    await this.deleteSource(trx, videoId, 'due');
+  }
+
+  /**
+   * Deletes the source of a ready or failed video, `when` it is due or at once. It no longer counts as stored, and its objects are
+   * purged. Resolves with whether there was one to delete.
+   */
+  async deleteSource(trx: Database, videoId: string, when: 'due' | 'now'): Promise<boolean> {
+    const deleted = await markSourceDeleted(trx, videoId, when);
+    if (deleted) {
+      await requestPurge(trx, videoId);
+      this.#logger.info('video.source_deleted', { videoId });
+    }
+    return deleted;
   }
 
   /** failed → processing, for a video whose source is stored. */

@@ -2,6 +2,7 @@ import type { components } from '@framelane/openapi/types';
 import { invalidField } from '@framelane/service-kit/problem';
 import type { UpdateObject } from 'kysely';
 import type { Metadata, Schema } from '../db/schema.ts';
+import { toDays } from './keep-source.ts';
 
 /** The changes that a client requests. */
 export type VideoPatch = components['schemas']['VideoPatch'];
@@ -15,7 +16,7 @@ const MAX_METADATA = 50;
  */
 export function patchedColumns(
   current: { metadata: Metadata },
-  { title, metadata, tags, passthrough, playbackPolicy }: VideoPatch,
+  { title, metadata, tags, passthrough, playbackPolicy, keepSource }: VideoPatch,
 ): UpdateObject<Schema, 'videos'> {
   return {
     ...(title !== undefined && { title }),
@@ -23,6 +24,7 @@ export function patchedColumns(
     ...(tags !== undefined && { tags: tags ?? [] }),
     ...(passthrough !== undefined && { passthrough }),
     ...(playbackPolicy !== undefined && { playback_policy: playbackPolicy }),
+    ...(keepSource !== undefined && { keep_source_days: toDays(keepSource) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
+import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
@@ -49,6 +50,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     inputIssues: row.input_issues,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
+    ...sourceState(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     uploadedAt: row.uploaded_at?.toISOString() ?? null,
@@ -60,4 +62,17 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
 /** The import as PostgreSQL builds it, with its time in the format of the API. */
 function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['import'] {
   return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
+}
+
+function sourceState(row: VideoRow): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {
+  const stored = row.source_key !== null && row.source_deleted_at === null;
+  return {
+    keepSource: fromDays(row.keep_source_days),
+    sourceFile: {
+      stored,
+      keptUntil: row.delete_source_at?.toISOString() ?? null,
+      deletedAt: row.source_deleted_at?.toISOString() ?? null,
+    },
+    retryable: row.status === 'failed' && stored,
+  };
 }

@@ -5,11 +5,13 @@ import type { Commit, Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import { type KeepSource, toDays } from './keep-source.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import type { VideoPatch } from './video-patch.ts';
 import { toVideoRecord, type VideoRecord } from './video-record.ts';
 import {
   deleteTombstones,
+  findDueSources,
   findVideo,
   findVideosToRemove,
   insertVideo,
@@ -20,7 +22,7 @@ import {
   type VideoFilter,
 } from './videos.store.ts';
 
-/** Videos deleted in one run of `removeOutdated`. */
+/** Videos deleted in one run of `removeOutdated`, and sources in one round of `deleteDueSources`. */
 const REMOVAL_BATCH = 100;
 
 /** How long tombstones are stored, for late reports of engines. */
@@ -29,6 +31,9 @@ const TOMBSTONE_DAYS = 30;
 /** Tombstones deleted in one statement by `pruneTombstones`. */
 const TOMBSTONE_BATCH = 1000;
 
+/** A video to create. */
+export type VideoRequest = Omit<NewVideo, 'keepSourceDays'> & { keepSource: KeepSource | undefined };
+
 /** Reads, lists, changes and deletes the videos of a workspace. */
 export class VideosService {
   readonly #db: Database;
@@ -36,6 +41,7 @@ export class VideosService {
   readonly #lifecycle: VideoLifecycle;
   readonly #quotas: QuotasService;
   readonly #baseUrl: string;
+  readonly #sourceRetentionDays: number | null;
 
   constructor(deps: {
     db: Database;
@@ -43,7 +49,10 @@ export class VideosService {
     lifecycle: VideoLifecycle;
     quotas: QuotasService;
     baseUrl: string;
+    /** Days for which sources are kept by default; null for always. */
+    sourceRetentionDays: number | null;
   }) {
+    this.#sourceRetentionDays = deps.sourceRetentionDays;
     this.#db = deps.db;
     this.#objects = deps.objects;
     this.#lifecycle = deps.lifecycle;
@@ -51,9 +60,13 @@ export class VideosService {
     this.#baseUrl = deps.baseUrl;
   }
 
-  /** Creates a video that waits for its upload, in the caller's transaction. */
-  create(trx: Database, video: NewVideo): Promise<void> {
-    return insertVideo(trx, video);
+  /**
+   * Creates a video that waits for its upload, in the caller's transaction. Without `keepSource` the default of the installation
+   * applies.
+   */
+  create(trx: Database, { keepSource, ...video }: VideoRequest): Promise<void> {
+    const keepSourceDays = keepSource === undefined ? this.#sourceRetentionDays : toDays(keepSource);
+    return insertVideo(trx, { ...video, keepSourceDays });
   }
 
   /** The record of one video. Throws 404 `video_not_found`, also for a video of another workspace. */
@@ -78,8 +91,9 @@ export class VideosService {
 
   /** Changes what the owner may choose. Concurrent changes are made one after the other. Throws 404 `video_not_found`. */
   async update(workspaceId: string, videoId: string, patch: VideoPatch): Promise<VideoRecord> {
-    return this.#db.transaction().execute(async (trx) => {
+    return this.#lifecycle.transaction(async (trx) => {
       await patchVideo(trx, await lockOwn(trx, workspaceId, videoId), patch);
+      if (patch.keepSource !== undefined) await this.#lifecycle.applyKeepSource(trx, videoId);
       return this.#record(trx, workspaceId, videoId);
     });
   }
@@ -93,14 +107,11 @@ export class VideosService {
     const failed = await findVideo(this.#db, workspaceId, videoId);
     if (failed === undefined) throw videoNotFound(videoId);
     if (failed.status !== 'failed') throw notFailed(failed.status);
-    if (failed.source_key === null || !(await this.#isStored(failed.source_key))) {
-      throw new Problem(
-        'source_not_available',
-        'The source file of this video is not stored. Upload it with a new ticket.',
-      );
-    }
+    if (failed.source_key === null || !(await this.#isStored(failed.source_key))) throw sourceNotAvailable();
     return async (trx) => {
       const video = await lockOwn(trx, workspaceId, videoId);
+      // Its object can outlive it, until the purge.
+      if (video.source_deleted_at !== null) throw sourceNotAvailable();
       await this.#quotas.requireMinutes(trx, workspaceId);
       if (!(await this.#lifecycle.retry(trx, video))) throw notFailed(video.status);
       return this.#record(trx, workspaceId, videoId);
@@ -124,6 +135,17 @@ export class VideosService {
   async removeOutdated(): Promise<void> {
     const outdated = await findVideosToRemove(this.#db, REMOVAL_BATCH);
     await forEachSettled(outdated, ({ workspaceId, videoId }) => this.#delete(workspaceId, videoId));
+  }
+
+  /** Deletes the sources whose time has come. Safe on several instances. */
+  async deleteDueSources(): Promise<void> {
+    let due: string[];
+    do {
+      due = await findDueSources(this.#db, REMOVAL_BATCH);
+      await forEachSettled(due, (videoId) =>
+        this.#lifecycle.transaction((trx) => this.#lifecycle.deleteSource(trx, videoId, 'due')),
+      );
+    } while (due.length === REMOVAL_BATCH);
   }
 
   /** Deletes old tombstones, once their objects are purged. Safe on several instances. */
@@ -166,6 +188,13 @@ async function lockOwn(trx: Database, workspaceId: string, videoId: string): Pro
 
 function notFailed(status: string): Problem {
   return new Problem('video_not_failed', `Only a failed video can be retried; this one is ${status}.`);
+}
+
+function sourceNotAvailable(): Problem {
+  return new Problem(
+    'source_not_available',
+    'The source file of this video is not stored. Upload it with a new ticket.',
+  );
 }
 
 function videoNotFound(videoId: string): Problem {

@@ -14,6 +14,7 @@ import type {
   VideoRow,
   VideoStatus,
 } from '../db/schema.ts';
+import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
 
@@ -32,10 +33,15 @@ export type VideoFilter = {
 export type NewVideo = Pick<
   VideoRow,
   'id' | 'environment' | 'filename' | 'title' | 'metadata' | 'tags' | 'passthrough'
-> & { workspaceId: string; playbackPolicy: PlaybackPolicy; removeInSeconds: number | null };
+> & {
+  workspaceId: string;
+  playbackPolicy: PlaybackPolicy;
+  keepSourceDays: number | null;
+  removeInSeconds: number | null;
+};
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { workspaceId, playbackPolicy, removeInSeconds, metadata, ...columns } = video;
+  const { workspaceId, playbackPolicy, keepSourceDays, removeInSeconds, metadata, ...columns } = video;
   await db
     .insertInto('videos')
     .values({
@@ -44,6 +50,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       status: 'uploading',
       metadata: JSON.stringify(metadata),
       playback_policy: playbackPolicy,
+      keep_source_days: keepSourceDays,
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })
     .execute();
@@ -200,6 +207,7 @@ export async function storeFailure(
     error_code: error.code,
     error_message: error.message,
     content_key: null,
+    failed_at: sql`now()`,
   });
 }
 
@@ -217,8 +225,10 @@ export async function resetFailure(trx: Database, videoId: string): Promise<void
   await setStatus(trx, videoId, 'processing', {
     error_code: null,
     error_message: null,
+    failed_at: null,
     failed_attempts: 0,
     progress: 0,
+    delete_source_at: null,
   });
 }
 
@@ -290,6 +300,73 @@ export async function patchVideo(trx: Database, video: VideoRow, patch: VideoPat
     .execute();
 }
 
+/** Sets when the source of a ready or failed video is to be deleted; never, if it is always kept. */
+export async function scheduleSourceDeletion(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('videos')
+    .set({
+      delete_source_at: sql<Date | null>`case
+        when keep_source_days is null then null
+        when status = 'ready' then ready_at + make_interval(hours => 24 * keep_source_days)
+        else failed_at + make_interval(hours => 24 * greatest(keep_source_days, ${FAILED_SOURCE_DAYS})) end`,
+    })
+    .where('id', '=', videoId)
+    .where(hasDeletableSource)
+    // Most videos keep their source.
+    .where(({ or, eb }) =>
+      or([eb('keep_source_days', 'is not', null), eb('delete_source_at', 'is not', null)]),
+    )
+    .execute();
+}
+
+/**
+ * Marks the source of a ready or failed video as deleted, `when` it is due or at once. Resolves with whether it did. The video
+ * cannot be retried from then on, so nothing uses the source again.
+ */
+export async function markSourceDeleted(
+  trx: Database,
+  videoId: string,
+  when: 'due' | 'now',
+): Promise<boolean> {
+  const result = await trx
+    .updateTable('videos')
+    .set({
+      source_deleted_at: sql`now()`,
+      delete_source_at: null,
+      storage_bytes: sql`greatest(storage_bytes - size, 0)`,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', videoId)
+    .where(hasDeletableSource)
+    // Rounded as the stored time is: a source that is never kept is due in the transaction that makes its video ready.
+    .$if(when === 'due', (query) => query.where('delete_source_at', '<=', sql<Date>`now()::timestamptz(3)`))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Videos whose source is due for deletion, those due for longest first. */
+export async function findDueSources(db: Database, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('videos')
+    .select('id')
+    .where('delete_source_at', '<=', sql<Date>`now()`)
+    .where(hasDeletableSource)
+    .orderBy('delete_source_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** No attempt needs the source of a ready or failed video. */
+function hasDeletableSource({ and, eb }: ExpressionBuilder<Schema, 'videos'>) {
+  return and([
+    eb('status', 'in', ['ready', 'failed']),
+    eb('source_key', 'is not', null),
+    eb('source_deleted_at', 'is', null),
+    eb('deleted_at', 'is', null),
+  ]);
+}
+
 /** Raises the progress; it never falls. Resolves with whether it rose. */
 export async function raiseProgress(db: Database, videoId: string, percent: number): Promise<boolean> {
   const result = await db
@@ -357,6 +434,7 @@ const BLANK = {
   command_due_at: null,
   command_claimed_until: null,
   error_message: null,
+  delete_source_at: null,
 } as const satisfies UpdateObject<Schema, 'videos'>;
 
 /** Deletes up to `limit` tombstones of that age whose purge has ended. Resolves with their number. */
