@@ -111,6 +111,12 @@ export class EngineMetrics {
     this.#uploadDurations.observe(seconds);
   }
 
+  /** Ends an upload that began, and that a client can continue later. */
+  uploadPaused(): void {
+    this.#uploadsActive.dec();
+    this.#uploads.inc({ outcome: 'paused', code: '' });
+  }
+
   /** Ends an upload that began. */
   uploadBroken(code: string): void {
     this.#uploadsActive.dec();
