@@ -17,6 +17,7 @@ import { playbackCors, playbackRoutes, playlistCompression } from './playback/pl
 import { referencePage } from './reference-page/reference-page.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
+import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
@@ -53,6 +54,7 @@ function handlers(context: Context) {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
+    ...sourceRoutes(context.sources),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
     ...webhookRoutes(
       context.webhooks,
