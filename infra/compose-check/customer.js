@@ -21,10 +21,10 @@ export class Customer {
   async upload(file) {
     const ticket = await this.#client.requestTicket({ filename: basename(file) });
     const blob = await openAsBlob(file);
-    // The storage may be slow on a busy machine. The ticket stays valid after a 503.
+    // On a busy machine a service may exceed a timeout. The ticket stays valid after a 503, but it may be leased for a while.
     const response = await until(async () => {
       const attempt = await this.#client.upload(ticket, blob, basename(file));
-      return attempt.status === 503 ? undefined : attempt;
+      return [409, 503].includes(attempt.status) ? undefined : attempt;
     });
     if (response.status !== 202)
       throw new Error(`The upload failed with status ${response.status}: ${await response.text()}`);

@@ -11,14 +11,15 @@ import { CONFINED, REACHED_BY_OTHERS, reached } from './hostile-program.js';
 import { ComposeStack, commandsFrom } from './stack.js';
 
 /**
- * `pnpm compose:check` starts docker-compose.yml with two engines and tests the running system. To use other programs
+ * `pnpm compose:check` starts docker-compose.yml with two engines of each role and tests the running system. To use other programs
  * than `docker compose` and `docker`, set COMPOSE_COMMAND and CONTAINER_COMMAND.
  */
 
-const ENGINES = 2;
+/** Engines of each role. */
+const REPLICAS = { uploader: 2, transcoder: 2 };
 const CLIPS = 6;
 const SMALL = { width: 640, height: 360, rate: '30', seconds: 6, audio: { sampleRate: 48_000, channels: 2 } };
-/** Long enough to kill the engine during the transcode. */
+/** Long enough to kill the transcoder during the transcode. */
 const LONG = { ...SMALL, width: 1280, height: 720, seconds: 20 };
 
 const stopped = new AbortController();
@@ -55,13 +56,14 @@ async function check(folder, signal) {
       RABBITMQ_MANAGEMENT_PORT: String(ports.management),
       PUBLIC_URL: `http://localhost:${ports.api}`,
       ENGINE_PUBLIC_URL: target.engineUrl,
-      // Short, so that the lease of a killed engine expires soon.
+      // Short, so that the leases of interrupted uploads and killed transcoders expire soon.
+      UPLOAD_LEASE_SECONDS: '10',
       ATTEMPT_LEASE_SECONDS: '10',
       RETRY_BACKOFF_SECONDS: '1',
       MAINTENANCE_SECONDS: '2',
       ENGINE_SLOTS: '1',
     },
-    engines: ENGINES,
+    replicas: REPLICAS,
     signal,
   });
   try {
@@ -80,7 +82,7 @@ async function check(folder, signal) {
 }
 
 async function runChecks(stack, target, folder, signal) {
-  await step(`The system is built and healthy with ${ENGINES} engines`, () => stack.up());
+  await step('The system is built and healthy with two engines of each role', () => stack.up());
   const customer = await step('The admin command creates a workspace and a key', async () => {
     const { id } = await stack.admin('workspace', 'create', '--name', 'Check');
     const { secret } = await stack.admin('key', 'create', '--name', 'Check', '--workspace', id);
@@ -113,13 +115,17 @@ async function runChecks(stack, target, folder, signal) {
     const ids = await Promise.all(Array.from({ length: CLIPS }, () => customer.upload(small)));
     return Promise.all(ids.map((id) => customer.ready(id)));
   });
-  await step('Every engine has transcoded some of them', async () => {
-    const engines = await stack.engines();
-    const shares = await Promise.all(engines.map((id) => stack.logged(id, 'transcode.completed')));
-    const counts = shares.map(({ length }) => length);
-    if (counts.length !== ENGINES || counts.includes(0))
-      throw new Error(`Videos per engine: ${counts.join(', ')}`);
-    console.log(`  ${counts.join(' and ')}`);
+  await step('Every uploader has received videos, and every transcoder has transcoded some', async () => {
+    for (const [service, event] of [
+      ['uploader', 'upload.received'],
+      ['transcoder', 'transcode.completed'],
+    ]) {
+      const containers = await stack.containers(service);
+      const counts = await Promise.all(containers.map(async (id) => (await stack.logged(id, event)).length));
+      if (counts.length !== REPLICAS[service] || counts.includes(0))
+        throw new Error(`${event} per ${service}: ${counts.join(', ')}`);
+      console.log(`  ${service}: ${counts.join(' and ')}`);
+    }
   });
   await step('Every stream conforms to the HLS rules', async () => {
     for (const video of videos) await customer.play(video);
@@ -128,26 +134,26 @@ async function runChecks(stack, target, folder, signal) {
   await step(
     'A program run instead of ffmpeg can reach no secrets, no network and no other files',
     async () => {
-      for (const engine of await stack.engines()) {
-        const [{ sandbox } = {}] = await stack.logged(engine, 'sandbox.chosen');
-        const confined = await reached(stack, engine, CONFINED);
+      for (const transcoder of await stack.containers('transcoder')) {
+        const [{ sandbox } = {}] = await stack.logged(transcoder, 'sandbox.chosen');
+        const confined = await reached(stack, transcoder, CONFINED);
         if (!sandbox || confined !== '') throw new Error(`Sandbox ${sandbox}, reached: ${confined}`);
-        // Control: without the sandbox the files exist, and the engine's memory and environment are still unreadable.
-        const others = await reached(stack, engine, []);
+        // Control: without the sandbox the files exist, and the transcoder's memory and environment are still unreadable.
+        const others = await reached(stack, transcoder, []);
         if (others !== REACHED_BY_OTHERS) throw new Error(`Reached without the sandbox: ${others}`);
       }
     },
   );
 
-  await step('A video becomes ready although its engine is killed', async () => {
+  await step('A video becomes ready although its transcoder is killed', async () => {
     const id = await customer.upload(long);
-    const engine = await until(() => engineAtWork(stack, id), { seconds: 120 });
-    await stack.kill(engine);
+    const transcoder = await until(() => transcoderOf(stack, id), { seconds: 120 });
+    await stack.kill(transcoder);
     await customer.play(await customer.ready(id));
-    const engines = await stack.engines();
-    const logged = await Promise.all(engines.map((each) => stack.logged(each, 'transcode.completed')));
+    const transcoders = await stack.containers('transcoder');
+    const logged = await Promise.all(transcoders.map((each) => stack.logged(each, 'transcode.completed')));
     const { attempt } = logged.flat().find(({ videoId }) => videoId === id);
-    if (attempt < 2) throw new Error('The engine was killed too late');
+    if (attempt < 2) throw new Error('The transcoder was killed too late');
   });
 
   await step('After a restart all videos exist, and new ones become ready', async () => {
@@ -157,11 +163,11 @@ async function runChecks(stack, target, folder, signal) {
   });
 }
 
-/** The engine that has started to encode a video. */
-async function engineAtWork(stack, id) {
-  for (const engine of await stack.engines()) {
-    const planned = await stack.logged(engine, 'transcode.planned');
-    if (planned.some(({ videoId }) => videoId === id)) return engine;
+/** The transcoder that has started to encode a video. */
+async function transcoderOf(stack, id) {
+  for (const transcoder of await stack.containers('transcoder')) {
+    const planned = await stack.logged(transcoder, 'transcode.planned');
+    if (planned.some(({ videoId }) => videoId === id)) return transcoder;
   }
   return undefined;
 }

@@ -21,31 +21,31 @@ export class ComposeStack {
   #containers;
   #envFile;
   #env;
-  #engines;
+  #scale;
   #signal;
   #volumes = new Set();
 
-  /** `env` overrides `envFile`. The signal aborts all commands except `down`. */
-  constructor({ commands, envFile, env, engines, signal }) {
+  /** `env` overrides `envFile`. `replicas` are containers per scaled service. The signal aborts all commands except `down`. */
+  constructor({ commands, envFile, env, replicas, signal }) {
     this.#compose = commands.compose;
     this.#containers = commands.containers;
     this.#envFile = envFile;
     this.#env = { ...process.env, FRAMELANE_TAG: PROJECT, ...env };
-    this.#engines = engines;
+    this.#scale = Object.entries(replicas).flatMap(([service, count]) => ['--scale', `${service}=${count}`]);
     this.#signal = signal;
   }
 
   /** Builds the images, starts all containers and waits until they are healthy. */
   async up() {
     if ((await this.remaining()).length > 0) await this.#run('down', '--volumes');
-    await this.#run('up', '--detach', '--build', '--wait', '--scale', `engine=${this.#engines}`);
+    await this.#run('up', '--detach', '--build', '--wait', ...this.#scale);
   }
 
   /** Restarts all containers and waits until they are healthy. */
   async restart() {
     await this.#recordVolumes();
     await this.#run('restart');
-    await this.#run('up', '--detach', '--wait', '--scale', `engine=${this.#engines}`);
+    await this.#run('up', '--detach', '--wait', ...this.#scale);
   }
 
   /** Runs an admin command in the control plane's container. Resolves with its result. */
@@ -59,28 +59,28 @@ export class ComposeStack {
     return [...new Set(lines.map((line) => line.trim()).filter(Boolean))].sort();
   }
 
-  /** The ids of the engines' containers. */
-  async engines() {
-    const label = ['--filter', 'label=com.docker.compose.service=engine'];
+  /** The ids of a service's containers. */
+  async containers(service) {
+    const label = ['--filter', `label=com.docker.compose.service=${service}`];
     return words(await this.#container('ps', '--all', '--quiet', ...OF_PROJECT, ...label));
   }
 
-  /** The log lines of an engine for an event. */
-  async logged(engine, event) {
-    return (await this.#logs(engine))
+  /** The log lines of a container for an event. */
+  async logged(container, event) {
+    return (await this.#logs(container))
       .split('\n')
       .filter((line) => line.startsWith('{') && line.includes(`"${event}"`))
       .map((line) => JSON.parse(line));
   }
 
-  /** Runs a command in an engine's container. Resolves with its output. */
-  async exec(engine, ...command) {
-    return this.#container('exec', engine, ...command);
+  /** Runs a command in a container. Resolves with its output. */
+  async exec(container, ...command) {
+    return this.#container('exec', container, ...command);
   }
 
-  /** Kills an engine. */
-  async kill(engine) {
-    await this.#container('kill', '--signal', 'KILL', engine);
+  /** Kills a container. */
+  async kill(container) {
+    await this.#container('kill', '--signal', 'KILL', container);
   }
 
   /** The end of every container's log. */

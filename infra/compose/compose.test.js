@@ -1,16 +1,20 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
+import { READINESS_TIMEOUT_MS, readEngineConfig } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const file = read('docker-compose.yml');
 const { services } = parse(file, { merge: true });
+
+/** The services of Framelane, and the program that each runs: the name of its image. */
+const SERVICES = ['control-plane', 'uploader', 'transcoder'];
+const programOf = (service) => services[service].build.target;
 
 /** Compose files for external systems, and the services that each of them replaces. */
 const OWN = {
@@ -49,7 +53,7 @@ function environmentOf(service, env) {
           (_, key, kind, text) => env[key] ?? (kind === '-' ? text : undefined),
         ),
   ]);
-  return { ...(services[service].build && imageOf(service).env), ...Object.fromEntries(values) };
+  return { ...(services[service].build && imageOf(programOf(service)).env), ...Object.fromEntries(values) };
 }
 
 test('make-env.js generates every secret, in a file that only its owner can read', () => {
@@ -108,19 +112,22 @@ function offered() {
   return [...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
 }
 
-test.each(['control-plane', 'engine'])('every documented setting of the %s can be set in .env', (service) => {
+test.each(['control-plane', 'engine'])('every documented setting of the %s can be set in .env', (program) => {
   const documented = new Set(
     read('docs/configuration.md')
       .match(/`[A-Z][A-Z0-9_]+`/g)
       .map((name) => name.slice(1, -1)),
   );
-  const settings = [...variablesOf(service)].filter((name) => documented.has(name));
-  // Fixed by the image, compose or the gateway: addresses within the network and ports of the containers.
-  const fixed = [...Object.keys(imageOf(service).env), 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
-  const passed = Object.keys(services[service].environment);
+  const settings = [...variablesOf(program)].filter((name) => documented.has(name));
+  // Fixed by the image, compose or the gateway: roles, addresses within the network and ports of the containers.
+  const given = ['ENGINE_ROLES', 'CONTROL_PLANE_INTERNAL_URL', 'TRUST_PROXY'];
+  const fixed = [...Object.keys(imageOf(program).env), ...given];
+  const passed = SERVICES.filter((service) => programOf(service) === program).flatMap((service) =>
+    Object.keys(services[service].environment),
+  );
   expect(settings.filter((name) => !fixed.includes(name) && !passed.includes(name))).toEqual(
     // Engines create no presigned URLs.
-    service === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
+    program === 'engine' ? ['S3_PUBLIC_ENDPOINT'] : [],
   );
   const settable = passed.filter((name) => !fixed.includes(name));
   expect(settable.filter((name) => !offered().includes(name))).toEqual([]);
@@ -136,18 +143,18 @@ test('each service has users of its own without administrator rights', () => {
     // The administrator in definitions.sh.
     /"name": "(\S+)".*"tags": "administrator"/.exec(read('infra/rabbitmq/definitions.sh'))[1],
   ];
-  const users = ['control-plane', 'engine'].flatMap((service) => [
+  const users = SERVICES.flatMap((service) => [
     given(service).S3_ACCESS_KEY_ID,
     userOf(given(service).AMQP_URL),
   ]);
   users.push(userOf(given('control-plane').DATABASE_URL));
   expect(users.filter((user) => administrators.includes(user))).toEqual([]);
-  const [controlPlane, engine] = ['control-plane', 'engine'].map((service) => {
+  const [controlPlane, ...engines] = SERVICES.map((service) => {
     const { AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = given(service);
     return [AMQP_URL, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY];
   });
-  expect(engine.filter((value) => controlPlane.includes(value))).toEqual([]);
-  for (const service of ['control-plane', 'engine']) {
+  expect(engines.flat().filter((value) => controlPlane.includes(value))).toEqual([]);
+  for (const service of SERVICES) {
     const rootSecrets = [env.MINIO_ROOT_PASSWORD, env.POSTGRES_PASSWORD, env.RABBITMQ_PASSWORD];
     const values = Object.values(given(service)).join('\n');
     expect(rootSecrets.filter((secret) => values.includes(secret))).toEqual([]);
@@ -227,7 +234,9 @@ test('every image has an exact version', () => {
   );
   expect(images.filter((image) => !/:(v?\d+\.\d+|RELEASE\.\d{4}-)\S*$/.test(image))).toEqual([]);
   const [{ version }] = [JSON.parse(read('package.json'))];
-  expect(services.engine.image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
+  for (const service of ['uploader', 'transcoder']) {
+    expect(services[service].image).toBe(`framelane/engine:\${FRAMELANE_TAG:-${version}}`);
+  }
 });
 
 test.each(Object.entries(OWN))('%s replaces a bundled service', (path, replaced) => {
@@ -248,18 +257,43 @@ test('the gateway waits longer than a readiness check takes', () => {
   expect(1000 * Number(seconds)).toBeGreaterThan(READINESS_TIMEOUT_MS);
 });
 
-test.each(['control-plane', 'engine'])(
-  'the %s reads all variables it gets, and gets all it requires',
+test.each(SERVICES)('the %s reads all variables it gets, and gets all it requires', (service) => {
+  const { environment } = services[service];
+  expect(Object.keys(environment).filter((name) => !variablesOf(programOf(service)).has(name))).toEqual([]);
+  expect(() => readAll(programOf(service), environmentOf(service, makeEnv().env))).not.toThrow();
+});
+
+test('uploads and transcodes have containers of their own', () => {
+  const { env } = makeEnv();
+  const rolesOf = (service) => readEngineConfig(environmentOf(service, env)).roles;
+  expect([rolesOf('uploader'), rolesOf('transcoder')]).toEqual([['upload'], ['transcode']]);
+  expect(services.gateway.depends_on).toHaveProperty('uploader');
+  expect(imageOf('gateway').env.ENGINE).toBe(`uploader:${imageOf('engine').ports[0]}`);
+});
+
+test.each(SERVICES)(
+  'the %s has enough time to stop, and an uploader also to drain for an hour',
   (service) => {
-    const { environment } = services[service];
-    expect(Object.keys(environment).filter((name) => !variablesOf(service).has(name))).toEqual([]);
-    expect(() => readAll(service, environmentOf(service, makeEnv().env))).not.toThrow();
+    const env = { ...makeEnv().env, UPLOAD_DRAIN_SECONDS: '3600' };
+    const needed = stopSeconds(programOf(service), environmentOf(service, env));
+    expect(Number.parseInt(services[service].stop_grace_period, 10)).toBeGreaterThan(needed);
   },
 );
 
-test.each(['control-plane', 'engine'])('the %s has enough time to stop', (service) => {
-  const needed = stopSeconds(service, environmentOf(service, makeEnv().env));
-  expect(Number.parseInt(services[service].stop_grace_period, 10)).toBeGreaterThan(needed);
+test('the gateway waits longer for uploads than the uploader behind it', () => {
+  const uploader = environmentOf('uploader', { ...makeEnv().env, UPLOAD_DRAIN_SECONDS: '3600' });
+  const [, program] = /(\(\([^)]*\)\))/.exec(imageOf('gateway').command);
+  const hardStop = (seconds) =>
+    Number(
+      execFileSync('sh', ['-c', `echo $${program}`], {
+        env: seconds === undefined ? {} : { UPLOAD_DRAIN_SECONDS: seconds },
+        encoding: 'utf8',
+      }),
+    );
+  expect(hardStop('3600')).toBeGreaterThan(stopSeconds('engine', uploader));
+  expect(hardStop(undefined)).toBe(45);
+  expect(services.gateway.environment).toHaveProperty('UPLOAD_DRAIN_SECONDS');
+  expect(Number.parseInt(services.gateway.stop_grace_period, 10)).toBeGreaterThan(hardStop('3600'));
 });
 
 test('no container has unnecessary privileges', () => {
@@ -272,15 +306,20 @@ test('no container has unnecessary privileges', () => {
   }
 });
 
-test('engines do not get the secret that encrypts content keys', () => {
-  expect(services['control-plane'].environment).toHaveProperty('CONTENT_KEY_SECRET');
-  expect(services.engine.environment).not.toHaveProperty('CONTENT_KEY_SECRET');
-});
+test.each(['uploader', 'transcoder'])(
+  'the %s does not get the secret that encrypts content keys',
+  (service) => {
+    expect(services['control-plane'].environment).toHaveProperty('CONTENT_KEY_SECRET');
+    expect(services[service].environment).not.toHaveProperty('CONTENT_KEY_SECRET');
+  },
+);
 
 test('engines cannot reach the database and share no folder', () => {
   expect(services.postgres.networks).toEqual(['database']);
-  expect(services.engine.networks).toBeUndefined();
-  expect(services.engine.volumes).toBeUndefined();
+  for (const service of ['uploader', 'transcoder']) {
+    expect(services[service].networks).toBeUndefined();
+    expect(services[service].volumes).toBeUndefined();
+  }
   expect(imageOf('engine').volumes).toEqual([imageOf('engine').env.ENGINE_WORK_DIR]);
 });
 

@@ -7,13 +7,16 @@ import { parse, parseAllDocuments } from 'yaml';
 import { isAllowedAddress, readRanges } from '../../packages/address-guard/src/address-ranges.ts';
 import { QUEUES } from '../../packages/contracts/src/topology.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
-import { READINESS_TIMEOUT_MS } from '../../services/engine/src/config.ts';
+import { READINESS_TIMEOUT_MS, readEngineConfig } from '../../services/engine/src/config.ts';
 import { ROOT } from '../bootstrap/project.js';
 import { isInPath } from '../bootstrap/system-programs.js';
 import { renderKustomization } from '../testing/kustomize.js';
 import { imageOf, readAll, stopSeconds, variablesOf } from '../testing/service-settings.js';
 
-const SERVICES = ['control-plane', 'engine'];
+/** The deployments, and the program that each runs: the name of its image. */
+const PROGRAMS = { 'control-plane': 'control-plane', uploader: 'engine', transcoder: 'engine' };
+const SERVICES = Object.keys(PROGRAMS);
+const ENGINES = ['uploader', 'transcoder'];
 
 /** Values for the variables that operators fill in. */
 const FILLED_IN = {
@@ -54,7 +57,7 @@ function environmentOf(service) {
   const given = containerOf(service).envFrom.map(({ configMapRef, secretRef }) =>
     configMapRef ? find('ConfigMap', configMapRef.name) : find('Secret', secretRef.name),
   );
-  return Object.assign({}, imageOf(service).env, ...given.map(variablesIn));
+  return Object.assign({}, imageOf(PROGRAMS[service]).env, ...given.map(variablesIn));
 }
 
 const kubectl = requires('kubectl', isInPath('kubectl') ? null : 'kubectl is not installed');
@@ -95,21 +98,29 @@ test('every object is in the namespace, and every ConfigMap and Secret is used u
 });
 
 test.each(SERVICES)('the %s reads all variables it gets, and gets all it requires', (service) => {
-  const known = variablesOf(service);
+  const known = variablesOf(PROGRAMS[service]);
   const environment = environmentOf(service);
   expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
-  expect(() => readAll(service, environment)).not.toThrow();
+  expect(() => readAll(PROGRAMS[service], environment)).not.toThrow();
 });
 
-test('engines get neither the URL of the database nor the secret that encrypts content keys', () => {
-  expect(environmentOf('engine')).not.toHaveProperty('DATABASE_URL');
-  expect(environmentOf('engine')).not.toHaveProperty('CONTENT_KEY_SECRET');
+test.each(ENGINES)('the %s has one role', (service) => {
+  const role = { uploader: 'upload', transcoder: 'transcode' }[service];
+  expect(readEngineConfig(environmentOf(service)).roles).toEqual([role]);
 });
 
-test('engines have users of their own for the queue and the storage', () => {
+test.each(ENGINES)(
+  'the %s gets neither the URL of the database nor the secret that encrypts content keys',
+  (service) => {
+    expect(environmentOf(service)).not.toHaveProperty('DATABASE_URL');
+    expect(environmentOf(service)).not.toHaveProperty('CONTENT_KEY_SECRET');
+  },
+);
+
+test.each(ENGINES)('the %s has users of its own for the queue and the storage', (engine) => {
   const secretsOf = (service) =>
     containerOf(service).envFrom.flatMap(({ secretRef }) => (secretRef ? [secretRef.name] : []));
-  const shared = secretsOf('engine').filter((name) => secretsOf('control-plane').includes(name));
+  const shared = secretsOf(engine).filter((name) => secretsOf('control-plane').includes(name));
   const variables = shared.flatMap((name) => Object.keys(variablesIn(find('Secret', name))));
   expect(variables).toEqual(['SERVICE_SECRET']);
 });
@@ -139,7 +150,10 @@ test.each(SERVICES)(
 
 test.each(SERVICES)('the route, the service and the container of the %s use the same ports', (service) => {
   const container = containerOf(service);
-  expect(container.ports.map(({ containerPort }) => containerPort)).toEqual(imageOf(service).ports);
+  const [publicPort, internalPort] = imageOf(PROGRAMS[service]).ports;
+  expect(container.ports.map(({ containerPort }) => containerPort)).toEqual(
+    service === 'transcoder' ? [internalPort] : [publicPort, internalPort],
+  );
   const named = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
   const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map((probe) => container[probe].httpGet);
   for (const { port } of probes) expect(named.has(port)).toBe(true);
@@ -147,19 +161,28 @@ test.each(SERVICES)('the route, the service and the container of the %s use the 
   for (const { spec } of targets) {
     for (const { port, targetPort } of spec.ports) expect(named.get(targetPort)).toBe(port);
   }
+  const ingress = find('NetworkPolicy', service).spec.ingress.flatMap(({ ports }) => ports);
+  expect(ingress.map(({ port }) => port)).toEqual([...named.values()]);
+  if (service === 'transcoder') {
+    expect([targets, find('HTTPRoute', service)]).toEqual([[], undefined]);
+    return;
+  }
   const [backend] = find('HTTPRoute', service).spec.rules[0].backendRefs;
   expect(find('Service', backend.name).spec.ports[0].port).toBe(backend.port);
 });
 
-test('the URL of the control plane in the engine is that of its service', () => {
-  const { hostname, port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
+test.each(ENGINES)('the URL of the control plane in the %s is that of its service', (service) => {
+  const { hostname, port } = new URL(environmentOf(service).CONTROL_PLANE_INTERNAL_URL);
   expect(find('Service', hostname).spec.ports[0].port).toBe(Number(port));
 });
 
 test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (service) => {
   const { spec } = find('Deployment', service).spec.template;
   const container = containerOf(service);
-  const needed = container.lifecycle.preStop.sleep.seconds + stopSeconds(service, environmentOf(service));
+  const preStop = container.lifecycle?.preStop.sleep.seconds ?? 0;
+  // Nothing is sent to a transcoder.
+  expect(preStop).toBe(service === 'transcoder' ? 0 : 10);
+  const needed = preStop + stopSeconds(PROGRAMS[service], environmentOf(service));
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);
   expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
   expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
@@ -171,11 +194,19 @@ test.each(SERVICES)('the %s has the time it needs to stop, and no privilege', (s
   expect(find('PodDisruptionBudget', service).spec.selector.matchLabels).toEqual({ app: service });
 });
 
-test('engines scale with the length of their queue, by the number of slots of one engine', () => {
-  const { spec } = find('ScaledObject', 'engine');
+test('uploaders drain for an hour', () => {
+  expect(readEngineConfig(environmentOf('uploader')).uploads.drainSeconds).toBe(3600);
+});
+
+test('only transcoders scale: with the length of the queue, by the number of slots of one transcoder', () => {
+  const scaled = objects.filter(({ kind }) => /^(ScaledObject|HorizontalPodAutoscaler)$/.test(kind));
+  const [{ spec }] = scaled;
+  expect(scaled.map(() => spec.scaleTargetRef)).toEqual([{ name: 'transcoder' }]);
+  expect(find('Deployment', 'transcoder').spec).not.toHaveProperty('replicas');
+  expect(find('Deployment', 'uploader').spec.replicas).toBe(2);
   const [{ metadata, authenticationRef }] = spec.triggers;
   expect(Object.keys(QUEUES)).toContain(metadata.queueName);
-  expect(metadata.value).toBe(environmentOf('engine').ENGINE_SLOTS);
+  expect(metadata.value).toBe(environmentOf('transcoder').ENGINE_SLOTS);
   expect(metadata.excludeUnacknowledged).toBe('false');
   const [{ name, key }] = find('TriggerAuthentication', authenticationRef.name).spec.secretTargetRef;
   expect(variablesIn(find('Secret', name))[key]).toBe(FILLED_IN.host);
@@ -214,15 +245,17 @@ describe('the network policy of', () => {
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
   });
 
-  test('the engine allows the control plane, and no database', () => {
-    const { port } = new URL(environmentOf('engine').CONTROL_PLANE_INTERNAL_URL);
-    const [rule] = find('NetworkPolicy', 'engine').spec.egress.filter(({ to }) => to !== undefined);
+  test.each(ENGINES)('the %s allows the control plane, and no database', (service) => {
+    const { port } = new URL(environmentOf(service).CONTROL_PLANE_INTERNAL_URL);
+    const internal = find('NetworkPolicy', 'control-plane').spec.ingress[1];
+    expect(internal.from).toContainEqual({ podSelector: { matchLabels: { app: service } } });
+    const [rule] = find('NetworkPolicy', service).spec.egress.filter(({ to }) => to !== undefined);
     expect(rule).toEqual({
       ports: [{ port: Number(port) }],
       to: [{ podSelector: { matchLabels: { app: 'control-plane' } } }],
     });
     for (const address of [undefined, '10.1.2.3', '93.184.216.34']) {
-      expect(mayReach('engine', 5432, address)).toBe(false);
+      expect(mayReach(service, 5432, address)).toBe(false);
     }
   });
 });

@@ -52,6 +52,7 @@ export const GROUPS = [
     'playback-token',
     'storyboard',
   ]),
+  pure('quotas-rules', `${CONTROL_PLANE}/src/quotas`, ['quotas']),
   pure('rate-limits', `${CONTROL_PLANE}/src/rate-limits`, [
     'client-network',
     'failure-limit',
@@ -161,6 +162,7 @@ export const GROUPS = [
     ['idempotency', 'idempotency-keys'],
   ),
   stores('playback', ['playback/playback{,-access}.{service,store}'], ['playback', 'playback-access']),
+  stores('quotas', ['quotas/quotas.{service,store}'], ['quotas', 'admin']),
   stores(
     'upload-tickets',
     ['upload-tickets/*.{service,store}'],

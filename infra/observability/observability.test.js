@@ -30,16 +30,21 @@ test('the jobs in queries are those of prometheus.yml', () => {
   expect(used.flatMap(([, names]) => names.split('|')).filter((name) => !jobs.includes(name))).toEqual([]);
 });
 
-test.each(['control-plane', 'engine'])(
-  'Prometheus scrapes the %s under its name, on its internal port',
-  (service) => {
+test('Prometheus scrapes all services under the names of compose, on their internal ports', () => {
+  const byImage = (image) => ({ names: servicesOf(image), port: imageOf(image).ports[1] });
+  for (const job of ['control-plane', 'engine']) {
     const [{ names, port }] = prometheus.scrape_configs.find(
-      ({ job_name }) => job_name === service,
+      ({ job_name }) => job_name === job,
     ).dns_sd_configs;
-    expect(names).toEqual([service]);
-    expect(imageOf(service).ports[1]).toBe(port);
-  },
-);
+    expect({ names, port }).toEqual(byImage(job));
+  }
+});
+
+/** The services of compose that run an image. */
+function servicesOf(image) {
+  const entries = Object.entries(compose.services);
+  return entries.filter(([, { build }]) => build?.target === image).map(([name]) => name);
+}
 
 test('the configuration uses the paths where compose mounts the files', () => {
   const { datasources } = parse(read('grafana/provisioning/datasources/prometheus.yml'));

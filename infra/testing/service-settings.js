@@ -37,7 +37,7 @@ export function stopSeconds(service, env) {
   return limits.reduce((sum, limit) => sum + limit, 0) / 1000;
 }
 
-/** Variables, ports and volumes of an image, by its target in the Dockerfile. */
+/** Variables, ports, volumes and command of an image, by its target in the Dockerfile. */
 export function imageOf(target) {
   const text = readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
   const stage = text.split(/^FROM /m).find((lines) => new RegExp(`^\\S+ AS ${target}\\n`).test(lines));
@@ -49,5 +49,6 @@ export function imageOf(target) {
     env: Object.fromEntries(words('ENV').map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
     ports: words('EXPOSE').map(Number),
     volumes: words('VOLUME'),
+    command: words('CMD').join(' '),
   };
 }

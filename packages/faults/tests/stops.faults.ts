@@ -1,16 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import { Gateway, gatewayObstacle } from '@framelane/test-kit/gateway';
 import { formWith } from '@framelane/test-kit/multipart';
+import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { logged } from '../src/logged.ts';
 import { type HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 jest.setTimeout(300_000);
+
+const withGateway = requires('HAProxy', gatewayObstacle());
 
 const ACCEPTED = { status: 202, code: undefined };
 
@@ -38,6 +43,19 @@ test('engines hand back their jobs on SIGTERM and exit with 0', async () => {
   for (const id of videoIds) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
+
+type Held = { ticket: Ticket; upload: HeldUpload };
+
+/** An upload that pauses halfway. */
+async function holdAt(port: number): Promise<Held> {
+  const ticket = await cluster.api.ticket();
+  const file = await readFile(clips.short);
+  return { ticket, upload: await holdUpload(cluster, ticket, { file, fraction: 0.5, port }) };
+}
+
+function portOf({ url }: ServiceProcess): number {
+  return Number(new URL(url).port);
+}
 
 describe('uploads to an engine that gets SIGTERM', () => {
   test('finish, or get 503 and succeed at another engine', async () => {
@@ -77,23 +95,59 @@ describe('uploads to an engine that gets SIGTERM', () => {
     expect(await violationsAtRest(cluster)).toEqual([]);
   });
 
-  /** An upload that pauses halfway. */
-  async function hold(engine: ServiceProcess): Promise<{ ticket: Ticket; upload: HeldUpload }> {
-    const ticket = await cluster.api.ticket();
-    const file = await readFile(clips.short);
-    return {
-      ticket,
-      upload: await holdUpload(cluster, ticket, { file, fraction: 0.5, port: portOf(engine) }),
-    };
+  async function hold(engine: ServiceProcess): Promise<Held> {
+    return holdAt(portOf(engine));
   }
 
   async function sendTo(engine: ServiceProcess, { uploadToken }: Ticket): Promise<Outcome> {
     const body = formWith(await readFile(clips.short));
     return sendRaw(portOf(engine), { token: uploadToken, body });
   }
+});
 
-  function portOf({ url }: ServiceProcess): number {
-    return Number(new URL(url).port);
+withGateway.test('engines restarted one after another behind the gateway break no upload', async () => {
+  const gateway = await Gateway.start({
+    controlPlane: portOf(cluster.controlPlanes[0] as ServiceProcess),
+    engines: cluster.engines.map(portOf),
+  });
+  // Larger than the buffers of the gateway, and refused quickly by the engine that is to transcode it.
+  const body = formWith(Buffer.alloc(300_000, 'These are notes. '));
+  const send = async () => {
+    const { uploadToken } = await cluster.api.ticket();
+    return sendRaw(gateway.uploads, { token: uploadToken, body });
+  };
+  const brokenBefore = logged(cluster.engines, 'upload.broken');
+  const received = (engine: ServiceProcess) => logged([engine], 'upload.received').length;
+  try {
+    for (const engine of cluster.engines) {
+      const others = cluster.engines.filter((each) => each !== engine);
+      // The gateway has found all engines.
+      const before = cluster.engines.map(received);
+      await until(async () => {
+        await send();
+        return cluster.engines.every((each, index) => received(each) > (before[index] ?? 0));
+      });
+      const held = await Promise.all(Array.from({ length: 4 }, () => holdAt(gateway.uploads)));
+      const ended = engine.end('SIGTERM');
+      await until(async () => !(await engine.isReady()));
+
+      const [mine, theirs] = [received(engine), others.map(received)];
+      const sent = await Promise.all(Array.from({ length: 5 }, send));
+      expect(sent).toEqual(sent.map(() => ACCEPTED));
+      expect([received(engine), others.map(received)]).toEqual([mine, theirs.map((count) => count + 5)]);
+
+      await Promise.all(held.map(({ upload }) => upload.sendUntil(1)));
+      const outcomes = await Promise.all(held.map(({ upload }) => outcomeOf(upload.client)));
+      expect(outcomes).toEqual(held.map(() => ACCEPTED));
+      // Some of them were at this engine.
+      expect(received(engine)).toBeGreaterThan(mine);
+      expect(await ended).toBe(0);
+      await engine.start();
+    }
+    expect(logged(cluster.engines, 'upload.broken')).toEqual(brokenBefore);
+    expect(await violationsAtRest(cluster)).toEqual([]);
+  } finally {
+    await gateway.stop();
   }
 });
 

@@ -67,7 +67,9 @@ export class FileObjectStore implements ObjectStore {
 
   async beginResumable(key: string): Promise<Checkpoint> {
     const path = this.#unfinishedPath(key);
-    await writeNewFile(Readable.from([]), path, { flush: true });
+    await mkdir(dirname(path), { recursive: true });
+    // It may exist: another process has begun it, but could not save the checkpoint.
+    await (await open(path, 'a')).close();
     await syncFolder(dirname(path));
     return { id: 'file', reached: 0, pieces: [], exact: false };
   }

@@ -100,7 +100,12 @@ export class SingleNodeProcess {
 
   async #untilReady(): Promise<void> {
     const ended = () => this.#process.exitCode !== null;
-    await until(() => this.#output.includes('Stop with Ctrl-C') || ended());
+    await until(() => this.#output.includes('Stop with Ctrl-C') || ended(), {
+      what: 'the single node is ready',
+      // A busy machine needs many times the usual five seconds.
+      seconds: 150,
+      details: () => this.#output,
+    });
     if (ended()) throw new Error(`The single node did not start:\n${this.#output}`);
   }
 }

@@ -139,6 +139,77 @@ test('can revoke the last key of a workspace', async () => {
   });
 });
 
+describe('limits', () => {
+  const NONE = {
+    storedBytes: { limit: null, used: 0, reserved: 0 },
+    transcodedMinutes: { limit: null, used: 0 },
+    videos: { limit: null, used: 0 },
+    uploads: { limit: null, used: 0 },
+    fileBytes: { limit: null },
+  };
+
+  test('are set one by one or together, shown, and removed', async () => {
+    const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Limited');
+    const set = (...args: string[]) => json('limits', 'set', '--workspace', id, ...args);
+    const show = () => json('limits', 'show', '--workspace', id);
+    expect(await show()).toEqual({ workspaceId: id, limits: NONE });
+    const limits = {
+      storedBytes: { limit: 1_500_000_000_000, used: 0, reserved: 0 },
+      transcodedMinutes: { limit: 3000, used: 0 },
+      videos: { limit: 0, used: 0 },
+      uploads: { limit: 20, used: 0 },
+      fileBytes: { limit: 5 * 2 ** 30 },
+    };
+    expect(
+      await set(
+        ...['--stored-bytes', '1.5TB', '--transcoded-minutes', '3000', '--videos', '0'],
+        ...['--uploads', '20', '--file-bytes', '5 gib'],
+      ),
+    ).toEqual({ workspaceId: id, limits });
+    await set('--videos', 'none', '--file-bytes', '123');
+    const changed = { ...limits, videos: NONE.videos, fileBytes: { limit: 123 } };
+    expect(await show()).toEqual({ workspaceId: id, limits: changed });
+    const all = ['--stored-bytes', '--transcoded-minutes', '--uploads', '--file-bytes'];
+    expect(await set(...all.flatMap((option) => [option, 'none']))).toEqual({
+      workspaceId: id,
+      limits: NONE,
+    });
+  });
+
+  test('are shown as text with readable sizes', async () => {
+    const { id } = await json<{ id: string }>('workspace', 'create', '--name', 'Readable');
+    await plane.db
+      .insertInto('videos')
+      .values({
+        id: newId('vid'),
+        workspace_id: id,
+        environment: 'live',
+        ...{ status: 'failed', error_code: 'internal_error', title: 'x', filename: 'x.mp4' },
+        storage_bytes: 73_456_789_012,
+      })
+      .execute();
+    const { output } = await admin(
+      'limits',
+      'set',
+      '--workspace',
+      id,
+      '--stored-bytes',
+      '1TiB',
+      '--videos',
+      '9',
+    );
+    expect(output).toBe(`Workspace ${id}
+
+                    LIMIT   USED          RESERVED
+stored bytes        1.1 TB  73.46 GB      0 B
+transcoded minutes  none    0 this month  -
+videos              9       1             -
+uploads at once     none    0             -
+file bytes          none    -             -
+`);
+  });
+});
+
 describe('errors', () => {
   beforeAll(() => json('workspace', 'create', '--name', 'Second'));
 
@@ -155,6 +226,15 @@ describe('errors', () => {
       ['key', 'create', '--name', 'x', '--expires-at', '2999-02-30'],
       /2027-01-01/,
     ],
+    ['no limit', ['limits', 'set'], /Give a limit to set/],
+    ['an unknown unit', ['limits', 'set', '--stored-bytes', '1XB'], /such as 1TB .* KiB/],
+    ['a size below zero', ['limits', 'set', '--stored-bytes', '-1TB'], /such as 1TB/],
+    ['a size without a number', ['limits', 'set', '--stored-bytes', 'TB'], /such as 1TB/],
+    ['a size beyond all numbers', ['limits', 'set', '--stored-bytes', '99999PB'], /such as 1TB/],
+    ['a fraction of a video', ['limits', 'set', '--videos', '1.5'], /whole number, or none/],
+    ['a file without a byte', ['limits', 'set', '--file-bytes', '0'], /at least one byte/],
+    ['limits of an unknown workspace', ['limits', 'show', '--workspace', newId('ws')], /no workspace ws_/],
+    ['limits of one of several workspaces', ['limits', 'set', '--videos', '1'], /--workspace/],
     ['an unknown key', ['key', 'revoke', newId('key')], /no key key_/],
     ['an unknown command', ['keys'], /unknown command/],
     ['one of several workspaces', ['key', 'list'], /--workspace/],
@@ -183,7 +263,7 @@ describe('errors', () => {
 test('the help needs no database and lists all commands', async () => {
   const help = await run(undefined, '--help');
   expect(help).toMatchObject({ code: 0, errors: '' });
-  for (const text of ['workspace', 'key', 'A note.']) expect(help.output).toContain(text);
+  for (const text of ['workspace', 'key', 'limits', 'A note.']) expect(help.output).toContain(text);
   const { output } = await run(undefined, 'key', 'create', '--help');
   for (const text of [...PERMISSIONS, '(required)', '2027-01-01T12:00:00Z']) expect(output).toContain(text);
   expect((await run(undefined, 'key', 'list')).errors).toBe('No database\n');

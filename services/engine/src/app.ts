@@ -6,13 +6,15 @@ import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { READINESS_TIMEOUT_MS } from './config.ts';
 import type { EngineContext } from './context.ts';
+import type { ResumableUploads } from './resumable-uploads/resumable-uploads.ts';
+import { tusRoutes } from './resumable-uploads/tus.routes.ts';
 import { uploadRoutes } from './uploads/upload.routes.ts';
 import type { Uploads } from './uploads/uploads.ts';
 
 /** The public application of an engine that receives uploads: uploads and health checks. */
 export function createApp(
-  { config, checks, metrics, logger }: Omit<EngineContext, 'uploads'>,
-  uploads: Uploads,
+  { config, checks, metrics, logger }: EngineContext,
+  { uploads, resumableUploads }: { uploads: Uploads; resumableUploads: ResumableUploads },
 ): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -23,6 +25,7 @@ export function createApp(
   app.get('/healthz', liveness());
   app.get('/readyz', readiness(checks, READINESS_TIMEOUT_MS));
   app.use(uploadRoutes(uploads));
+  app.use(tusRoutes(resumableUploads));
   app.use(routeNotFound, closeOnFailedUpload, problemHandler(logger));
   return app;
 }

@@ -5,8 +5,10 @@ import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
 import { EngineMetrics } from './metrics/engine-metrics.ts';
+import { ResumableUploads } from './resumable-uploads/resumable-uploads.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
 import { StorageHeadroom } from './uploads/storage-headroom.ts';
+import { UploadSlots } from './uploads/upload-slots.ts';
 import { Uploads } from './uploads/uploads.ts';
 
 /** All parts of an engine, connected to each other. */
@@ -16,6 +18,7 @@ export type EngineContext = {
   metrics: EngineMetrics;
   /** Undefined without the role `upload`. */
   uploads: Uploads | undefined;
+  resumableUploads: ResumableUploads | undefined;
   /** Undefined without the role `transcode`. */
   worker: TranscodeWorker | undefined;
   checks: ReadinessChecks;
@@ -33,9 +36,11 @@ export function createContext(
   const metrics = new EngineMetrics(config.roles, config.transcode);
   const headroom = new StorageHeadroom(objects);
   const shared = { bus, objects, controlPlane, logger, metrics };
-  const uploads = config.roles.includes('upload')
-    ? new Uploads({ ...shared, headroom, limits: config.uploads })
-    : undefined;
+  const slots = new UploadSlots(config.uploads.maxConcurrent);
+  const receiving = { ...shared, headroom, slots, limits: config.uploads };
+  const receives = config.roles.includes('upload');
+  const uploads = receives ? new Uploads(receiving) : undefined;
+  const resumableUploads = receives ? new ResumableUploads(receiving) : undefined;
   const worker = config.roles.includes('transcode')
     ? new TranscodeWorker({ ...shared, settings: config.transcode })
     : undefined;
@@ -46,5 +51,5 @@ export function createContext(
     objectStore: () => objects.check(),
     messageBus: () => bus.check(),
   };
-  return { config, logger, metrics, uploads, worker, checks };
+  return { config, logger, metrics, uploads, resumableUploads, worker, checks };
 }

@@ -4,13 +4,25 @@ import {
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
   type CompleteTransferRequest,
+  type CreateResumableRequest,
+  type CreateResumableResponse,
   checkResponse,
   claimAttemptResponse,
+  createResumableResponse,
   INTERNAL_PATHS,
+  type OpenResumableRequest,
+  type OpenResumableResponse,
+  openResumableResponse,
   type RedeemTicketRequest,
   type RedeemTicketResponse,
   type ReleaseTransferRequest,
   redeemTicketResponse,
+  type SaveResumableRequest,
+  type SaveResumableResponse,
+  saveResumableResponse,
+  type TerminateResumableRequest,
+  type TerminateResumableResponse,
+  terminateResumableResponse,
 } from '@framelane/contracts/internal-api';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem, unavailable } from '@framelane/service-kit/problem';
@@ -36,6 +48,9 @@ const TICKET_PROBLEMS: readonly ProblemCode[] = [
 
 /** Problems of a stored file that are passed on to the client. */
 const COMPLETION_PROBLEMS: readonly ProblemCode[] = ['upload_token_expired', 'upload_cancelled'];
+
+/** Problems of a resumable upload that are passed on to the client. */
+const RESUMABLE_PROBLEMS: readonly ProblemCode[] = ['upload_not_found', 'upload_ended', 'upload_complete'];
 
 const ATTEMPT_NOT_CLAIMABLE = 'attempt_not_claimable';
 
@@ -86,6 +101,40 @@ export class ControlPlaneClient {
   async isTransferCurrent(request: CheckTransferRequest): Promise<boolean> {
     const body = await this.#post(INTERNAL_PATHS.checkTransfer, request);
     return parseResponse(checkResponse, body).current;
+  }
+
+  /** Creates or finds a resumable upload, or throws the Problem to respond with. */
+  async createResumable(request: CreateResumableRequest): Promise<CreateResumableResponse> {
+    return parseResponse(
+      createResumableResponse,
+      await this.#post(INTERNAL_PATHS.createResumable, request, TICKET_PROBLEMS),
+    );
+  }
+
+  /** Opens a resumable upload for this engine, or throws the Problem to respond with. */
+  async openResumable(request: OpenResumableRequest): Promise<OpenResumableResponse> {
+    const expected = [...TICKET_PROBLEMS, ...RESUMABLE_PROBLEMS];
+    return parseResponse(
+      openResumableResponse,
+      await this.#post(INTERNAL_PATHS.openResumable, request, expected),
+    );
+  }
+
+  /** Saves what an open upload has reached. Throws a Problem `transfer_lost` if another engine has it. */
+  async saveResumable(request: SaveResumableRequest): Promise<SaveResumableResponse> {
+    return parseResponse(
+      saveResumableResponse,
+      await this.#post(INTERNAL_PATHS.saveResumable, request, ['transfer_lost']),
+    );
+  }
+
+  /** Ends a resumable upload, or throws the Problem to respond with. */
+  async terminateResumable(request: TerminateResumableRequest): Promise<TerminateResumableResponse> {
+    const expected = [...TICKET_PROBLEMS, ...RESUMABLE_PROBLEMS];
+    return parseResponse(
+      terminateResumableResponse,
+      await this.#post(INTERNAL_PATHS.terminateResumable, request, expected),
+    );
   }
 
   /** Claims the next attempt at a video. Null if there is none to run. */

@@ -47,8 +47,9 @@ export class Engine {
 
   private constructor(context: EngineContext) {
     this.#context = context;
-    if (context.uploads) {
-      const app = createApp(context, context.uploads);
+    const { uploads, resumableUploads } = context;
+    if (uploads && resumableUploads) {
+      const app = createApp(context, { uploads, resumableUploads });
       this.#server = createServer(HTTP_OPTIONS, app);
       // Without a listener, Node itself sends "100 Continue" before the upload is authorized.
       this.#server.on('checkContinue', app);
@@ -85,7 +86,7 @@ export class Engine {
    * Then releases everything the engine holds. Never throws.
    */
   async stop(): Promise<void> {
-    const { config, uploads, worker, logger } = this.#context;
+    const { config, uploads, resumableUploads, worker, logger } = this.#context;
     // First, so that no gateway selects an engine that refuses its upload.
     uploads?.close();
     const drainMs = config.uploads.drainSeconds * 1000;
@@ -93,6 +94,10 @@ export class Engine {
     if (uploads) {
       const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
       phases.push({ name: 'uploads', limitMs, run: () => uploads.drain(drainMs) });
+    }
+    if (resumableUploads) {
+      const run = () => resumableUploads.stop();
+      phases.push({ name: 'resumable uploads', limitMs: CLEANUP_TIMEOUT_MS, run });
     }
     if (worker) phases.push({ name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() });
     const work = Promise.all(phases.map((phase) => stopInOrder([phase], logger)));

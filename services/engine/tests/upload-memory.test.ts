@@ -96,7 +96,7 @@ test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one e
   await startEngine(JSON.stringify(await nextMessage(storage)));
   await uploadConcurrently(200, 16 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
-}, 300_000);
+}, 600_000);
 
 /** Uploads files concurrently, one chunk of each in turn. No upload ends before all have sent their last chunk. */
 async function uploadConcurrently(count: number, fileBytes: number): Promise<void> {

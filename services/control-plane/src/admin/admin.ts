@@ -9,9 +9,11 @@ import { ApiKeysService } from '../api-keys/api-keys.service.ts';
 import { openDatabase, openPatientPool } from '../db/database.ts';
 import { isDatabaseUnavailable } from '../db/database-unavailable.ts';
 import { migrateToLatest } from '../db/migrations.ts';
+import { QuotasService } from '../quotas/quotas.service.ts';
 import { WorkspacesService } from '../workspaces/workspaces.service.ts';
 import { AdminError, type AdminServices, type RunCommand } from './command.ts';
 import { addKeyCommands } from './key-commands.ts';
+import { addLimitCommands } from './limit-commands.ts';
 import { addWorkspaceCommands } from './workspace-commands.ts';
 
 /** The environment of the command line: its database and its output. */
@@ -45,13 +47,14 @@ function adminProgram(host: AdminHost): Command {
     host.write(options.json ? `${terminalJson(JSON.stringify(result, null, 2))}\n` : describe(result));
   };
   const program = new Command(host.calledAs)
-    .description('Manages workspaces and API keys. Needs no API key.')
+    .description('Manages workspaces, their API keys and their limits. Needs no API key.')
     .configureOutput({ writeOut: host.write, writeErr: host.writeError })
     .exitOverride()
     .showHelpAfterError('(add --help to list commands and options)')
     .addHelpText('after', `\n${host.note}\n`);
   addWorkspaceCommands(program, run);
   addKeyCommands(program, run);
+  addLimitCommands(program, run);
   return program;
 }
 
@@ -67,6 +70,7 @@ async function withServices<T>(host: AdminHost, work: (services: AdminServices) 
       return await work({
         workspaces: new WorkspacesService({ db }),
         keys: new ApiKeysService({ db, logger }),
+        quotas: new QuotasService({ db }),
       });
     } finally {
       await db.destroy();

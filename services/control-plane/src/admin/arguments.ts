@@ -44,3 +44,58 @@ export function parseFuture(text: string): Date {
   if (moment <= new Date()) throw new InvalidArgumentError('This time has passed.');
   return moment;
 }
+
+/** Bytes of each unit, decimal and binary. */
+const UNITS: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  PB: 1e15,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+  PiB: 2 ** 50,
+};
+
+/** The argument that removes a limit. Commander stores no null. */
+export type None = 'none';
+
+/** Reads the maximum of a quota: a whole number or `none`. */
+export function parseLimit(text: string): number | None {
+  if (text === 'none') return text;
+  const limit = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(limit)) throw new InvalidArgumentError('Give a whole number, or none.');
+  return limit;
+}
+
+/** Reads a size such as `1TB` or `1.5 GiB`, in bytes, or `none`. */
+export function parseSize(text: string): number | None {
+  if (text === 'none') return text;
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?) ?(\w*)$/.exec(text) ?? [];
+  const name = Object.keys(UNITS).find((known) => known.toLowerCase() === (unit || 'B').toLowerCase());
+  const bytes = Math.round(Number(number) * (UNITS[name ?? ''] ?? Number.NaN));
+  if (!Number.isSafeInteger(bytes)) {
+    throw new InvalidArgumentError(
+      `Give a size, such as 1TB or 1.5TiB, or none. The units are ${Object.keys(UNITS).join(', ')}.`,
+    );
+  }
+  return bytes;
+}
+
+/** The same for the size of a file, which cannot be 0. */
+export function parseFileSize(text: string): number | None {
+  const bytes = parseSize(text);
+  if (bytes === 0) throw new InvalidArgumentError('A file has at least one byte.');
+  return bytes;
+}
+
+/** A size for people, in decimal units, e.g. `1.5 TB`. */
+export function describeSize(bytes: number): string {
+  const [unit, factor] = Object.entries(UNITS).findLast(
+    ([name, factor]) => !name.includes('i') && bytes >= factor,
+  ) ?? ['B', 1];
+  return `${Number((bytes / factor).toFixed(2))} ${unit}`;
+}

@@ -1,9 +1,10 @@
 import { terminalText } from '@framelane/service-kit/terminal-text';
 import type { ApiKeysService } from '../api-keys/api-keys.service.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
 import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 
 /** The services that commands use. */
-export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService };
+export type AdminServices = { workspaces: WorkspacesService; keys: ApiKeysService; quotas: QuotasService };
 
 /** Runs the work of a command and prints the result: described as text, or as JSON. */
 export type RunCommand = <T>(
@@ -15,6 +16,30 @@ export type RunCommand = <T>(
 /** An error the administrator can correct; the message says how. */
 export class AdminError extends Error {
   override name = 'AdminError';
+}
+
+/** The option of commands for one workspace. */
+export const WORKSPACE_OPTION = ['--workspace <id>', 'the workspace (default: the only one)'] as const;
+
+/** The id of the given workspace, or of the only one. */
+export async function chosenWorkspace(
+  workspaces: WorkspacesService,
+  given: string | undefined,
+): Promise<string> {
+  const all = await workspaces.list();
+  const [first] = all;
+  if (given !== undefined) {
+    if (all.some(({ id }) => id === given)) return given;
+    throw new AdminError(`There is no workspace ${given}. "workspace list" shows them all.`);
+  }
+  if (first === undefined)
+    throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
+  if (all.length > 1) {
+    throw new AdminError(
+      'There are several workspaces. Choose one with --workspace; "workspace list" shows them.',
+    );
+  }
+  return first.id;
 }
 
 /** A table with aligned columns. Cells are escaped for the terminal. */

@@ -4,9 +4,8 @@ import type { ApiKeysService, CreatedApiKey } from '../api-keys/api-keys.service
 import { PERMISSIONS } from '../api-keys/permissions.ts';
 import type { Environment, Permission } from '../db/schema.ts';
 import { readCursor } from '../http/pagination.ts';
-import type { WorkspacesService } from '../workspaces/workspaces.service.ts';
 import { parseFuture, parseName, parsePermissions } from './arguments.ts';
-import { AdminError, type RunCommand, textTable } from './command.ts';
+import { chosenWorkspace, type RunCommand, textTable, WORKSPACE_OPTION } from './command.ts';
 
 const PAGE = 100;
 
@@ -21,13 +20,12 @@ type CreateOptions = Options & {
 /** `key create`, `key list` and `key revoke`. */
 export function addKeyCommands(program: Command, run: RunCommand): void {
   const key = program.command('key').description('create, list and revoke API keys');
-  const workspaceOption = ['--workspace <id>', 'the workspace (default: the only one)'] as const;
 
   key
     .command('create')
     .description('create an API key and print it; it is not shown again')
     .requiredOption('--name <name>', 'what the key is for (required)', parseName)
-    .option(...workspaceOption)
+    .option(...WORKSPACE_OPTION)
     .addOption(
       new Option(
         '--environment <kind>',
@@ -70,7 +68,7 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
   key
     .command('list')
     .description('list the API keys of a workspace, the newest first')
-    .option(...workspaceOption)
+    .option(...WORKSPACE_OPTION)
     .option('--json', 'print JSON')
     .action((options: Options) =>
       run(
@@ -95,24 +93,6 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
         () => `Revoked ${id}.\n`,
       ),
     );
-}
-
-/** The id of the given workspace, or of the only one. */
-async function chosenWorkspace(workspaces: WorkspacesService, given: string | undefined): Promise<string> {
-  const all = await workspaces.list();
-  const [first] = all;
-  if (given !== undefined) {
-    if (all.some(({ id }) => id === given)) return given;
-    throw new AdminError(`There is no workspace ${given}. "workspace list" shows them all.`);
-  }
-  if (first === undefined)
-    throw new AdminError('There is no workspace yet. Create one: workspace create --name …');
-  if (all.length > 1) {
-    throw new AdminError(
-      'There are several workspaces. Choose one with --workspace; "workspace list" shows them.',
-    );
-  }
-  return first.id;
 }
 
 async function everyKey(keys: ApiKeysService, workspaceId: string): Promise<ApiKeyRecord[]> {

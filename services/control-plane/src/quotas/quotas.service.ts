@@ -37,7 +37,8 @@ export class QuotasService {
   async requireRoom(trx: Database, workspaceId: string, bytes: number | null): Promise<number> {
     const quotas = await lockQuotas(trx, workspaceId);
     if (quotas === undefined) return Infinity;
-    requireRoomForVideo(quotas, await findUsed(trx, workspaceId), bytes);
+    const stored = quotas.storedBytes !== null || quotas.videos !== null;
+    requireRoomForVideo(quotas, await findUsed(trx, workspaceId, { stored }), bytes);
     return quotas.fileBytes ?? Infinity;
   }
 
@@ -52,7 +53,11 @@ export class QuotasService {
     if (ticket.declared_bytes !== null) return Math.min(ticket.declared_bytes, largest);
     const bytes = Math.min(file.atMost, largest);
     if (quotas.storedBytes !== null) {
-      requireRoomForBytes(quotas, await findUsed(trx, ticket.workspace_id, ticket.video_id), bytes);
+      requireRoomForBytes(
+        quotas,
+        await findUsed(trx, ticket.workspace_id, { apartFrom: ticket.video_id }),
+        bytes,
+      );
     }
     await storeReservation(trx, ticket.video_id, bytes);
     return bytes;
@@ -61,7 +66,9 @@ export class QuotasService {
   /** Throws 403 `quota_exceeded` once the workspace has used up its minutes of this month. */
   async requireMinutes(db: Database, workspaceId: string): Promise<void> {
     const quotas = await findQuotas(db, workspaceId);
-    if (quotas !== undefined) requireMinutes(quotas, (await findUsed(db, workspaceId)).transcodedMs);
+    if (quotas === undefined) return;
+    const { transcodedMs } = await findUsed(db, workspaceId, { stored: false });
+    requireMinutes(quotas, transcodedMs);
   }
 
   /** The quotas of a workspace, and what counts against them now. */

@@ -66,6 +66,46 @@ export function tooManyUploads(): Problem {
   return unavailable(`This engine has reached its limit of concurrent uploads. ${TOKEN_STAYS_VALID}`);
 }
 
+/** @param start where the body must begin */
+export function offsetMismatch(start: number): Problem {
+  return new Problem(
+    'upload_offset_mismatch',
+    `The upload continues at byte ${start}. Get the offset by HEAD and send the file from there.`,
+    { extra: { offset: start } },
+  );
+}
+
+/** The state of the upload cannot be read now. Clients retry a HEAD with this status, and create a new upload after a 503. */
+export function uploadLocked(cause: unknown): Problem {
+  return new Problem('upload_locked', 'The upload is busy. Retry.', { cause });
+}
+
+/** Another engine continues the upload. */
+export function uploadTakenOver(cause?: unknown): Problem {
+  return new Problem(
+    'upload_offset_mismatch',
+    'The upload was continued elsewhere or cancelled. Get its offset by HEAD.',
+    { cause },
+  );
+}
+
+export function uploadNotResumable(cause: unknown): Problem {
+  return new Problem('upload_ended', 'The stored part of this upload is lost. Create a new upload.', {
+    cause,
+  });
+}
+
+export function checksumMismatch(): Problem {
+  return new Problem(
+    'checksum_mismatch',
+    'The body does not match Upload-Checksum, so it was discarded. Send it again.',
+  );
+}
+
+export function bodyTooLong(): Problem {
+  return new Problem('body_too_large', 'The body is longer than the rest of the file, by its Upload-Length.');
+}
+
 /** How Node, the file systems and S3 servers report that the storage is full. */
 const FULL = /^(ENOSPC|EDQUOT|EFBIG|XMinioStorageFull|InsufficientStorage)$/;
 

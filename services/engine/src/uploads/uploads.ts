@@ -3,7 +3,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './multer-storage.ts';
 import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
-import { engineStopping, tokenInvalid, tokenMissing, tooManyUploads } from './upload-problems.ts';
+import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
 
 /** A file that is stored and registered. */
 export type Receipt = { videoId: string; bytes: number; receivedAt: Date };
@@ -48,22 +48,27 @@ export class Uploads {
   }
 
   /** Redeems the ticket of an upload, before its body is read. */
-  async #admit(req: Request): Promise<RedeemTicketResponse> {
+  async #admit(req: Request): Promise<{ ticket: RedeemTicketResponse; freeSlot: () => void }> {
     await this.check();
-    // This upload is already counted.
-    if (this.#inProgress.size > this.#deps.limits.maxConcurrent) throw tooManyUploads();
     const token = readToken(req);
-    return this.#deps.controlPlane.redeemTicket({
-      token,
-      contentLength: contentLength(req),
-      clientAddress: req.ip ?? null,
-    });
+    const freeSlot = this.#deps.slots.take();
+    try {
+      const ticket = await this.#deps.controlPlane.redeemTicket({
+        token,
+        contentLength: contentLength(req),
+        clientAddress: req.ip ?? null,
+      });
+      return { ticket, freeSlot };
+    } catch (error) {
+      freeSlot();
+      throw error;
+    }
   }
 
   async #receive(req: Request, res: Response): Promise<Receipt> {
     const { logger, metrics } = this.#deps;
     const startedAt = performance.now();
-    const ticket = await this.#admit(req).catch((error: unknown) => {
+    const { ticket, freeSlot } = await this.#admit(req).catch((error: unknown) => {
       metrics.uploadRefused(codeOf(error));
       throw error;
     });
@@ -85,6 +90,8 @@ export class Uploads {
       metrics.uploadBroken(codeOf(error));
       logger.warn('upload.broken', { ...facts(), ...why });
       throw error;
+    } finally {
+      freeSlot();
     }
     metrics.uploadReceived(seconds());
     logger.info('upload.received', facts());
@@ -92,11 +99,13 @@ export class Uploads {
   }
 }
 
-function codeOf(error: unknown): string {
+/** The code of a Problem, for logs and metrics. */
+export function codeOf(error: unknown): string {
   return error instanceof Problem ? error.code : 'internal_error';
 }
 
-function readToken(req: Request): string {
+/** The upload token of a request. Throws a 401 Problem without a possible one. */
+export function readToken(req: Request): string {
   const token = req.get('x-upload-token');
   if (!token) throw tokenMissing();
   if (token.length > MAX_TOKEN_LENGTH) throw tokenInvalid();

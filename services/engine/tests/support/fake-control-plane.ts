@@ -10,14 +10,22 @@ import {
   checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
+  createResumableRequest,
   INTERNAL_PATHS,
+  openResumableRequest,
+  type ReleaseTransferRequest,
   redeemTicketRequest,
   releaseTransferRequest,
+  type SaveResumableRequest,
+  saveResumableRequest,
+  terminateResumableRequest,
 } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { sourceKey } from '@framelane/object-store/object-keys';
 
 export const SERVICE_SECRET = 'a service secret for tests, long enough';
+
+const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
 
 const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 
@@ -43,6 +51,17 @@ export type FakeTicket = {
   overQuota: boolean;
 };
 
+/** A resumable upload of a ticket. */
+type FakeResumable = {
+  transferId: string;
+  ticket: FakeTicket;
+  length: number;
+  metadata: string;
+  epoch: number;
+  checkpoint: SaveResumableRequest['checkpoint'] | null;
+  end: 'completed' | 'terminated' | null;
+};
+
 type Reply = { status: number; body?: object; retryAfter?: string };
 
 /** What the control plane says of an exceeded quota. */
@@ -52,10 +71,11 @@ export const QUOTA_FIGURES = { quota: 'storedBytes', limit: 1000, used: 900, req
 export class FakeControlPlane {
   readonly #server: Server;
   readonly #tickets = new Map<string, FakeTicket>();
+  readonly resumables = new Map<string, FakeResumable>();
   /** Registered uploads, each once. */
   readonly completions: CompleteTransferRequest[] = [];
   /** Bodies of the release requests. */
-  readonly releases: { videoId: string; transferId: string; reason: string }[] = [];
+  readonly releases: ReleaseTransferRequest[] = [];
   /** Paths of all requests, in order. */
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
@@ -152,6 +172,14 @@ export class FakeControlPlane {
           body: { current: ticket !== undefined && !ticket.deleted && !ticket.failed && !ticket.used },
         };
       }
+      case INTERNAL_PATHS.createResumable:
+        return this.#createResumable(body);
+      case INTERNAL_PATHS.openResumable:
+        return this.#openResumable(body);
+      case INTERNAL_PATHS.saveResumable:
+        return this.#saveResumable(body);
+      case INTERNAL_PATHS.terminateResumable:
+        return this.#terminateResumable(body);
       case INTERNAL_PATHS.claimAttempt:
         return this.#claim(claimAttemptRequest.parse(body).videoId);
       case INTERNAL_PATHS.checkAttempt:
@@ -167,6 +195,74 @@ export class FakeControlPlane {
     this.claimable.delete(videoId);
     this.#claimed.add(videoId);
     return { status: 200, body: claim };
+  }
+
+  #createResumable(body: unknown): Reply {
+    const { token, length, metadata } = createResumableRequest.parse(body);
+    const ticket = this.#tickets.get(token);
+    if (!ticket || ticket.deleted) return refusal(401, 'upload_token_invalid');
+    if (ticket.used) return refusal(401, 'upload_token_used');
+    if (ticket.expired) return refusal(401, 'upload_token_expired');
+    if (length > ticket.maxBytes) return refusal(413, 'file_too_large', { maxBytes: ticket.maxBytes });
+    if (ticket.overQuota) return refusal(403, 'quota_exceeded', QUOTA_FIGURES);
+    const transferId = newId('xfr');
+    this.resumables.set(transferId, {
+      ...{ transferId, ticket, length, metadata, epoch: 0, checkpoint: null, end: null },
+    });
+    return { status: 200, body: { transferId, url: `/files/${transferId}`, expiresAt: IN_AN_HOUR } };
+  }
+
+  #openResumable(body: unknown): Reply {
+    const { token, transferId, epoch } = openResumableRequest.parse(body);
+    const upload = this.#resumable(token, transferId);
+    if (!this.#tickets.has(token)) return refusal(401, 'upload_token_invalid');
+    if (!upload) return refusal(404, 'upload_not_found');
+    const { ticket, length, metadata, checkpoint, end } = upload;
+    if (end === 'completed') return { status: 200, body: { status: 'complete', length, metadata } };
+    if (end || ticket.used || ticket.deleted || ticket.expired) return refusal(410, 'upload_ended');
+    if (ticket.crowded) return { ...refusal(429, 'too_many_uploads'), retryAfter: '10' };
+    if (ticket.transferId && ticket.transferId !== transferId) return refusal(409, 'upload_in_progress');
+    ticket.transferId = transferId;
+    if (epoch !== upload.epoch) upload.epoch += 1;
+    const { videoId, workspaceId, leaseSeconds } = ticket;
+    const source = sourceKey(workspaceId, videoId, transferId);
+    if (!ticket.sources.includes(source)) ticket.sources.push(source);
+    return {
+      status: 200,
+      body: {
+        ...{ status: 'open', length, metadata, videoId, workspaceId, sourceKey: source },
+        ...{ epoch: upload.epoch, checkpoint, leaseSeconds, expiresAt: IN_AN_HOUR },
+      },
+    };
+  }
+
+  #saveResumable(body: unknown): Reply {
+    const { transferId, epoch, checkpoint } = saveResumableRequest.parse(body);
+    const upload = this.resumables.get(transferId);
+    if (!upload || upload.end || upload.epoch !== epoch || upload.ticket.deleted)
+      return refusal(409, 'transfer_lost');
+    upload.checkpoint = checkpoint;
+    return { status: 200, body: { expiresAt: IN_AN_HOUR } };
+  }
+
+  #terminateResumable(body: unknown): Reply {
+    const { token, transferId } = terminateResumableRequest.parse(body);
+    const upload = this.#resumable(token, transferId);
+    if (!upload) return refusal(404, 'upload_not_found');
+    if (upload.end === 'completed') return refusal(403, 'upload_complete');
+    if (upload.end) return refusal(410, 'upload_ended');
+    upload.end = 'terminated';
+    const { ticket, checkpoint } = upload;
+    ticket.transferId = null;
+    return {
+      status: 200,
+      body: { sourceKey: sourceKey(ticket.workspaceId, ticket.videoId, transferId), checkpoint },
+    };
+  }
+
+  #resumable(token: string, transferId: string): FakeResumable | undefined {
+    const upload = this.resumables.get(transferId);
+    return upload?.ticket.token === token ? upload : undefined;
   }
 
   #redeem(body: unknown): Reply {
@@ -198,6 +294,8 @@ export class FakeControlPlane {
     if (ticket.failed) return refusal(401, 'upload_token_expired');
     if (!ticket.used) this.completions.push(upload);
     ticket.used = true;
+    const resumable = this.resumables.get(upload.transferId);
+    if (resumable) resumable.end = 'completed';
     return { status: 204 };
   }
 
@@ -205,6 +303,8 @@ export class FakeControlPlane {
     const release = releaseTransferRequest.parse(body);
     this.releases.push(release);
     const ticket = this.#leasedTo(release);
+    const resumable = this.resumables.get(release.transferId);
+    if (resumable && resumable.epoch !== release.epoch) return { status: 204 };
     if (ticket && !ticket.used) ticket.transferId = null;
     return { status: 204 };
   }

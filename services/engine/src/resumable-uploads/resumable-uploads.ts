@@ -1,0 +1,149 @@
+import type { CreateResumableResponse } from '@framelane/contracts/internal-api';
+import { NotResumableError } from '@framelane/object-store/object-store';
+import type { Request } from 'express';
+import type { TransferDeps } from '../uploads/transfer.ts';
+import { engineStopping, storageFailed, uploadNotResumable } from '../uploads/upload-problems.ts';
+import { codeOf, readToken } from '../uploads/uploads.ts';
+import type { Checksum, Creation } from './tus-headers.ts';
+import { UploadSession } from './upload-session.ts';
+
+/** Where an upload stands. `expiresAt` (ISO 8601) is null for a complete one. */
+export type UploadState = { offset: number; length: number; metadata: string; expiresAt: string | null };
+
+/** Receives resumable uploads, and keeps track of those that this engine has open. */
+export class ResumableUploads {
+  readonly #deps: TransferDeps;
+  readonly #sessions = new Map<string, UploadSession>();
+  /** The last request that opens an upload, by transfer. */
+  readonly #opening = new Map<string, Promise<unknown>>();
+  #closed = false;
+
+  constructor(deps: TransferDeps) {
+    this.#deps = deps;
+  }
+
+  /** Creates an upload, or finds the unfinished one of the same file. Throws the Problem to respond with. */
+  async create(req: Request, creation: Creation): Promise<CreateResumableResponse> {
+    return this.#counted(async () => {
+      this.#assertOpen();
+      const request = { token: readToken(req), ...creation, clientAddress: req.ip ?? null };
+      return this.#deps.controlPlane.createResumable(request);
+    });
+  }
+
+  /** Where an upload stands. Ends a body that is being received. Throws the Problem to respond with. */
+  async state(req: Request, transferId: string): Promise<UploadState> {
+    return this.#continue(req, transferId, (session) => session.settle());
+  }
+
+  /** Receives a part of a file. The state is that after it. Throws the Problem to respond with. */
+  async receive(
+    req: Request,
+    transferId: string,
+    part: { start: number; checksum: Checksum | null; beforeBody: () => void },
+  ): Promise<UploadState> {
+    return this.#continue(req, transferId, (session) => {
+      part.beforeBody();
+      return session.receive(req, part.start, part.checksum);
+    });
+  }
+
+  /** Ends an upload and removes what has arrived. Throws the Problem to respond with. */
+  async terminate(req: Request, transferId: string): Promise<void> {
+    this.#assertOpen();
+    const request = { token: readToken(req), transferId, clientAddress: req.ip ?? null };
+    const { sourceKey, checkpoint } = await this.#deps.controlPlane.terminateResumable(request);
+    await this.#sessions.get(transferId)?.pause();
+    if (checkpoint === null) return;
+    // The purge of the video removes what remains.
+    await this.#deps.objects.discardResumable(sourceKey, checkpoint).catch((error: unknown) => {
+      this.#deps.logger.warn('upload.parts_not_removed', { transferId, error });
+    });
+  }
+
+  /** Refuses requests from now on. Uploads that are open pause, so that other engines continue them. Never throws. */
+  async stop(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#opening.values());
+    await Promise.allSettled([...this.#sessions.values()].map((session) => session.pause()));
+  }
+
+  async #continue(
+    req: Request,
+    transferId: string,
+    work: (session: UploadSession) => Promise<void>,
+  ): Promise<UploadState> {
+    const found = await this.#counted(() => this.#serially(transferId, () => this.#open(req, transferId)));
+    const { length, metadata, session } = found;
+    if (session === null) return { offset: length, length, metadata, expiresAt: null };
+    await work(session);
+    return { offset: session.offset, length, metadata, expiresAt: session.expiresAt };
+  }
+
+  /** Opens the upload, or confirms that this engine still has it open. A complete upload has no session. */
+  async #open(
+    req: Request,
+    transferId: string,
+  ): Promise<{ length: number; metadata: string; session: UploadSession | null }> {
+    this.#assertOpen();
+    const token = readToken(req);
+    const clientAddress = req.ip ?? null;
+    const { controlPlane, slots } = this.#deps;
+    const known = this.#sessions.get(transferId);
+    const opened = await controlPlane.openResumable({
+      token,
+      transferId,
+      epoch: known?.epoch ?? null,
+      clientAddress,
+    });
+    const { length, metadata } = opened;
+    if (opened.status === 'complete') return { length, metadata, session: null };
+    if (known !== undefined && !known.isEnded && known.epoch === opened.epoch) {
+      return { length, metadata, session: known };
+    }
+    await known?.pause();
+    const freeSlot = slots.take();
+    try {
+      const session = await UploadSession.open(this.#deps, transferId, opened, () => {
+        freeSlot();
+        if (this.#sessions.get(transferId) === session) this.#sessions.delete(transferId);
+      });
+      this.#sessions.set(transferId, session);
+      return { length, metadata, session };
+    } catch (error) {
+      freeSlot();
+      if (error instanceof NotResumableError) {
+        await controlPlane.terminateResumable({ token, transferId, clientAddress });
+        throw uploadNotResumable(error);
+      }
+      throw storageFailed(error);
+    }
+  }
+
+  /** Two requests must not open the same upload at the same time: the second would take it from the first. */
+  #serially<T>(transferId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#opening.get(transferId) ?? Promise.resolve();
+    const running = before.then(work);
+    const last = running
+      .catch(() => {})
+      .then(() => {
+        if (this.#opening.get(transferId) === last) this.#opening.delete(transferId);
+      });
+    this.#opening.set(transferId, last);
+    return running;
+  }
+
+  /** Counts a refusal. */
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#deps.metrics.uploadRefused(codeOf(error));
+      throw error;
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw engineStopping();
+  }
+}

@@ -1,0 +1,290 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { OpenResumableResponse } from '@framelane/contracts/internal-api';
+import type { ResumableWriter } from '@framelane/object-store/object-store';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Request } from 'express';
+import { TransferLease } from '../uploads/lease.ts';
+import { Registration, verifyStored } from '../uploads/registration.ts';
+import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
+import type { TransferDeps } from '../uploads/transfer.ts';
+import {
+  bodyTooLong,
+  checksumMismatch,
+  offsetMismatch,
+  storageFailed,
+  uploadTakenOver,
+} from '../uploads/upload-problems.ts';
+import { codeOf } from '../uploads/uploads.ts';
+import { watchThroughput } from '../uploads/watch-throughput.ts';
+import type { Checksum } from './tus-headers.ts';
+
+export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
+
+/** An open session waits this long for the next request. Then another engine or a form may use the ticket. */
+const IDLE_MS = 10_000;
+
+/**
+ * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
+ * requests run one after another; a new one ends the body that is being received, whose client may have disconnected
+ * unnoticed.
+ */
+export class UploadSession {
+  readonly #deps: TransferDeps;
+  readonly #opened: OpenedUpload;
+  readonly #writer: ResumableWriter;
+  readonly #claim: HeadroomClaim;
+  readonly #onEnd: () => void;
+  readonly #ids: { videoId: string; transferId: string; epoch: number };
+  readonly #lease: TransferLease;
+  readonly #registration: Registration;
+  readonly #stopLease: () => void;
+  readonly #startedAt = performance.now();
+  readonly #stop = new AbortController();
+  /** SHA-256 of the file. Null if this engine has not received its beginning. */
+  readonly #hash: Hash | null;
+  #expiresAt: string;
+  /** The body that is being received. */
+  #body: Request | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+  #isLost = false;
+  #isEnded = false;
+
+  /** Continues the upload where its checkpoint and the object store say. `onEnd` is called once. */
+  static async open(
+    deps: TransferDeps,
+    transferId: string,
+    opened: OpenedUpload,
+    onEnd: () => void,
+  ): Promise<UploadSession> {
+    const { objects, controlPlane, headroom } = deps;
+    const { videoId, epoch, sourceKey, length } = opened;
+    let { checkpoint } = opened;
+    if (checkpoint === null) {
+      checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
+      await controlPlane.saveResumable({ videoId, transferId, epoch, checkpoint });
+    }
+    const writer = await objects.resume(sourceKey, checkpoint, length);
+    try {
+      const claim = await headroom.claim(length - writer.offset);
+      return new UploadSession(deps, transferId, opened, { writer, claim }, onEnd);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    deps: TransferDeps,
+    transferId: string,
+    opened: OpenedUpload,
+    { writer, claim }: { writer: ResumableWriter; claim: HeadroomClaim },
+    onEnd: () => void,
+  ) {
+    this.#deps = deps;
+    this.#opened = opened;
+    this.#writer = writer;
+    this.#claim = claim;
+    this.#onEnd = onEnd;
+    this.#hash = writer.offset === 0 ? createHash('sha256') : null;
+    this.#expiresAt = opened.expiresAt;
+    this.#ids = { videoId: opened.videoId, transferId, epoch: opened.epoch };
+    this.#lease = new TransferLease(deps, this.#ids, opened.leaseSeconds);
+    this.#registration = new Registration(deps);
+    this.#stopLease = this.#lease.keep(() => this.#lose());
+    deps.metrics.uploadBegan();
+    deps.logger.info('upload.opened', { ...this.#ids, offset: writer.offset, length: opened.length });
+  }
+
+  get epoch(): number {
+    return this.#ids.epoch;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Bytes of the file that have arrived. */
+  get offset(): number {
+    return this.#writer.offset;
+  }
+
+  /** When the ticket expires, ISO 8601. */
+  get expiresAt(): string {
+    return this.#expiresAt;
+  }
+
+  /**
+   * Receives a part of the file. When the connection breaks, keeps what has arrived and resolves. Throws the Problem to respond
+   * with. A part that does not belong at the offset changes nothing; after any other failure the session ends, and the next
+   * request continues at the last checkpoint.
+   */
+  async receive(req: Request, start: number, checksum: Checksum | null): Promise<void> {
+    const refusal = await this.#run(async () => {
+      if (start !== this.offset) return offsetMismatch(this.offset);
+      if (Number(req.get('content-length') ?? 0) > this.#opened.length - start) return bodyTooLong();
+      await this.#store(req, checksum);
+      return undefined;
+    });
+    if (refusal) throw refusal;
+  }
+
+  /** Ends the body that is being received. Completes the upload if all bytes have arrived. */
+  async settle(): Promise<void> {
+    await this.#run(async () => undefined);
+  }
+
+  /** Saves what has arrived and releases the ticket, so that another engine can continue. Never throws. */
+  async pause(): Promise<void> {
+    this.#stop.abort();
+    this.#body?.destroy();
+    await this.#enqueue(() => this.#end());
+  }
+
+  /** Runs a request after those before it. */
+  async #run(work: () => Promise<Problem | undefined>): Promise<Problem | undefined> {
+    this.#body?.destroy();
+    clearTimeout(this.#idle);
+    return this.#enqueue(async () => {
+      try {
+        this.#assertHeld();
+        const refusal = await work();
+        if (this.offset === this.#opened.length) await this.#complete();
+        else this.#waitForNext();
+        return refusal;
+      } catch (error) {
+        await this.#end(error);
+        throw error;
+      }
+    });
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const running = this.#last.then(work);
+    this.#last = running.catch(() => {});
+    return running;
+  }
+
+  /** Another engine has the upload, or its ticket takes no file. */
+  #lose(): void {
+    this.#isLost = true;
+    this.#body?.destroy();
+    void this.#enqueue(() => this.#end(uploadTakenOver()));
+  }
+
+  #assertHeld(): void {
+    if (this.#isLost || this.#isEnded) throw uploadTakenOver();
+  }
+
+  async #store(req: Request, checksum: Checksum | null): Promise<void> {
+    const wasExact = this.#writer.exact;
+    const digest = checksum && createHash(checksum.algorithm);
+    if (digest !== null && !wasExact) {
+      this.#writer.exact = true;
+      await this.#save();
+    }
+    await this.#take(req, digest);
+    this.#assertHeld();
+    if (checksum !== null && digest !== null) {
+      if (!digest.digest().equals(checksum.digest)) throw checksumMismatch();
+      this.#writer.exact = wasExact;
+    }
+    await this.#save();
+  }
+
+  /** Ends the session because of `error`, or as paused. Never throws. */
+  async #end(error?: unknown): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const { metrics, logger } = this.#deps;
+    if (error === undefined) metrics.uploadPaused();
+    else metrics.uploadBroken(codeOf(error));
+    const why = error instanceof Problem ? { code: error.code, cause: error.cause } : { error };
+    if (error === undefined) logger.info('upload.paused', this.#facts());
+    else logger.warn('upload.broken', { ...this.#facts(), ...why });
+    await this.#close();
+    if (!this.#registration.isLeftToEvent) {
+      await this.#lease.release(error === undefined ? 'paused' : codeOf(error));
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#stop.abort();
+    this.#stopLease();
+    clearTimeout(this.#idle);
+    this.#claim.release();
+    this.#onEnd();
+    await this.#writer.close();
+  }
+
+  /** Reads the body until it ends, the connection breaks or the client is too slow. */
+  async #take(req: Request, digest: Hash | null): Promise<void> {
+    const { limits, metrics } = this.#deps;
+    const stopWatch = watchThroughput(req, limits, () => req.destroy());
+    this.#body = req;
+    const chunks = req[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        // What the client does not send is no error: it continues later.
+        const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true as const }));
+        if (done || this.#isLost) return;
+        const chunk: Buffer = value;
+        if (chunk.byteLength > this.#opened.length - this.offset) throw bodyTooLong();
+        await this.#claim.take(chunk.byteLength);
+        await this.#writer.write(chunk).catch((error: unknown) => {
+          throw storageFailed(error);
+        });
+        metrics.uploadBytes(chunk.byteLength);
+        this.#hash?.update(chunk);
+        digest?.update(chunk);
+      }
+    } finally {
+      this.#body = undefined;
+      stopWatch();
+    }
+  }
+
+  async #save(): Promise<void> {
+    const checkpoint = await this.#writer.settle().catch((error: unknown) => {
+      throw storageFailed(error);
+    });
+    const saved = await this.#deps.controlPlane
+      .saveResumable({ ...this.#ids, checkpoint })
+      .catch((error: unknown) => {
+        throw error instanceof Problem && error.code === 'transfer_lost' ? uploadTakenOver(error) : error;
+      });
+    this.#expiresAt = saved.expiresAt;
+    await this.#writer.prune();
+  }
+
+  async #complete(): Promise<void> {
+    const { objects, limits, metrics, logger } = this.#deps;
+    // Also a fence: an engine that has lost the upload must not complete it.
+    await this.#save();
+    await this.#writer.complete().catch((error: unknown) => {
+      throw storageFailed(error);
+    });
+    const bytes = this.#opened.length;
+    await verifyStored(objects, this.#opened.sourceKey, bytes);
+    const sha256 = this.#hash?.digest('hex') ?? null;
+    await this.#registration.register(
+      { ...this.#ids, bytes, sha256 },
+      limits.registerSeconds,
+      this.#stop.signal,
+    );
+    this.#isEnded = true;
+    metrics.uploadReceived((performance.now() - this.#startedAt) / 1000);
+    logger.info('upload.received', this.#facts());
+    await this.#close();
+  }
+
+  #waitForNext(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.pause(), IDLE_MS);
+  }
+
+  #facts(): object {
+    const seconds = Math.round(performance.now() - this.#startedAt) / 1000;
+    return { ...this.#ids, bytes: this.offset, length: this.#opened.length, seconds };
+  }
+}

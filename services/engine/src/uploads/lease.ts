@@ -1,0 +1,76 @@
+import type { ReleaseTransferRequest } from '@framelane/contracts/internal-api';
+import { createMessage, type MessageData } from '@framelane/contracts/messages';
+import type { MessageBus } from '@framelane/message-bus/message-bus';
+import type { Logger } from '@framelane/service-kit/logger';
+import type { ControlPlaneClient } from '../control-plane-client.ts';
+
+/** Longest interval at which the engine asks the control plane whether the transfer is current. */
+const CHECK_SECONDS = 5;
+
+type LeaseDeps = { controlPlane: ControlPlaneClient; bus: MessageBus; logger: Logger };
+
+/** The lease of a transfer on its ticket, from `keep` to `release`. */
+export class TransferLease {
+  readonly #deps: LeaseDeps;
+  readonly #transfer: MessageData<'upload.progress'>;
+  readonly #seconds: number;
+
+  constructor(deps: LeaseDeps, transfer: MessageData<'upload.progress'>, seconds: number) {
+    this.#deps = deps;
+    this.#transfer = transfer;
+    this.#seconds = seconds;
+  }
+
+  /**
+   * Renews the lease, and calls `onLost` when the control plane says that the transfer is not current any more. Continues while the
+   * control plane is unavailable. Returns a function that stops this.
+   */
+  keep(onLost: () => void): () => void {
+    const stops = [
+      repeat(this.#seconds / 4, () => this.#renew()),
+      repeat(Math.min(CHECK_SECONDS, this.#seconds / 4), async () => {
+        const current = await this.#deps.controlPlane.isTransferCurrent(this.#transfer).catch(() => true);
+        if (!current) onLost();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** Ends the lease, so that the token works again. Never throws. */
+  async release(reason: string): Promise<void> {
+    const { controlPlane, bus, logger } = this.#deps;
+    const request: ReleaseTransferRequest = { ...this.#transfer, reason };
+    try {
+      await controlPlane.releaseTransfer(request);
+    } catch (error) {
+      logger.warn('upload.release_failed', { ...this.#transfer, error });
+      // The queue delivers it in the end, perhaps after the client has given up.
+      bus.publish(createMessage('upload.aborted', request)).catch((cause: unknown) => {
+        logger.warn('upload.aborted_not_published', { ...this.#transfer, error: cause });
+      });
+    }
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await this.#deps.bus.publish(createMessage('upload.progress', this.#transfer));
+    } catch (error) {
+      this.#deps.logger.warn('upload.progress_not_published', { ...this.#transfer, error });
+    }
+  }
+}
+
+/** Runs `task` every `seconds`, but skips a run while the previous one is unfinished. Call the returned function to stop. */
+export function repeat(seconds: number, task: () => Promise<void>): () => void {
+  let running = false;
+  const timer = setInterval(() => {
+    if (running) return;
+    running = true;
+    void task().finally(() => {
+      running = false;
+    });
+  }, seconds * 1000);
+  return () => clearInterval(timer);
+}

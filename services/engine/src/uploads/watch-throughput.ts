@@ -1,0 +1,29 @@
+import type { Problem } from '@framelane/service-kit/problem';
+import type { Request } from 'express';
+import type { UploadLimits } from '../config.ts';
+import { repeat } from './lease.ts';
+import { ThroughputLimit } from './throughput-limit.ts';
+import { storageFailed, uploadTimeout } from './upload-problems.ts';
+
+/** How often the throughput of the client is checked. */
+const THROUGHPUT_SECONDS = 0.5;
+
+/** Calls `onProblem` when the body of a request arrives too slowly. Returns a function that stops this. */
+export function watchThroughput(
+  req: Request,
+  limits: UploadLimits,
+  onProblem: (problem: Problem) => void,
+): () => void {
+  const limit = new ThroughputLimit(limits);
+  // Bytes that arrived together with the headers count as received now.
+  let seen = req.socket.bytesRead - req.readableLength;
+  return repeat(THROUGHPUT_SECONDS, async () => {
+    if (req.readableEnded) return;
+    const bytes = req.socket.bytesRead - seen;
+    seen += bytes;
+    const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure: req.isPaused() });
+    if (verdict === 'idle') onProblem(uploadTimeout('No data arrived for too long.'));
+    if (verdict === 'slow') onProblem(uploadTimeout('The upload was too slow.'));
+    if (verdict === 'stuck') onProblem(storageFailed(new Error('The object store accepts no more bytes')));
+  });
+}
