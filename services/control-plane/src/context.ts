@@ -18,6 +18,7 @@ import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
+import { ImportsService } from './imports/imports.service.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
@@ -61,6 +62,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
   const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
   const webhookKeys = contentKeys.derive('webhook secrets');
+  const importKeys = contentKeys.derive('import requests');
   const pool = openPool(config.databaseUrl, logger);
   const db = openDatabase(pool);
   const metrics = new Metrics();
@@ -106,6 +108,17 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
   });
+  const imports = new ImportsService({
+    db,
+    tickets,
+    videos,
+    lifecycle,
+    logger,
+    metrics,
+    leaseGrace,
+    sealingKeys: importKeys,
+    limits: { timeoutSeconds: config.importTimeoutSeconds, leaseSeconds: config.uploads.leaseSeconds },
+  });
   const resumableUploads = new ResumableUploadsService({
     db,
     quotas,
@@ -149,7 +162,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
 
   const idempotency = new IdempotencyService({ db, logger });
-  const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
+  const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
     db,
     logger,
@@ -158,6 +171,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       objects,
       videos,
       tickets,
+      imports,
       attempts,
       commands,
       webhookDeliveries,
@@ -170,6 +184,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     pool,
     bus,
     attempts,
+    imports,
     background: [commands, purges, maintenance],
     webhookDeliveries,
     resealing,
@@ -195,6 +210,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     maintenance,
     videos,
     tickets,
+    imports,
     resumableUploads,
     playback,
     playbackAccess,

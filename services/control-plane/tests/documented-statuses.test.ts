@@ -141,6 +141,7 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   createApiKey: async () => ({ path: '/api-keys', body: { name: 'New' } }),
   revokeApiKey: async () => ({ path: `/api-keys/${await create('/api-keys', { name: 'Old' })}` }),
   createUploadTicket: async () => ({ path: '/videos/upload-ticket', body: { filename: 'a.mp4' } }),
+  importVideo: async () => ({ path: '/videos/import', body: { url: 'https://media.example.com/a.mp4' } }),
   listVideos: async () => ({ path: '/videos?limit=1' }),
   getVideo: async () => ({ path: await newVideo() }),
   updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),
@@ -177,6 +178,7 @@ const succeed: SendFor = async (documented) => send(documented, await success(do
 /** For each operation that takes a body, two different valid ones. */
 const BODIES: Record<string, readonly [object, object]> = {
   createUploadTicket: [{ filename: 'a.mp4' }, { filename: 'b.mp4' }],
+  importVideo: [{ url: 'https://media.example.com/a.mp4' }, { url: 'https://media.example.com/b.mp4' }],
   updateVideo: [{ title: 'A' }, { title: 'B' }],
   createPlaybackToken: [{}, { expiresIn: 60 }],
   createApiKey: [{ name: 'A' }, { name: 'B' }],

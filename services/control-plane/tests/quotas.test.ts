@@ -67,6 +67,9 @@ async function workspace(quotas: Partial<Quotas>) {
 const redeem = (token: string, contentLength: number | null = null) =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
+const createResumable = (token: string, length: number) =>
+  plane.engine.request(INTERNAL_PATHS.createResumable, { token, length, metadata: '', clientAddress: null });
+
 /** Redeems a token, and reports that the file has arrived. */
 async function upload(token: string, bytes: number): Promise<void> {
   const { status, body } = await redeem(token, bytes);
@@ -120,10 +123,13 @@ describe('50 tickets at once', () => {
     expect((await limits()).uploads.used).toBe(count);
   });
 
-  test('and the transfers of 50 without a size do not exceed it either', async () => {
+  test.each([
+    ['uploads', redeem],
+    ['resumable uploads', createResumable],
+  ])('without a size do not exceed it when their %s begin', async (_, begin) => {
     const { granted, limits } = await workspace({ storedBytes: 10_000 });
     const tickets = await Promise.all(Array.from({ length: 50 }, () => granted()));
-    const responses = await Promise.all(tickets.map(({ uploadToken }) => redeem(uploadToken, 1_000)));
+    const responses = await Promise.all(tickets.map(({ uploadToken }) => begin(uploadToken, 1_000)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(responses.filter(({ body }) => body.code === 'quota_exceeded')).toHaveLength(40);
     expect((await limits()).storedBytes).toEqual({ limit: 10_000, used: 0, reserved: 10_000 });
@@ -254,6 +260,21 @@ describe('the reservation of a ticket', () => {
     expect(await redeem(uploadToken, 1_001)).toMatchObject(exceeded('storedBytes', 1_000, 0, 1_001));
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 600 });
     expect((await redeem(uploadToken, 1_000)).status).toBe(200);
+  });
+
+  test('of a resumable upload is its length, until the next transfer replaces it', async () => {
+    const { granted, limits, set } = await workspace({ storedBytes: 1_000 });
+    const { videoId, uploadToken } = await granted();
+    expect(await createResumable(uploadToken, 1_001)).toMatchObject(exceeded('storedBytes', 1_000, 0, 1_001));
+    expect((await createResumable(uploadToken, 900)).status).toBe(200);
+    expect((await createResumable(uploadToken, 900)).status).toBe(200);
+    expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 900 });
+    expect((await createResumable(uploadToken, 1_000)).status).toBe(200);
+    const { transferId } = (await redeem(uploadToken, 800)).body;
+    expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 800 });
+    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+    await set({ fileBytes: 700 });
+    expect(await createResumable(uploadToken, 701)).toMatchObject(exceeded('fileBytes', 700, null, 701));
   });
 
   test('without any size is the largest file', async () => {

@@ -1,5 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
 import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
@@ -68,6 +69,12 @@ const settings = z.object({
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   TRUST_PROXY: setting.proxies().default([]),
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
+  ENGINE_MAX_IMPORTS: setting.integer(1).default(8),
+  IMPORT_ALLOW_CIDRS: setting
+    .text()
+    .transform(readRanges)
+    .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
+    .default([]),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
   UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
@@ -96,6 +103,13 @@ export type UploadLimits = {
   drainSeconds: number;
 };
 
+/** How many imports an engine fetches at the same time, and from where. */
+export type ImportSettings = {
+  maxConcurrent: number;
+  /** Files in these ranges can be imported although they are not on the public internet. */
+  allowedRanges: readonly AddressRange[];
+};
+
 /** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
 export type EngineConfig = {
   /** At least one, in the order of ENGINE_ROLES. */
@@ -109,6 +123,7 @@ export type EngineConfig = {
   /** Addresses and ranges of the proxies whose X-Forwarded-For the engine trusts. */
   trustedProxies: readonly string[];
   uploads: UploadLimits;
+  imports: ImportSettings;
   transcode: TranscodeSettings;
   secrets: { service: string };
 };
@@ -131,6 +146,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       registerSeconds: REGISTER_SECONDS,
       drainSeconds: values.UPLOAD_DRAIN_SECONDS,
     },
+    imports: { maxConcurrent: values.ENGINE_MAX_IMPORTS, allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [] },
     transcode: {
       slots: values.ENGINE_SLOTS,
       // An engine empties its folder when it starts, so engines on one machine must not share one. Every engine has an

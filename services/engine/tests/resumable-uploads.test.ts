@@ -8,7 +8,7 @@ import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Engine } from '../src/engine.ts';
-import type { FakeTicket } from './support/fake-control-plane.ts';
+import { type FakeTicket, QUOTA_FIGURES } from './support/fake-control-plane.ts';
 import { quietLogger, startTestEngine, type TestEngine, testConfig } from './support/test-engine.ts';
 
 const FILE = randomBytes(300_000);
@@ -285,6 +285,13 @@ describe('a request is refused', () => {
     expect((await patch(path, 0, 100, { 'Content-Type': 'video/mp4' })).status).toBe(415);
     expect((await patch(path, 0, 100, { 'Upload-Checksum': 'crc99 AA==' })).status).toBe(400);
     expect((await patch(path, 0, 100)).status).toBe(204);
+  });
+
+  test('without room in the workspace, with the figures', async () => {
+    ticket.overQuota = true;
+    const response = await send('POST', '/files', { 'Upload-Length': '5' });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: 'quota_exceeded', ...QUOTA_FIGURES });
   });
 
   test('with the token of another video', async () => {

@@ -74,6 +74,11 @@ export class VideosService {
     return this.#record(this.#db, workspaceId, videoId);
   }
 
+  /** The record within the caller's transaction. */
+  read(trx: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
+    return this.#record(trx, workspaceId, videoId);
+  }
+
   /** One page of the workspace's videos. */
   async list(
     workspaceId: string,

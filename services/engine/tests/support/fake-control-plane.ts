@@ -204,6 +204,7 @@ export class FakeControlPlane {
     if (ticket.used) return refusal(401, 'upload_token_used');
     if (ticket.expired) return refusal(401, 'upload_token_expired');
     if (length > ticket.maxBytes) return refusal(413, 'file_too_large', { maxBytes: ticket.maxBytes });
+    if (ticket.overQuota) return refusal(403, 'quota_exceeded', QUOTA_FIGURES);
     const transferId = newId('xfr');
     this.resumables.set(transferId, {
       ...{ transferId, ticket, length, metadata, epoch: 0, checkpoint: null, end: null },
