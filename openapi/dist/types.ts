@@ -158,6 +158,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/source": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download the uploaded file
+         * @description Returns the file as it was uploaded, byte for byte, in any state of the video, while `sourceFile.stored` is true. It can
+         *     contain more than the stream, such as a higher resolution or the place of the recording, so this operation requires
+         *     both permissions for videos. With `SEGMENT_SERVING=redirect` the response is a redirect to the object store.
+         */
+        get: operations["getVideoSource"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete the uploaded file
+         * @description Deletes the uploaded file of a video that is `ready` or `failed`. The video stays playable, but it cannot be retried.
+         *     `storageBytes` is lower at once. If the file is already deleted, or never arrived, nothing changes. This cannot be
+         *     undone.
+         */
+        delete: operations["deleteVideoSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
@@ -2251,6 +2292,56 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The cached body is current. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                ETag: components["headers"]["ETag"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The workspace has no such video (`video_not_found`), or the uploaded file is not stored (`source_not_found`). */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The range starts after the last byte. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Content-Range": components["headers"]["ContentRange"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The file is still being uploaded or transcoded. */
+        InUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:source_in_use",
+                 *       "title": "Source In Use",
+                 *       "status": 409,
+                 *       "detail": "The uploaded file is needed while the video is processing. Delete it when the video is ready or failed.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t/source",
+                 *       "code": "source_in_use",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -2440,16 +2531,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The cached body is current. */
-        NotModified: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
         /** @description The request has an API key but no workspace (`workspace_header_missing`). */
         WorkspaceMissing: {
             headers: {
@@ -2530,15 +2611,6 @@ export interface components {
                  */
                 Location?: string;
                 "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description The range starts after the last byte. */
-        RangeNotSatisfiable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Content-Range": components["headers"]["ContentRange"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -2742,6 +2814,21 @@ export interface components {
          */
         VideoId: string;
         /**
+         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+         * @example bytes=0-1023
+         */
+        Range: string;
+        /**
+         * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
+        IfRange: string;
+        /**
+         * @description An `ETag` received before. While it is current, the response is 304.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
+        IfNoneMatch: string;
+        /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
@@ -2752,11 +2839,6 @@ export interface components {
          */
         Video: string;
         /**
-         * @description An `ETag` received before. While it is current, the response is 304.
-         * @example "9b2cf535f27731c974343645a3985328"
-         */
-        IfNoneMatch: string;
-        /**
          * @description A variant of the video, or its audio.
          * @example 480p
          */
@@ -2766,16 +2848,6 @@ export interface components {
          * @example 0
          */
         Sequence: string;
-        /**
-         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
-         * @example bytes=0-1023
-         */
-        Range: string;
-        /**
-         * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
-         * @example "9b2cf535f27731c974343645a3985328"
-         */
-        IfRange: string;
         /**
          * @description The webhook.
          * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
@@ -2848,6 +2920,11 @@ export interface components {
          * @example bytes
          */
         AcceptRanges: "bytes";
+        /**
+         * @description The file name of the upload (RFC 6266).
+         * @example attachment; filename="summer-campaign.mp4"; filename*=UTF-8''summer-campaign.mp4
+         */
+        ContentDisposition: string;
         /**
          * @description The range of these bytes, and the total size (RFC 9110 §14.4).
          * @example bytes 0-1023/1409248
@@ -3232,6 +3309,145 @@ export interface operations {
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["NotRetryable"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVideoSource: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The object store serves the file at this URL for an hour. Only if the installation sets `SEGMENT_SERVING=redirect`. */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The URL of the file. Everybody who has it can download the file.
+                     * @example https://objects.example.com/framelane/original?X-Amz-Expires=3600&X-Amz-Signature=EXAMPLE
+                     */
+                    Location?: string;
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteVideoSource: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["InUse"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -77,6 +77,24 @@ export function objectStoreContract(
         expect([response.status, await response.text()]).toEqual([206, 'ten']);
       });
 
+      test('have other headers at a presigned URL on request', async () => {
+        await put('a/b', 'content');
+        const headers = {
+          contentType: 'application/octet-stream',
+          contentDisposition: `attachment; filename="a _.mp4"; filename*=UTF-8''a%20%C3%A4.mp4`,
+          cacheControl: 'private, no-store',
+        };
+        const url = await store.presign?.('a/b', 60, headers);
+        if (url === undefined) return;
+        const response = await fetch(url);
+        expect([
+          await response.text(),
+          response.headers.get('content-type'),
+          response.headers.get('content-disposition'),
+          response.headers.get('cache-control'),
+        ]).toEqual(['content', ...Object.values(headers)]);
+      });
+
       test('may be empty', async () => {
         await put('a/empty', '');
         expect(await read('a/empty')).toHaveLength(0);
