@@ -352,6 +352,27 @@ export function objectStoreContract(
         expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
       });
 
+      test('arrive in any number of small pieces', async () => {
+        const content = randomBytes(200);
+        let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const writer = await store.resume('s/v/x/original', checkpoint, 300);
+        for (const byte of content) {
+          await writer.write(Uint8Array.of(byte));
+          checkpoint = await saved(writer);
+        }
+        await writer.close();
+        expect(checkpoint.pieces.length).toBeLessThan(100);
+        expect(await keysBelow('s/')).toHaveLength(checkpoint.pieces.length);
+        const next = await store.resume('s/v/x/original', checkpoint, 300);
+        for (let more = 0; more < 100; more += 1) await next.write(Uint8Array.of(more));
+        await saved(next);
+        await next.complete();
+        await next.close();
+        const object = await read('s/v/x/original');
+        expect(object.subarray(0, 200).equals(content)).toBe(true);
+        expect(object).toHaveLength(300);
+      });
+
       test('go on after a process that was killed, without the bytes it had not stored', async () => {
         const content = randomBytes(30 * MIB);
         const begun = await store.beginResumable('s/v/x/original', 'video/mp4');

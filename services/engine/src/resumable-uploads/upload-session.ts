@@ -20,9 +20,6 @@ import type { Checksum } from './tus-headers.ts';
 
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
-/** An open session waits this long for the next request. Then another engine or a form may use the ticket. */
-const IDLE_MS = 10_000;
-
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
  * requests run one after another; a new one ends the body that is being received, whose client may have disconnected
@@ -58,18 +55,20 @@ export class UploadSession {
     onEnd: () => void,
   ): Promise<UploadSession> {
     const { objects, controlPlane, headroom } = deps;
-    const { videoId, epoch, sourceKey, length } = opened;
+    const { videoId, epoch, sourceKey, length, leaseSeconds } = opened;
     let { checkpoint } = opened;
-    if (checkpoint === null) {
-      checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
-      await controlPlane.saveResumable({ videoId, transferId, epoch, checkpoint });
-    }
-    const writer = await objects.resume(sourceKey, checkpoint, length);
+    let writer: ResumableWriter | undefined;
     try {
+      if (checkpoint === null) {
+        checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
+        await controlPlane.saveResumable({ videoId, transferId, epoch, checkpoint });
+      }
+      writer = await objects.resume(sourceKey, checkpoint, length);
       const claim = await headroom.claim(length - writer.offset);
       return new UploadSession(deps, transferId, opened, { writer, claim }, onEnd);
     } catch (error) {
-      await writer.close();
+      await writer?.close();
+      await new TransferLease(deps, { videoId, transferId, epoch }, leaseSeconds).release(codeOf(error));
       throw error;
     }
   }
@@ -144,8 +143,8 @@ export class UploadSession {
   /** Runs a request after those before it. */
   async #run(work: () => Promise<Problem | undefined>): Promise<Problem | undefined> {
     this.#body?.destroy();
-    clearTimeout(this.#idle);
     return this.#enqueue(async () => {
+      clearTimeout(this.#idle);
       try {
         this.#assertHeld();
         const refusal = await work();
@@ -280,7 +279,7 @@ export class UploadSession {
 
   #waitForNext(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.pause(), IDLE_MS);
+    this.#idle = setTimeout(() => void this.pause(), this.#deps.limits.pauseSeconds * 1000);
   }
 
   #facts(): object {
