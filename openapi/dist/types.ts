@@ -28,6 +28,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a video from a URL
+         * @description Creates a video with the status `uploading`, and fetches its file from a web server. Without a `filename`, the last part
+         *     of the path of `url` is the name. The response does not wait for the
+         *     file: `import` of the record shows the progress, and the video becomes `processing` when the file is complete. If the
+         *     file cannot be fetched, the video becomes `failed`, with one of the codes `import_…`.
+         *
+         *     Framelane follows up to five redirects, except from https to http, and never connects to private addresses. After a
+         *     failure that may be temporary it retries, up to five tries in all. After an interruption it continues where it
+         *     stopped if the server supports ranges and the file has the same strong `ETag`, or the same `Last-Modified`.
+         */
+        post: operations["importVideo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos": {
         parameters: {
             query?: never;
@@ -121,11 +148,52 @@ export interface paths {
          * Retry a failed video
          * @description Transcodes the uploaded file again, after a failure that may be temporary. The video is `processing` again, with a
          *     `progress` of 0 and without an `error`. It ends as `ready` or `failed`, with the usual events. A video whose file
-         *     never arrived (`upload_expired`) cannot be retried: get a new upload ticket. A retry needs minutes left in the quota
+         *     never arrived (`upload_expired`, `import_…`) cannot be retried: create a new video. A retry needs minutes left in the quota
          *     of this month.
          */
         post: operations["retryVideo"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/source": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download the uploaded file
+         * @description Returns the file as it was uploaded, byte for byte, in any state of the video, while `sourceFile.stored` is true. It can
+         *     contain more than the stream, such as a higher resolution or the place of the recording, so this operation requires
+         *     both permissions for videos. With `SEGMENT_SERVING=redirect` the response is a redirect to the object store.
+         */
+        get: operations["getVideoSource"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete the uploaded file
+         * @description Deletes the uploaded file of a video that is `ready` or `failed`. The video stays playable, but it cannot be retried.
+         *     `storageBytes` is lower at once. If the file is already deleted, or never arrived, nothing changes. This cannot be
+         *     undone.
+         */
+        delete: operations["deleteVideoSource"];
         options?: never;
         head?: never;
         patch?: never;
@@ -902,6 +970,17 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
+         * @description Name of the file with its extension, without path separators, control characters and bidirectional formatting
+         *     characters. Framelane stores it, but detects the format from the file itself.
+         * @example summer-campaign.mp4
+         */
+        Filename: string;
+        /**
+         * @description A name for people. Default: the file name without its extension.
+         * @example Summer campaign
+         */
+        Title: string;
+        /**
          * @description Your own data: up to 50 entries, with names of up to 40 characters and values of up to 500. Framelane stores and
          *     returns them.
          * @example {
@@ -939,17 +1018,8 @@ export interface components {
         KeepSource: ("always" | "never") | number;
         /** @description The video to create. */
         UploadTicketRequest: {
-            /**
-             * @description Name of the file with its extension, without path separators, control characters and bidirectional formatting
-             *     characters. Framelane stores it, but detects the format from the file itself.
-             * @example summer-campaign.mp4
-             */
-            filename: string;
-            /**
-             * @description A name for people. Default: the file name without its extension.
-             * @example Summer campaign
-             */
-            title?: string;
+            filename: components["schemas"]["Filename"];
+            title?: components["schemas"]["Title"];
             metadata?: components["schemas"]["Metadata"];
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
@@ -1068,11 +1138,35 @@ export interface components {
              */
             maxBytes?: number;
         };
-        /**
-         * Format: date-time
-         * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
-         */
-        Time: string;
+        /** @description The video to create, and where its file is. */
+        ImportRequest: {
+            /**
+             * Format: uri
+             * @description Where the file is. It must be public, and have no user name or password: send those as a header. Framelane never
+             *     shows its query, and erases it when the import ends.
+             * @example https://media.example.com/masters/summer-campaign.mp4
+             */
+            url: string;
+            /**
+             * @description Headers of the request for the file, e.g. `Authorization`. Framelane stores them encrypted, never shows them, sends
+             *     them only to the origin of `url`, and erases them when the import ends. Framelane itself sets `Host`, `Range`,
+             *     `If-Range`, `Accept-Encoding`, and the headers about the connection and the content: those are refused.
+             * @example {
+             *       "Authorization": "Bearer EXAMPLE"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            filename?: components["schemas"]["Filename"];
+            title?: components["schemas"]["Title"];
+            metadata?: components["schemas"]["Metadata"];
+            tags?: components["schemas"]["Tags"];
+            passthrough?: components["schemas"]["Passthrough"];
+            playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
+            keepSource?: components["schemas"]["KeepSource"];
+        };
         /**
          * @description Whether a production key (`live`) or a test key created it.
          * @enum {string}
@@ -1091,6 +1185,13 @@ export interface components {
         Variant: "360p" | "480p" | "720p" | "1080p";
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
+         *     - `import_address_refused`, `import_redirected`: the URL, or one that it redirects to, is not allowed
+         *     - `import_host_not_found`, `import_unreachable`, `import_tls_failed`: no connection to the host of the URL
+         *     - `import_denied`, `import_not_found`, `import_server_failed`: the server responded with an error
+         *     - `import_encoded`, `import_empty`, `import_too_large`: the file cannot be imported as the server sends it
+         *     - `import_timed_out`: the server was too slow
+         *     - `import_changed`, `import_incomplete`: the file changed during the import, or ended too early
+         *     - `import_quota_exceeded`: the quota of the workspace had no room for the file
          *     - `not_a_video`: the file is not in a supported media format
          *     - `no_video_track`: the file has no video, e.g. only audio
          *     - `malformed_media`: the file is damaged or incomplete
@@ -1102,7 +1203,7 @@ export interface components {
          *     - `internal_error`: an error in Framelane
          * @enum {string}
          */
-        FailureCode: "upload_expired" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
+        FailureCode: "upload_expired" | "import_address_refused" | "import_host_not_found" | "import_unreachable" | "import_tls_failed" | "import_denied" | "import_not_found" | "import_redirected" | "import_server_failed" | "import_encoded" | "import_empty" | "import_too_large" | "import_timed_out" | "import_changed" | "import_incomplete" | "import_quota_exceeded" | "not_a_video" | "no_video_track" | "malformed_media" | "unsupported_codec" | "duration_too_short" | "duration_exceeded" | "dimensions_exceeded" | "transcode_failed" | "transcode_timeout" | "storage_failed" | "internal_error";
         /** @description Why a video has failed. */
         VideoError: {
             code: components["schemas"]["FailureCode"];
@@ -1143,6 +1244,33 @@ export interface components {
             /** @description SHA-256 of the uploaded file, in hex. */
             sha256: string;
         };
+        /** @description The import of the file from a URL. */
+        VideoImport: {
+            /**
+             * @description Where the file is, without the query.
+             * @example https://media.example.com/masters/summer-campaign.mp4
+             */
+            url: string;
+            /**
+             * Format: int64
+             * @description Bytes received. Returns to 0 when the import starts over.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Size of the file, if the server declares it.
+             */
+            totalBytes: number | null;
+            /** @description Failed tries. After the fifth, the video fails. */
+            tries: number;
+            /**
+             * Format: date-time
+             * @description When the next try begins after a failed one; otherwise `null`.
+             */
+            nextTryAt: string | null;
+            /** @description Why the latest failed try failed; `null` without one. */
+            failure: components["schemas"]["FailureCode"] | null;
+        };
         /**
          * @description Whether the uploaded file is stored. While it is, `GET /videos/{id}/source` returns it, and the video can be retried if it
          *     fails. Once it is deleted it does not come back.
@@ -1174,7 +1302,7 @@ export interface components {
             status: components["schemas"]["VideoStatus"];
             /** @description Its name, for people. */
             title: string;
-            /** @description As in the request for the ticket. */
+            /** @description As in the request for the ticket or the import. */
             filename: string;
             playbackPolicy: components["schemas"]["PlaybackPolicy"];
             metadata: components["schemas"]["Metadata"];
@@ -1226,13 +1354,15 @@ export interface components {
             inputIssues: components["schemas"]["InputIssue"][];
             /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
+            /** @description The import of the file; `null` for an uploaded file. */
+            import: components["schemas"]["VideoImport"] | null;
             keepSource: components["schemas"]["KeepSource"];
             sourceFile: components["schemas"]["SourceFile"];
             /** @description Whether `POST /videos/{id}/retry` works now, i.e. the video has failed and its uploaded file is stored. */
             retryable: boolean;
             /**
              * Format: date-time
-             * @description When its upload ticket was created.
+             * @description When its upload ticket or import was created.
              */
             createdAt: string;
             /**
@@ -1252,11 +1382,16 @@ export interface components {
             readyAt: string | null;
             /**
              * Format: date-time
-             * @description While `uploading`, when the upload ticket expires. After that, when a video made with a test key is removed;
+             * @description While `uploading`, when the upload ticket or the import expires. After that, when a video made with a test key is removed;
              *     `null` for all others, which stay.
              */
             expiresAt: string | null;
         };
+        /**
+         * Format: date-time
+         * @description An RFC 3339 time, e.g. `2026-11-21T09:00:00Z`. In a query, encode `+` as `%2B`.
+         */
+        Time: string;
         /** @description One page of videos. */
         VideoPage: {
             /** @description The videos, in the requested order. */
@@ -2057,6 +2192,38 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The first request with this `Idempotency-Key` is in progress. Retry after `Retry-After`. */
+        KeyInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The JSON body is too large. */
+        BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:body_too_large",
+                 *       "title": "Body Too Large",
+                 *       "status": 413,
+                 *       "detail": "The JSON body is too large. Send at most 256 kB.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                 *       "code": "body_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is not as described here, or the workspace header is missing. */
         BadRequest: {
             headers: {
@@ -2098,27 +2265,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The JSON body is too large. */
-        BodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:body_too_large",
-                 *       "title": "Body Too Large",
-                 *       "status": 413,
-                 *       "detail": "The JSON body is too large. Send at most 256 kB.",
-                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t",
-                 *       "code": "body_too_large",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /**
          * @description The key belongs to another workspace or lacks a permission, or the workspace has used its minutes of this month
          *     (`quota_exceeded`).
@@ -2146,14 +2292,53 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The first request with this `Idempotency-Key` is in progress. Retry after `Retry-After`. */
-        KeyInUse: {
+        /** @description The cached body is current. */
+        NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
+                ETag: components["headers"]["ETag"];
+                "Cache-Control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The workspace has no such video (`video_not_found`), or the uploaded file is not stored (`source_not_found`). */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The range starts after the last byte. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Content-Range": components["headers"]["ContentRange"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The file is still being uploaded or transcoded. */
+        InUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:source_in_use",
+                 *       "title": "Source In Use",
+                 *       "status": 409,
+                 *       "detail": "The uploaded file is needed while the video is processing. Delete it when the video is ready or failed.",
+                 *       "instance": "/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t/source",
+                 *       "code": "source_in_use",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
@@ -2346,16 +2531,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The cached body is current. */
-        NotModified: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["ETag"];
-                "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
         /** @description The request has an API key but no workspace (`workspace_header_missing`). */
         WorkspaceMissing: {
             headers: {
@@ -2436,15 +2611,6 @@ export interface components {
                  */
                 Location?: string;
                 "Cache-Control": components["headers"]["CacheControl"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description The range starts after the last byte. */
-        RangeNotSatisfiable: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Content-Range": components["headers"]["ContentRange"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -2648,6 +2814,21 @@ export interface components {
          */
         VideoId: string;
         /**
+         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+         * @example bytes=0-1023
+         */
+        Range: string;
+        /**
+         * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
+        IfRange: string;
+        /**
+         * @description An `ETag` received before. While it is current, the response is 304.
+         * @example "9b2cf535f27731c974343645a3985328"
+         */
+        IfNoneMatch: string;
+        /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
@@ -2658,11 +2839,6 @@ export interface components {
          */
         Video: string;
         /**
-         * @description An `ETag` received before. While it is current, the response is 304.
-         * @example "9b2cf535f27731c974343645a3985328"
-         */
-        IfNoneMatch: string;
-        /**
          * @description A variant of the video, or its audio.
          * @example 480p
          */
@@ -2672,16 +2848,6 @@ export interface components {
          * @example 0
          */
         Sequence: string;
-        /**
-         * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
-         * @example bytes=0-1023
-         */
-        Range: string;
-        /**
-         * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
-         * @example "9b2cf535f27731c974343645a3985328"
-         */
-        IfRange: string;
         /**
          * @description The webhook.
          * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
@@ -2755,6 +2921,11 @@ export interface components {
          */
         AcceptRanges: "bytes";
         /**
+         * @description The file name of the upload (RFC 6266).
+         * @example attachment; filename="summer-campaign.mp4"; filename*=UTF-8''summer-campaign.mp4
+         */
+        ContentDisposition: string;
+        /**
          * @description The range of these bytes, and the total size (RFC 9110 §14.4).
          * @example bytes 0-1023/1409248
          */
@@ -2822,6 +2993,62 @@ export interface operations {
             403: components["responses"]["TicketForbidden"];
             409: components["responses"]["TicketConflict"];
             413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importVideo: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description A key that you choose for this one request, such as a UUID. A retry with the same key and body within 24 hours does
+                 *     nothing twice and replays the stored response; see "Idempotency".
+                 * @example 0b4f9d1c-7d51-4f43-9a6e-2f8f1b6f0a57
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportRequest"];
+            };
+        };
+        responses: {
+            /** @description The video exists, and its import is due. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The record of the video.
+                     * @example http://localhost:8080/v1/videos/vid_01m7y5g5zqfqetgq1je8rn7s3t
+                     */
+                    Location?: string;
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Video"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["TicketForbidden"];
+            409: components["responses"]["KeyInUse"];
+            413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
             429: components["responses"]["RateLimited"];
@@ -3082,6 +3309,145 @@ export interface operations {
             404: components["responses"]["VideoNotFound"];
             409: components["responses"]["NotRetryable"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVideoSource: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+                /**
+                 * @description One byte range (RFC 9110 §14.2), e.g. `bytes=0-1023`. With several ranges the response is the whole body.
+                 * @example bytes=0-1023
+                 */
+                Range?: components["parameters"]["Range"];
+                /**
+                 * @description The `ETag` of the body that the range is for. If it differs, the response is the whole body.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-Range"?: components["parameters"]["IfRange"];
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The requested bytes. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    "Accept-Ranges": components["headers"]["AcceptRanges"];
+                    "Content-Range": components["headers"]["ContentRange"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The object store serves the file at this URL for an hour. Only if the installation sets `SEGMENT_SERVING=redirect`. */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    /**
+                     * @description The URL of the file. Everybody who has it can download the file.
+                     * @example https://objects.example.com/framelane/original?X-Amz-Expires=3600&X-Amz-Signature=EXAMPLE
+                     */
+                    Location?: string;
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteVideoSource: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["InUse"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

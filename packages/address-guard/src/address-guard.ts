@@ -31,7 +31,7 @@ export class AddressGuard {
 
   /** Throws an AddressRefusedError unless this URL may be connected to. A name that does not resolve yet is accepted. */
   async check(url: string): Promise<void> {
-    const parsed = this.read(url);
+    const parsed = readUrl(url, this.#publicProtocols);
     const isPublic = this.#publicProtocols.some((protocol) => protocol === parsed.protocol);
     if (!isPublic && this.#allowedRanges.length === 0) throw refused(parsed);
     try {
@@ -39,23 +39,6 @@ export class AddressGuard {
     } catch (error) {
       if (!(error instanceof HostNotFoundError)) throw error;
     }
-  }
-
-  /**
-   * Parses a URL. The parser normalizes every spelling of an IPv4 address. Throws an AddressRefusedError for a malformed URL,
-   * for one with a user name or password, and for other protocols than http and https.
-   */
-  read(text: string): URL {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      const schemes = this.#publicProtocols.length === 1 ? 'https://' : 'http:// or https://';
-      throw new AddressRefusedError(`must be an absolute ${schemes} URL`);
-    }
-    if (url.username !== '' || url.password !== '') {
-      throw new AddressRefusedError('must not contain a user name or password');
-    }
-    if (url.port === '0') throw new AddressRefusedError('must have a port from 1 to 65535');
-    return url;
   }
 
   /**
@@ -70,6 +53,23 @@ export class AddressGuard {
     if (!addresses.every(isAllowed)) throw refused(url);
     return addresses;
   }
+}
+
+/**
+ * Parses a URL. The parser normalizes every spelling of an IPv4 address. Throws an AddressRefusedError for a malformed URL, for
+ * one with a user name or password, and for other protocols than http and https.
+ */
+export function readUrl(text: string, publicProtocols: PublicProtocols): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    const schemes = publicProtocols.length === 1 ? 'https://' : 'http:// or https://';
+    throw new AddressRefusedError(`must be an absolute ${schemes} URL`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new AddressRefusedError('must not contain a user name or password');
+  }
+  if (url.port === '0') throw new AddressRefusedError('must have a port from 1 to 65535');
+  return url;
 }
 
 /** Resolves every name to these addresses: a socket with this lookup connects to no other. */

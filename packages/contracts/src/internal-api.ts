@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IMPORT_FAILURE_CODES } from './failures.ts';
 import { transferSchema, uploadCompletedSchema } from './messages.ts';
 
 /**
@@ -10,6 +11,9 @@ export const INTERNAL_PATHS = {
   completeTransfer: '/internal/v1/upload-tickets/complete',
   releaseTransfer: '/internal/v1/upload-tickets/release',
   checkTransfer: '/internal/v1/upload-tickets/check',
+  claimImport: '/internal/v1/imports/claim',
+  importProgress: '/internal/v1/imports/progress',
+  endImportTry: '/internal/v1/imports/end-try',
   createResumable: '/internal/v1/resumable-uploads/create',
   openResumable: '/internal/v1/resumable-uploads/open',
   saveResumable: '/internal/v1/resumable-uploads/save',
@@ -65,6 +69,67 @@ export type ReleaseTransferRequest = z.infer<typeof releaseTransferRequest>;
 export const checkTransferRequest = transferSchema;
 export type CheckTransferRequest = z.infer<typeof checkTransferRequest>;
 
+/** A header of a request to a remote server: its name and its value. */
+const requestHeaders = z.record(z.string(), z.string());
+
+/** Why a try of an import failed. `storage_failed` and `internal_error` are faults of ours. */
+export const importTryFailure = z.enum([...IMPORT_FAILURE_CODES, 'storage_failed', 'internal_error']);
+export type ImportTryFailure = z.infer<typeof importTryFailure>;
+
+/** Claims an import that is due, with a new transfer. The request has no content: an engine takes any import. */
+export const claimImportResponse = z.object({
+  /** Null if no import is due. */
+  import: z
+    .object({
+      videoId: z.string(),
+      workspaceId: z.string(),
+      transferId: z.string(),
+      sourceKey: z.string(),
+      maxBytes: z.int().positive(),
+      /** The lease expires this many seconds after the last progress. */
+      leaseSeconds: z.int().positive(),
+      /** Seconds until the import fails with `import_timed_out`. */
+      secondsLeft: z.number().positive(),
+      /** May contain credentials in its query, so never log it. */
+      url: z.string(),
+      /** For the origin of the URL only. They are secrets, so never log or store them. */
+      headers: requestHeaders,
+      /** Failed tries so far. */
+      tries: z.int().nonnegative(),
+      /** Whether the import has already started over because the file changed. */
+      startedOver: z.boolean(),
+    })
+    .nullable(),
+});
+export type ClaimedImport = NonNullable<z.infer<typeof claimImportResponse>['import']>;
+
+/** Stores the progress of an import and renews its lease. The response says whether the transfer is current. */
+export const importProgressRequest = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  /** Bytes received, and the size of the file if the server has declared it. */
+  bytes: z.int().nonnegative(),
+  totalBytes: z.int().positive().nullable(),
+  tries: z.int().nonnegative(),
+  /** Why the latest try failed, and seconds until the next one while the engine waits for it. */
+  failure: importTryFailure.nullable(),
+  nextTryInSeconds: z.number().nonnegative().nullable(),
+});
+export type ImportProgressRequest = z.infer<typeof importProgressRequest>;
+
+/**
+ * Ends a try whose file is not stored. Idempotent; responds with 204. With `failure` null the engine hands the import back. With
+ * `retryInSeconds` null the video fails; otherwise the import is due again after that time, and begins with the first byte.
+ */
+export const endImportTryRequest = z.object({
+  videoId: z.string(),
+  transferId: z.string(),
+  tries: z.int().nonnegative(),
+  failure: importTryFailure.nullable(),
+  retryInSeconds: z.number().nonnegative().nullable(),
+  startedOver: z.boolean(),
+});
+export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
 /** Where a resumable upload stands in the object store. Only the store reads its members. */
 export const checkpointSchema = z.object({
   id: z.string(),

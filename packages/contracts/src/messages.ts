@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ENGINE_STOPPED, FAILURE_CODES } from './failures.ts';
+import { ENGINE_STOPPED, TRANSCODE_FAILURE_CODES } from './failures.ts';
 import { newId } from './ids.ts';
 import { manifestSchema } from './manifest.ts';
 
@@ -52,7 +52,7 @@ const dataSchemas = {
   'transcode.failed': z.object({
     videoId: z.string(),
     attempt: z.int().positive(),
-    code: z.enum([...FAILURE_CODES, ENGINE_STOPPED]),
+    code: z.enum([...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED]),
     /** One sentence for the owner of the video. The cause belongs in the engine's log. */
     message: z.string(),
     retryable: z.boolean(),

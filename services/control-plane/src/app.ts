@@ -13,10 +13,12 @@ import type { Context } from './context.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
+import { importRoutes } from './imports/imports.routes.ts';
 import { playbackCors, playbackRoutes, playlistCompression } from './playback/playback.routes.ts';
 import { referencePage } from './reference-page/reference-page.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
+import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
@@ -53,6 +55,8 @@ function handlers(context: Context) {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
+    ...sourceRoutes(context.sources),
+    ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
     ...webhookRoutes(
       context.webhooks,

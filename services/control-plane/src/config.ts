@@ -26,6 +26,7 @@ const settings = z.object({
   WORKSPACE_MAX_UPLOAD_BYTES: setting.integer(1).default(256 * GIB),
   UPLOAD_MAX_HOURS: setting.integer(1).default(168),
   UPLOAD_LEASE_SECONDS: setting.integer(1).default(60),
+  IMPORT_TIMEOUT_SECONDS: setting.integer(60, 7 * 86_400).default(86_400),
   ATTEMPT_LEASE_SECONDS: setting.integer(1).default(30),
   RETRY_BACKOFF_SECONDS: setting.integer(0).default(10),
   MAINTENANCE_SECONDS: setting.integer(1).default(15),
@@ -73,6 +74,8 @@ export type ControlPlaneConfig = {
   uploads: { maxBytes: number; leaseSeconds: number; maxHours: number };
   /** Concurrent uploads of one workspace at all engines: their number, and their bytes in total. */
   workspaceUploads: { count: number; bytes: number };
+  /** Time within which a file must be imported, from the request on. */
+  importTimeoutSeconds: number;
   attempts: {
     /** The lease of an attempt expires when the engine does not renew it for this long. */
     leaseSeconds: number;
@@ -141,6 +144,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
       count: values.WORKSPACE_MAX_UPLOADS,
       bytes: values.WORKSPACE_MAX_UPLOAD_BYTES,
     },
+    importTimeoutSeconds: values.IMPORT_TIMEOUT_SECONDS,
     attempts: {
       leaseSeconds: values.ATTEMPT_LEASE_SECONDS,
       retryBackoffSeconds: values.RETRY_BACKOFF_SECONDS,

@@ -18,6 +18,7 @@ import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
+import { ImportsService } from './imports/imports.service.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
@@ -33,6 +34,7 @@ import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
 import { ObjectPurges } from './videos/object-purges.service.ts';
+import { SourcesService } from './videos/sources.service.ts';
 import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
@@ -61,6 +63,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   const addresses = { baseUrl, engineUrl: config.enginePublicUrl };
   const contentKeys = new SealingKeys(config.secrets.contentKey, config.secrets.previousContentKeys);
   const webhookKeys = contentKeys.derive('webhook secrets');
+  const importKeys = contentKeys.derive('import requests');
   const pool = openPool(config.databaseUrl, logger);
   const db = openDatabase(pool);
   const metrics = new Metrics();
@@ -106,6 +109,17 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     workspaceLimits: config.workspaceUploads,
     testVideoHours: config.testVideoHours,
   });
+  const imports = new ImportsService({
+    db,
+    tickets,
+    videos,
+    lifecycle,
+    logger,
+    metrics,
+    leaseGrace,
+    sealingKeys: importKeys,
+    limits: { timeoutSeconds: config.importTimeoutSeconds, leaseSeconds: config.uploads.leaseSeconds },
+  });
   const resumableUploads = new ResumableUploadsService({
     db,
     quotas,
@@ -114,6 +128,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     filesUrl: `${config.enginePublicUrl}/files`,
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
+  const sources = new SourcesService({
+    db,
+    objects,
+    lifecycle,
+    redirects: config.playback.mode === 'redirect',
+  });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
@@ -149,7 +169,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
 
   const idempotency = new IdempotencyService({ db, logger });
-  const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys });
+  const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
     db,
     logger,
@@ -158,6 +178,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       objects,
       videos,
       tickets,
+      imports,
       attempts,
       commands,
       webhookDeliveries,
@@ -170,6 +191,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     pool,
     bus,
     attempts,
+    imports,
     background: [commands, purges, maintenance],
     webhookDeliveries,
     resealing,
@@ -194,7 +216,9 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purges,
     maintenance,
     videos,
+    sources,
     tickets,
+    imports,
     resumableUploads,
     playback,
     playbackAccess,

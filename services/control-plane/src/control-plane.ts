@@ -50,6 +50,7 @@ export class ControlPlane {
       await this.#context.purges.releaseClaims();
       await this.#context.attempts.restart();
       await this.#context.commands.restart();
+      await this.#context.imports.restart();
     }
     const { http, internalHttp } = this.#context.config;
     const internalPort = await listen(this.#internalServer, { ...internalHttp, variable: 'INTERNAL_PORT' });

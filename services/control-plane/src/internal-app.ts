@@ -25,7 +25,7 @@ export function createInternalApp(context: Context): Express {
     serviceAuthentication(context.config.secrets.service),
     express.json(),
   );
-  app.use(internalApi(context.tickets, context.resumableUploads, context.attempts, context.tokenGuesses));
+  app.use(internalApi(context, context.tokenGuesses));
   app.use(routeNotFound, problemHandler(context.logger, translateHttpError));
   return app;
 }

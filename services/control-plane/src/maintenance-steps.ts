@@ -3,6 +3,7 @@ import type { AttemptsService } from './attempts/attempts.service.ts';
 import type { TranscodeCommands } from './attempts/commands.service.ts';
 import type { MaintenanceSteps } from './background/maintenance.ts';
 import type { IdempotencyService } from './idempotency/idempotency.service.ts';
+import type { ImportsService } from './imports/imports.service.ts';
 import type { ResealingService } from './sealed-values/resealing.service.ts';
 import { abortStaleUploads } from './upload-tickets/stale-uploads.ts';
 import type { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
@@ -17,6 +18,7 @@ export function maintenanceSteps(deps: {
   objects: ObjectStore;
   videos: VideosService;
   tickets: UploadTicketsService;
+  imports: ImportsService;
   attempts: AttemptsService;
   commands: TranscodeCommands;
   webhookDeliveries: WebhookDeliveriesService;
@@ -24,10 +26,12 @@ export function maintenanceSteps(deps: {
   resealing: ResealingService;
   maintenanceSeconds: number;
 }): MaintenanceSteps {
-  const { objects, videos, tickets, attempts, commands, webhookDeliveries, idempotency, resealing } = deps;
+  const { objects, videos, tickets, imports, attempts, commands, webhookDeliveries, idempotency, resealing } =
+    deps;
   const often = deps.maintenanceSeconds;
   return {
     'expire-tickets': { everySeconds: often, run: () => tickets.expireUnused() },
+    'expire-imports': { everySeconds: often, run: () => imports.expire() },
     'remove-outdated-videos': { everySeconds: often, run: () => videos.removeOutdated() },
     'delete-due-sources': { everySeconds: often, run: () => videos.deleteDueSources() },
     'end-silent-attempts': { everySeconds: often, run: () => attempts.endSilent() },

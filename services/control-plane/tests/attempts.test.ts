@@ -1,5 +1,5 @@
 import { openContentKey } from '@framelane/contracts/content-key';
-import { ENGINE_STOPPED, type FailureCode } from '@framelane/contracts/failures';
+import { ENGINE_STOPPED, type TranscodeFailureCode } from '@framelane/contracts/failures';
 import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import type { Message } from '@framelane/contracts/messages';
 import { SealingKeys } from '@framelane/contracts/sealing';
@@ -53,7 +53,7 @@ const tryClaim = (videoId: string) => plane.engine.request(INTERNAL_PATHS.claimA
 const fail = (
   videoId: string,
   attempt: number,
-  code: FailureCode | typeof ENGINE_STOPPED,
+  code: TranscodeFailureCode | typeof ENGINE_STOPPED,
   retryable: boolean,
 ) =>
   plane.engine.report('transcode.failed', { videoId, attempt, code, message: 'What went wrong.', retryable });

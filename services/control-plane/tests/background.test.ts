@@ -10,6 +10,7 @@ import { startControlPlane, type TestControlPlane } from './support/control-plan
 /** The steps that find lost work. */
 const STEPS: MaintenanceStep[] = [
   'expire-tickets',
+  'expire-imports',
   'remove-outdated-videos',
   'delete-due-sources',
   'end-silent-attempts',

@@ -11,11 +11,17 @@ import type { Limits, Quotas } from '../src/quotas/quotas.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { insertWorkspace } from './support/database.ts';
 import { sampleManifest } from './support/manifest.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
 const MAX_BYTES = 5_000_000;
 /** What the form around a file can add to the Content-Length. */
 const FORM_BYTES = 64 * 1024;
 const FILENAME = { filename: 'a.mp4' };
+
+/** Segments and images of a video that the simulated engine completes. */
+const RENDITION_BYTES = sampleManifest()
+  .renditions.flatMap((rendition) => rendition.segments)
+  .reduce((sum, { bytes }) => sum + bytes, 100_000);
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -123,6 +129,31 @@ describe('50 tickets at once', () => {
     expect((await limits()).uploads.used).toBe(count);
   });
 
+  test('do not exceed it when one of two control planes is killed, and none is left half-done', async () => {
+    const { id, headers, ticket } = await workspace({ storedBytes: 40_000 });
+    const body = { ...FILENAME, size: 1_000 };
+    const other = await SeparateControlPlane.start(plane.databaseUrl);
+    const first = Promise.withResolvers<void>();
+    const all = Promise.allSettled([
+      ...Array.from({ length: 25 }, async () => {
+        await request(other.url).post('/v1/videos/upload-ticket').set(headers).send(body);
+        first.resolve();
+      }),
+      ...Array.from({ length: 25 }, () => ticket({ size: 1_000 })),
+    ]);
+    await first.promise;
+    await other.kill();
+    await all;
+    await until(async () => (await ticket({ size: 1_000 })).status === 403);
+    const tickets = await plane.db
+      .selectFrom('videos')
+      .leftJoin('upload_tickets', 'video_id', 'id')
+      .select('reserved_bytes')
+      .where('workspace_id', '=', id)
+      .execute();
+    expect(tickets).toEqual(Array(40).fill({ reserved_bytes: 1_000 }));
+  });
+
   test.each([
     ['uploads', redeem],
     ['resumable uploads', createResumable],
@@ -154,12 +185,21 @@ describe('at its edge', () => {
     await granted();
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, attempt);
-    const segments = sampleManifest().renditions.flatMap((rendition) => rendition.segments);
-    const used = segments.reduce((sum, { bytes }) => sum + bytes, 999 + 100_000);
+    const used = 999 + RENDITION_BYTES;
     expect((await limits()).storedBytes.used).toBe(used);
     expect(await ticket()).toMatchObject(exceeded('storedBytes', 1_000, used, null));
     await remove(videoId);
     await granted();
+  });
+
+  test('a source that is not kept frees its bytes at once', async () => {
+    const { granted, limits } = await workspace({ storedBytes: 1_000_000_000 });
+    const { videoId, uploadToken } = await granted({ size: 1_000, keepSource: 'never' });
+    await upload(uploadToken, 1_000);
+    expect((await limits()).storedBytes.used).toBe(1_000);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    expect((await limits()).storedBytes.used).toBe(RENDITION_BYTES);
   });
 
   test('the number of videos counts those in any state', async () => {

@@ -1,5 +1,6 @@
 import { openContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
+import { INTERNAL_PATHS } from '@framelane/contracts/internal-api';
 import { SealingKeys } from '@framelane/contracts/sealing';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
 import { until } from '@framelane/test-kit/until';
@@ -69,13 +70,17 @@ function resealing(contentKeys: SealingKeys): { service: ResealingService; event
   logger.info = count as unknown as Logger['info'];
   logger.error = count as unknown as Logger['error'];
   const webhookKeys = contentKeys.derive(PURPOSE);
-  return { service: new ResealingService({ db: plane.db, logger, contentKeys, webhookKeys }), events };
+  const importKeys = contentKeys.derive('import requests');
+  const service = new ResealingService({ db: plane.db, logger, contentKeys, webhookKeys, importKeys });
+  return { service, events };
 }
 
 test('a rotation in steps: playback continues, all values are resealed, and the old secret can be removed', async () => {
   const old = new SealingKeys(before).derive(PURPOSE);
   const webhookId = await insertWebhook(await old.seal(WEBHOOK_SECRET), await old.seal(WEBHOOK_SECRET));
   const videoId = await signedVideo();
+  const imported = { url: 'https://media.example.com/a.mp4?key=EXAMPLE', headers: { 'X-Key': 'EXAMPLE' } };
+  await request(plane.url).post('/v1/videos/import').set(plane.credentials).send(imported).expect(202);
   const oldToken = await tokenOf(plane.url, videoId);
   const key = await play(plane.url, videoId, oldToken);
   expect(key).toMatch(/^[0-9a-f]{32}$/);
@@ -92,8 +97,8 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   await second.maintain('reseal-secrets');
   const { service } = resealing(new SealingKeys(after, [before]));
   await until(async () => {
-    const { contentKeys, webhookSecrets } = await service.pending();
-    return contentKeys + webhookSecrets === 0;
+    const { contentKeys, webhookSecrets, importRequests } = await service.pending();
+    return contentKeys + webhookSecrets + importRequests === 0;
   });
   expect(await play(second.url, videoId, oldToken)).toBe(key);
   await second.stop();
@@ -105,6 +110,8 @@ test('a rotation in steps: playback continues, all values are resealed, and the 
   const now = new SealingKeys(after).derive(PURPOSE);
   expect(await now.open(secret)).toEqual(WEBHOOK_SECRET);
   expect(await now.open(String(previous_secret))).toEqual(WEBHOOK_SECRET);
+  const claimed = await plane.engineAt(third.internalUrl).request(INTERNAL_PATHS.claimImport, {});
+  expect(claimed.body).toMatchObject({ import: imported });
   await third.stop();
 });
 

@@ -1,5 +1,6 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AddressRange, readRanges } from '@framelane/address-guard/address-ranges';
 import { VIDEO_RENDITIONS } from '@framelane/contracts/renditions';
 import { readSettings, setting } from '@framelane/service-kit/settings';
 import { z } from 'zod';
@@ -68,6 +69,12 @@ const settings = z.object({
   ENGINE_MAX_RATES: maxRates().default(DEFAULT_MAX_RATES),
   TRUST_PROXY: setting.proxies().default([]),
   ENGINE_MAX_UPLOADS: setting.integer(1).default(200),
+  ENGINE_MAX_IMPORTS: setting.integer(1).default(8),
+  IMPORT_ALLOW_CIDRS: setting
+    .text()
+    .transform(readRanges)
+    .refine((ranges) => ranges !== null, 'must be ranges like 10.0.0.0/8 or fd00::/8, separated by commas')
+    .default([]),
   UPLOAD_IDLE_SECONDS: setting.integer(1).default(60),
   UPLOAD_MIN_BYTES_PER_SECOND: setting.integer(0).default(1024),
   UPLOAD_DRAIN_SECONDS: setting.integer(0, MAX_DRAIN_SECONDS).default(10),
@@ -78,6 +85,9 @@ const settings = z.object({
  * shorter timeout would take all of them out of service while it is only slow. Probes must wait longer than this.
  */
 export const READINESS_TIMEOUT_MS = 6_000;
+
+/** A client that sends small parts sends the next one sooner. */
+const PAUSE_SECONDS = 10;
 
 /** How long the engine retries to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
@@ -90,10 +100,19 @@ export type UploadLimits = {
   idleSeconds: number;
   /** Lowest average throughput of a transfer, checked once the transfer is ten seconds old. */
   minBytesPerSecond: number;
+  /** Seconds without a request after which an open resumable upload pauses. Then another engine or a form can use its ticket. */
+  pauseSeconds: number;
   /** Seconds in which a stored file must be registered. */
   registerSeconds: number;
   /** At a stop, uploads in progress may complete within this time. Then the engine aborts them, and their clients retry. */
   drainSeconds: number;
+};
+
+/** How many imports an engine fetches at the same time, and from where. */
+export type ImportSettings = {
+  maxConcurrent: number;
+  /** Files in these ranges can be imported although they are not on the public internet. */
+  allowedRanges: readonly AddressRange[];
 };
 
 /** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
@@ -109,6 +128,7 @@ export type EngineConfig = {
   /** Addresses and ranges of the proxies whose X-Forwarded-For the engine trusts. */
   trustedProxies: readonly string[];
   uploads: UploadLimits;
+  imports: ImportSettings;
   transcode: TranscodeSettings;
   secrets: { service: string };
 };
@@ -128,9 +148,11 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       maxConcurrent: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      pauseSeconds: PAUSE_SECONDS,
       registerSeconds: REGISTER_SECONDS,
       drainSeconds: values.UPLOAD_DRAIN_SECONDS,
     },
+    imports: { maxConcurrent: values.ENGINE_MAX_IMPORTS, allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [] },
     transcode: {
       slots: values.ENGINE_SLOTS,
       // An engine empties its folder when it starts, so engines on one machine must not share one. Every engine has an

@@ -1,13 +1,13 @@
-import type { FailureCode } from '@framelane/contracts/failures';
+import type { TranscodeFailureCode } from '@framelane/contracts/failures';
 
 /** Why an attempt failed. The message is shown to the owner of the video; the `cause` is for the log only. */
 export class TranscodeFailure extends Error {
   override name = 'TranscodeFailure';
-  readonly code: FailureCode;
+  readonly code: TranscodeFailureCode;
   /** Whether another attempt may succeed: false if the file itself is the reason. */
   readonly retryable: boolean;
 
-  constructor(code: FailureCode, message: string, options: { retryable: boolean; cause?: unknown }) {
+  constructor(code: TranscodeFailureCode, message: string, options: { retryable: boolean; cause?: unknown }) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable;
@@ -15,7 +15,7 @@ export class TranscodeFailure extends Error {
 }
 
 /** The file cannot be transcoded. Another attempt would fail, too. */
-export function refusal(code: FailureCode, message: string, cause?: unknown): TranscodeFailure {
+export function refusal(code: TranscodeFailureCode, message: string, cause?: unknown): TranscodeFailure {
   return new TranscodeFailure(code, message, { retryable: false, cause });
 }
 

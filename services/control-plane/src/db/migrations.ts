@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 import type { Database } from './database.ts';
 import * as initial from './migrations/20261122-initial.ts';
+import * as imports from './migrations/20261123-imports.ts';
 import * as quotas from './migrations/20261123-quotas.ts';
 import * as resumableUploads from './migrations/20261123-resumable-uploads.ts';
 import * as sources from './migrations/20261123-sources.ts';
@@ -9,6 +10,7 @@ import * as sources from './migrations/20261123-sources.ts';
 /** All migrations by name. They run in the order of their names. Never edit a released one; CONTRIBUTING.md says how to add one. */
 const MIGRATIONS: Record<string, Migration> = {
   '20261122-initial': initial,
+  '20261123-imports': imports,
   '20261123-quotas': quotas,
   '20261123-resumable-uploads': resumableUploads,
   '20261123-sources': sources,

@@ -52,6 +52,26 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 
+create table imports (
+  video_id text not null,
+  shown_url text not null,
+  request text,
+  deadline timestamp(3) with time zone not null,
+  due_at timestamp(3) with time zone,
+  claimed_until timestamp(3) with time zone,
+  transfer_id text,
+  bytes bigint not null default 0,
+  total_bytes bigint,
+  tries integer not null default 0,
+  next_try_at timestamp(3) with time zone,
+  failure text,
+  started_over boolean not null default false,
+  constraint imports_pkey PRIMARY KEY (video_id),
+  constraint imports_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint due_or_erased CHECK (((due_at IS NULL) = (request IS NULL)))
+);
+CREATE INDEX imports_due ON public.imports USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 create table maintenance_steps (
   name text not null,
   due_at timestamp(3) with time zone not null default now(),

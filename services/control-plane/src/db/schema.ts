@@ -1,4 +1,5 @@
 import type { FailureCode } from '@framelane/contracts/failures';
+import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
 import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { Checkpoint } from '@framelane/object-store/object-store';
@@ -12,6 +13,7 @@ export type Schema = {
   api_keys: ApiKeysTable;
   videos: VideosTable;
   upload_tickets: UploadTicketsTable;
+  imports: ImportsTable;
   resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
@@ -161,6 +163,30 @@ type UploadTicketsTable = {
 };
 export type UploadTicketRow = Selectable<UploadTicketsTable>;
 
+type ImportsTable = {
+  video_id: string;
+  /** The URL without its query: what the record shows. */
+  shown_url: string;
+  /** Sealed JSON with the URL and the headers; erased when the import ends. */
+  request: string | null;
+  /** When the video fails if the file has not arrived. */
+  deadline: Date;
+  /** When an engine should fetch the file; null once the import has ended. The claim of an engine expires at `claimed_until`. */
+  due_at: Date | null;
+  claimed_until: Date | null;
+  /** The latest transfer. Requests about any other change nothing. */
+  transfer_id: string | null;
+  /** Bytes received, and the size that the server declares. */
+  bytes: Generated<number>;
+  total_bytes: number | null;
+  /** Failed tries, why the latest of them failed, and when the next one begins. */
+  tries: Generated<number>;
+  failure: ImportTryFailure | null;
+  next_try_at: Date | null;
+  /** Whether the file changed during the import, so that it began again. */
+  started_over: Generated<boolean>;
+};
+export type ImportRow = Selectable<ImportsTable>;
 type ResumableUploadsTable = {
   transfer_id: string;
   video_id: string;

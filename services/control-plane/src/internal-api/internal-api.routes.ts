@@ -4,7 +4,9 @@ import {
   claimAttemptRequest,
   completeTransferRequest,
   createResumableRequest,
+  endImportTryRequest,
   INTERNAL_PATHS,
+  importProgressRequest,
   openResumableRequest,
   redeemTicketRequest,
   releaseTransferRequest,
@@ -15,6 +17,7 @@ import { Problem } from '@framelane/service-kit/problem';
 import { Router } from 'express';
 import type { z } from 'zod';
 import type { AttemptsService } from '../attempts/attempts.service.ts';
+import type { ImportsService } from '../imports/imports.service.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { TokenGuessLimit } from '../rate-limits/token-guess-limit.ts';
 import type { ResumableUploadsService } from '../upload-tickets/resumable-uploads.service.ts';
@@ -23,11 +26,15 @@ import type { UploadTicketsService } from '../upload-tickets/upload-tickets.serv
 
 /** The API that engines use; openapi/internal.yaml describes it. */
 export function internalApi(
-  tickets: UploadTicketsService,
-  resumableUploads: ResumableUploadsService,
-  attempts: AttemptsService,
+  services: {
+    tickets: UploadTicketsService;
+    imports: ImportsService;
+    resumableUploads: ResumableUploadsService;
+    attempts: AttemptsService;
+  },
   tokenGuesses: TokenGuessLimit,
 ): Router {
+  const { tickets, imports, resumableUploads, attempts } = services;
   const router = Router();
 
   /** Counts unknown tokens against the client that sent one. */
@@ -55,6 +62,19 @@ export function internalApi(
 
   router.post(INTERNAL_PATHS.checkTransfer, async (req, res) => {
     res.json({ current: await tickets.isCurrent(read(checkTransferRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.claimImport, async (_req, res) => {
+    res.json({ import: await imports.claim() });
+  });
+
+  router.post(INTERNAL_PATHS.importProgress, async (req, res) => {
+    res.json({ current: await imports.progress(read(importProgressRequest, req.body)) });
+  });
+
+  router.post(INTERNAL_PATHS.endImportTry, async (req, res) => {
+    await imports.endTry(read(endImportTryRequest, req.body));
+    res.status(204).end();
   });
 
   router.post(INTERNAL_PATHS.createResumable, async (req, res) => {

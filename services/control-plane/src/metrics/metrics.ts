@@ -10,6 +10,7 @@ const DELIVERY_OUTCOMES: readonly DeliveryStatus[] = ['succeeded', 'retrying', '
 const DISABLED_REASONS: readonly DisabledReason[] = ['gone', 'failing'];
 const MAINTENANCE_STEPS = [
   'expire-tickets',
+  'expire-imports',
   'remove-outdated-videos',
   'delete-due-sources',
   'end-silent-attempts',

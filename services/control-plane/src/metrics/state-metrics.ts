@@ -13,9 +13,12 @@ type Sources = {
   pool: pg.Pool;
   bus: MessageBus;
   attempts: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
+  imports: { backlog(): Promise<{ waiting: Backlog; running: Backlog }> };
   background: readonly { name: string; backlog(): Promise<Backlog> }[];
   webhookDeliveries: { backlog(): Promise<{ due: Backlog; scheduled: number }> };
-  resealing: { pending(): Promise<{ contentKeys: number; webhookSecrets: number }> };
+  resealing: {
+    pending(): Promise<{ contentKeys: number; webhookSecrets: number; importRequests: number }>;
+  };
   logger: Logger;
 };
 
@@ -27,6 +30,7 @@ export class StateMetrics {
   readonly #sources: Sources;
   readonly #databaseUp: Gauge;
   readonly #videos: BacklogGauges<'state'>;
+  readonly #imports: BacklogGauges<'state'>;
   readonly #background: BacklogGauges<'work'>;
   readonly #deliveries: BacklogGauges<'state'>;
   readonly #toReseal: Gauge<'kind'>;
@@ -46,6 +50,11 @@ export class StateMetrics {
       help: 'Videos that wait for an engine, or are being transcoded',
       labelNames: ['state'],
     });
+    this.#imports = new BacklogGauges(registry, {
+      name: 'framelane_imports_open',
+      help: 'Imports that are due and wait for an engine, or are being fetched',
+      labelNames: ['state'],
+    });
     this.#background = new BacklogGauges(registry, {
       name: 'framelane_background_work',
       help: 'Background work that is due and not done',
@@ -58,7 +67,7 @@ export class StateMetrics {
     });
     this.#toReseal = new Gauge({
       name: 'framelane_secrets_to_reseal',
-      help: 'Content keys and webhook secrets that are not sealed with CONTENT_KEY_SECRET',
+      help: 'Content keys, webhook secrets and import requests that are not sealed with CONTENT_KEY_SECRET',
       labelNames: ['kind'],
       registers,
     });
@@ -90,9 +99,10 @@ export class StateMetrics {
   }
 
   async #readDatabase(): Promise<void> {
-    const { attempts, background, webhookDeliveries, resealing } = this.#sources;
+    const { attempts, imports, background, webhookDeliveries, resealing } = this.#sources;
     // One query at a time, so that scrapes occupy one connection.
     const videos = await attempts.backlog();
+    const files = await imports.backlog();
     const deliveries = await webhookDeliveries.backlog();
     const due: [string, Backlog][] = [];
     for (const work of background) due.push([work.name, await work.backlog()]);
@@ -101,16 +111,20 @@ export class StateMetrics {
     this.#databaseUp.set(1);
     this.#videos.set({ state: 'waiting' }, videos.waiting);
     this.#videos.set({ state: 'running' }, videos.running);
+    this.#imports.set({ state: 'waiting' }, files.waiting);
+    this.#imports.set({ state: 'running' }, files.running);
     this.#deliveries.set({ state: 'due' }, deliveries.due);
     this.#deliveries.set({ state: 'scheduled' }, { count: deliveries.scheduled });
     this.#toReseal.set({ kind: 'content_key' }, toReseal.contentKeys);
     this.#toReseal.set({ kind: 'webhook_secret' }, toReseal.webhookSecrets);
+    this.#toReseal.set({ kind: 'import_request' }, toReseal.importRequests);
     for (const [work, backlog] of due) this.#background.set({ work }, backlog);
   }
 
   #resetDatabase(): void {
     this.#databaseUp.set(0);
     this.#videos.reset();
+    this.#imports.reset();
     this.#deliveries.reset();
     this.#background.reset();
     this.#toReseal.reset();

@@ -13,6 +13,9 @@ import {
 /** Values that one query reads. */
 const BATCH = 100;
 
+/** The numbers of values to reseal, by kind. */
+export type Pending = { contentKeys: number; webhookSecrets: number; importRequests: number };
+
 /** The numbers of values that the current secret had not sealed. */
 type Tally = { resealed: number; unreadable: number };
 
@@ -25,13 +28,20 @@ export class ResealingService {
   readonly #logger: Logger;
   readonly #columns: readonly (SealedColumn & { keys: SealingKeys })[];
 
-  constructor(deps: { db: Database; logger: Logger; contentKeys: SealingKeys; webhookKeys: SealingKeys }) {
+  constructor(deps: {
+    db: Database;
+    logger: Logger;
+    contentKeys: SealingKeys;
+    webhookKeys: SealingKeys;
+    importKeys: SealingKeys;
+  }) {
     this.#db = deps.db;
     this.#logger = deps.logger;
     this.#columns = [
-      { table: 'videos', column: 'content_key', keys: deps.contentKeys },
-      { table: 'webhook_endpoints', column: 'secret', keys: deps.webhookKeys },
-      { table: 'webhook_endpoints', column: 'previous_secret', keys: deps.webhookKeys },
+      { table: 'videos', id: 'id', column: 'content_key', keys: deps.contentKeys },
+      { table: 'webhook_endpoints', id: 'id', column: 'secret', keys: deps.webhookKeys },
+      { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', keys: deps.webhookKeys },
+      { table: 'imports', id: 'video_id', column: 'request', keys: deps.importKeys },
     ];
   }
 
@@ -51,12 +61,16 @@ export class ResealingService {
   }
 
   /** How many values the current secret did not seal. */
-  async pending(): Promise<{ contentKeys: number; webhookSecrets: number }> {
-    const pending = { videos: 0, webhook_endpoints: 0 };
+  async pending(): Promise<Pending> {
+    const pending = { videos: 0, webhook_endpoints: 0, imports: 0 };
     for (const column of this.#columns) {
       pending[column.table] += await countOthers(this.#db, column, column.keys.header);
     }
-    return { contentKeys: pending.videos, webhookSecrets: pending.webhook_endpoints };
+    return {
+      contentKeys: pending.videos,
+      webhookSecrets: pending.webhook_endpoints,
+      importRequests: pending.imports,
+    };
   }
 
   async #resealAll(

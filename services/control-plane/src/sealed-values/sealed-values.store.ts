@@ -2,7 +2,12 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 
 /** A column of sealed values. */
-export type SealedColumn = { table: 'videos' | 'webhook_endpoints'; column: string };
+export type SealedColumn = {
+  table: 'videos' | 'webhook_endpoints' | 'imports';
+  /** The primary key. */
+  id: 'id' | 'video_id';
+  column: string;
+};
 
 export type SealedValue = { id: string; sealed: string };
 
@@ -22,26 +27,26 @@ export async function nextHeader(
 /** Up to `limit` values of a column with this header, ordered by id, after `afterId`. */
 export async function findSealed(
   db: Database,
-  { table, column }: SealedColumn,
+  { table, id, column }: SealedColumn,
   { header, afterId, limit }: { header: string; afterId: string; limit: number },
 ): Promise<SealedValue[]> {
   const { rows } = await sql<SealedValue>`
-    select id, ${sql.ref(column)} as sealed from ${sql.table(table)}
-    where ${sql.ref(column)} is not null and ${headerOf(column)} = ${header} and id > ${afterId}
-    order by id limit ${limit}`.execute(db);
+    select ${sql.ref(id)} as id, ${sql.ref(column)} as sealed from ${sql.table(table)}
+    where ${sql.ref(column)} is not null and ${headerOf(column)} = ${header} and ${sql.ref(id)} > ${afterId}
+    order by ${sql.ref(id)} limit ${limit}`.execute(db);
   return rows;
 }
 
 /** Replaces a sealed value unless it has changed. Resolves with whether it was replaced. */
 export async function replaceSealed(
   db: Database,
-  { table, column }: SealedColumn,
-  { id, sealed }: SealedValue,
+  { table, id, column }: SealedColumn,
+  value: SealedValue,
   by: string,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update ${sql.table(table)} set ${sql.ref(column)} = ${by}
-    where id = ${id} and ${sql.ref(column)} = ${sealed}`.execute(db);
+    where ${sql.ref(id)} = ${value.id} and ${sql.ref(column)} = ${value.sealed}`.execute(db);
   return numAffectedRows === 1n;
 }
 

@@ -25,6 +25,7 @@ import {
 import {
   findExpiredTickets,
   findTicketByHash,
+  findTokenHash,
   holdsLease,
   insertTicket,
   isSpentBy,
@@ -169,8 +170,16 @@ export class UploadTicketsService {
    * fit into the quotas of the workspace.
    */
   async redeem({ token, contentLength }: RedeemTicketRequest): Promise<RedeemTicketResponse> {
+    return this.#lease(hashToken(token), contentLength);
+  }
+
+  /** Leases the ticket of an import, whose size is not known yet, or throws the Problem with the reason. */
+  async redeemForImport(videoId: string): Promise<RedeemTicketResponse> {
+    return this.#lease(await findTokenHash(this.#db, videoId), null);
+  }
+
+  async #lease(tokenHash: Buffer, contentLength: number | null): Promise<RedeemTicketResponse> {
     const { maxBytes, leaseSeconds } = this.#limits;
-    const tokenHash = hashToken(token);
     const ticket = requireUsable(await findTicketByHash(this.#db, tokenHash));
     const largest = ticket.declared_bytes ?? maxBytes;
     const atLeast = contentLength === null ? 1 : contentLength - MULTIPART_OVERHEAD_BYTES;

@@ -88,6 +88,16 @@ function ticketByHash(db: Database, tokenHash: Buffer) {
     .where('token_hash', '=', tokenHash);
 }
 
+/** The hash of the ticket of a video; empty, which is no hash, without a ticket. */
+export async function findTokenHash(db: Database, videoId: string): Promise<Buffer> {
+  const row = await db
+    .selectFrom('upload_tickets')
+    .select('token_hash')
+    .where('video_id', '=', videoId)
+    .executeTakeFirst();
+  return row?.token_hash ?? Buffer.alloc(0);
+}
+
 /** Replaces the token of an unused ticket that has not expired. Resolves with false when there is no such ticket. */
 export async function replaceToken(
   db: Database,

@@ -17,6 +17,7 @@ import { toVideoRecord } from './video-record.ts';
 import {
   type AttemptResult,
   closeOpenAttempt,
+  endImport,
   findVideo,
   findVideoOrTombstone,
   lockVideo,
@@ -221,6 +222,8 @@ export class VideoLifecycle {
     switch (effect) {
       case 'command':
         return makeCommandDue(trx, video.id, delaySeconds);
+      case 'end-import':
+        return endImport(trx, video.id);
       case 'purge':
         return requestPurge(trx, video.id);
       case 'video.deleted':

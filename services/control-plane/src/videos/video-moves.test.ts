@@ -27,7 +27,7 @@ describe('moveFrom', () => {
     const ends = Object.values(MOVES).filter(({ to }) => to !== 'processing');
     expect(ends.map(({ effects }) => [...effects])).toEqual([
       ['purge', 'video.ready'],
-      ['purge', 'video.failed'],
+      ['end-import', 'purge', 'video.failed'],
       ['purge', 'video.deleted'],
     ]);
   });

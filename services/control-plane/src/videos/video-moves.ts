@@ -4,6 +4,8 @@ import type { VideoStatus } from '../db/schema.ts';
 export type Effect =
   /** A transcode command becomes due. */
   | 'command'
+  /** The import of the file ends, if there is one: its URL and headers are erased. */
+  | 'end-import'
   /** The objects that the new status has no use for are purged. */
   | 'purge'
   /** The endpoints of the workspace get the event. */
@@ -19,10 +21,10 @@ type Move = { from: readonly VideoStatus[]; to: VideoStatus | 'tombstone'; effec
  * engine cannot; nothing leads out of a tombstone.
  */
 export const MOVES = {
-  beginProcessing: { from: ['uploading'], to: 'processing', effects: ['command'] },
+  beginProcessing: { from: ['uploading'], to: 'processing', effects: ['end-import', 'command'] },
   nextAttempt: { from: ['processing'], to: 'processing', effects: ['command'] },
   complete: { from: ['processing'], to: 'ready', effects: ['purge', 'video.ready'] },
-  fail: { from: ['uploading', 'processing'], to: 'failed', effects: ['purge', 'video.failed'] },
+  fail: { from: ['uploading', 'processing'], to: 'failed', effects: ['end-import', 'purge', 'video.failed'] },
   retry: { from: ['failed'], to: 'processing', effects: ['command'] },
   delete: {
     from: ['uploading', 'processing', 'ready', 'failed'],

@@ -6,8 +6,8 @@ import { fromDays } from './keep-source.ts';
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket. */
-export type VideoWithTicket = VideoRow & { ticket_expires_at: Date | null };
+/** A video with the expiry of its ticket or import, and with its import. */
+export type VideoWithFile = VideoRow & { upload_expires_at: Date | null; import: VideoRecord['import'] };
 
 /** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
@@ -19,7 +19,7 @@ function playbackUrl(video: { workspaceId: string; id: string }, baseUrl: string
 }
 
 /** The public record of a row. `baseUrl` ends in `/v1`. */
-export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecord {
+export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord {
   const address = { workspaceId: row.workspace_id, id: row.id };
   return {
     id: row.id,
@@ -49,13 +49,19 @@ export function toVideoRecord(row: VideoWithTicket, baseUrl: string): VideoRecor
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
+    import: row.import && importRecord(row.import),
     ...sourceState(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     uploadedAt: row.uploaded_at?.toISOString() ?? null,
     readyAt: row.ready_at?.toISOString() ?? null,
-    expiresAt: (row.status === 'uploading' ? row.ticket_expires_at : row.remove_at)?.toISOString() ?? null,
+    expiresAt: (row.status === 'uploading' ? row.upload_expires_at : row.remove_at)?.toISOString() ?? null,
   };
+}
+
+/** The import as PostgreSQL builds it, with its time in the format of the API. */
+function importRecord(row: NonNullable<VideoRecord['import']>): VideoRecord['import'] {
+  return { ...row, nextTryAt: row.nextTryAt === null ? null : new Date(row.nextTryAt).toISOString() };
 }
 
 function sourceState(row: VideoRow): Pick<VideoRecord, 'keepSource' | 'sourceFile' | 'retryable'> {

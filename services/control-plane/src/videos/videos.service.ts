@@ -74,6 +74,11 @@ export class VideosService {
     return this.#record(this.#db, workspaceId, videoId);
   }
 
+  /** The record within the caller's transaction. */
+  read(trx: Database, workspaceId: string, videoId: string): Promise<VideoRecord> {
+    return this.#record(trx, workspaceId, videoId);
+  }
+
   /** One page of the workspace's videos. */
   async list(
     workspaceId: string,
@@ -192,6 +197,7 @@ function sourceNotAvailable(): Problem {
   );
 }
 
-function videoNotFound(videoId: string): Problem {
+/** The error for a video that is unknown, deleted or of another workspace. */
+export function videoNotFound(videoId: string): Problem {
   return new Problem('video_not_found', `There is no video ${videoId} in this workspace.`);
 }

@@ -16,7 +16,7 @@ import type {
 } from '../db/schema.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
-import type { VideoWithTicket } from './video-record.ts';
+import type { VideoWithFile } from './video-record.ts';
 
 const ENVIRONMENTS: readonly Environment[] = ['live', 'test'];
 const STATUSES: readonly VideoStatus[] = ['uploading', 'processing', 'ready', 'failed'];
@@ -61,7 +61,7 @@ export async function findVideo(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<VideoWithTicket | undefined> {
+): Promise<VideoWithFile | undefined> {
   const [video] = await videosById(db, workspaceId, videoId);
   return video;
 }
@@ -70,7 +70,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom('videos')
     .selectAll()
-    .select(ticketExpiry)
+    .select([uploadExpiry, importOf])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
     .where('deleted_at', 'is', null),
@@ -98,7 +98,7 @@ export async function listVideos(
   workspaceId: string,
   filter: VideoFilter,
   page: PageRequest & { order: 'asc' | 'desc' },
-): Promise<VideoWithTicket[]> {
+): Promise<VideoWithFile[]> {
   const { createdAfter, createdBefore, titleContains } = filter;
   const { order, limit } = page;
   const matching = db
@@ -129,7 +129,7 @@ export async function listVideos(
   return db
     .selectFrom(listed.as('videos'))
     .selectAll()
-    .select(ticketExpiry)
+    .select([uploadExpiry, importOf])
     .orderBy('created_at', order)
     .orderBy('id', order)
     .limit(limit)
@@ -266,6 +266,15 @@ export async function storeAttempt(
   await setStatus(trx, videoId, 'processing', { attempt, content_key: sealedContentKey });
 }
 
+/** Ends the import of a video, if there is one: erases its URL and headers. */
+export async function endImport(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('imports')
+    .set({ request: null, due_at: null, claimed_until: null, next_try_at: null })
+    .where('video_id', '=', videoId)
+    .execute();
+}
+
 /** Closes the open attempt of a video, if there is one. */
 export async function closeOpenAttempt(
   trx: Database,
@@ -387,11 +396,11 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, attempts and renditions, and blanks everything that
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts and renditions, and blanks everything that
  * its owner wrote or sent. The other columns serve the purge.
  */
 export async function turnIntoTombstone(db: Database, videoId: string): Promise<void> {
-  for (const table of ['renditions', 'attempts', 'upload_tickets'] as const) {
+  for (const table of ['renditions', 'attempts', 'imports', 'upload_tickets'] as const) {
     await db.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
   await db
@@ -452,11 +461,29 @@ export async function deleteTombstones(db: Database, olderThanDays: number, limi
   return Number(result.numDeletedRows);
 }
 
-/** When the ticket of the video in the outer query expires. */
-function ticketExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {
+/** When the import or the ticket of the video in the outer query expires. */
+function uploadExpiry(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb.fn
+    .coalesce(
+      eb.selectFrom('imports').select('imports.deadline').whereRef('imports.video_id', '=', 'videos.id'),
+      eb
+        .selectFrom('upload_tickets')
+        .select('upload_tickets.expires_at')
+        .whereRef('upload_tickets.video_id', '=', 'videos.id'),
+    )
+    .as('upload_expires_at');
+}
+
+/** What the record shows of the import of the video in the outer query. */
+function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
   return eb
-    .selectFrom('upload_tickets')
-    .select('upload_tickets.expires_at')
-    .whereRef('upload_tickets.video_id', '=', 'videos.id')
-    .as('ticket_expires_at');
+    .selectFrom('imports')
+    .select(
+      sql<
+        VideoWithFile['import']
+      >`json_build_object('url', shown_url, 'bytes', bytes, 'totalBytes', total_bytes,
+        'tries', tries, 'nextTryAt', next_try_at, 'failure', failure)`.as('import'),
+    )
+    .whereRef('imports.video_id', '=', 'videos.id')
+    .as('import');
 }

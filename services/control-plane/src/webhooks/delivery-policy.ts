@@ -3,9 +3,6 @@ import type { DeliveryFailure } from '../db/schema.ts';
 /** Pauses vary by up to this part, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
-/** The longest Retry-After that is accepted, in seconds: the longest pause of the default schedule. */
-const LONGEST_SECONDS = 24 * 3600;
-
 /** An endpoint is disabled after failing for this long without a success. */
 const FAILING_LIMIT_MS = 5 * 24 * 3600 * 1000;
 
@@ -44,16 +41,4 @@ export function healthAfter(
     failingSince,
     disable: attempt.failure === 'gone' ? 'gone' : failingTooLong ? 'failing' : null,
   };
-}
-
-/** Seconds from a Retry-After header: a number or a date (RFC 9110 §10.2.3). Null when it is missing or malformed. */
-export function readRetryAfter(header: string | undefined, now: Date): number | null {
-  if (header === undefined) return null;
-  const seconds = /^\d+$/.test(header) ? Number(header) : secondsUntil(header, now);
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_SECONDS) : null;
-}
-
-function secondsUntil(date: string, now: Date): number {
-  // Every HTTP date ends in GMT, except the obsolete asctime form, which is not supported.
-  return / GMT$/.test(date) ? Math.ceil((Date.parse(date) - now.getTime()) / 1000) : Number.NaN;
 }

@@ -2,9 +2,9 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { type AddressGuard, lookupOf } from '@framelane/address-guard/address-guard';
+import { readRetryAfter } from '@framelane/service-kit/retry-after';
 import type { DeliveryFailure } from '../db/schema.ts';
 import { failureOfError, failureOfStatus } from './delivery-failures.ts';
-import { readRetryAfter } from './delivery-policy.ts';
 import { signedHeaders } from './endpoint-secret.ts';
 
 /** The sender discards the response body. It closes the connection after this many bytes, more than usual endpoints send. */

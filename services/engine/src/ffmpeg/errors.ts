@@ -1,11 +1,15 @@
-import type { FailureCode } from '@framelane/contracts/failures';
+import type { TranscodeFailureCode } from '@framelane/contracts/failures';
 import { TranscodeFailure } from '../transcode-failure.ts';
 import { ToolError } from './run-tool.ts';
 
-type Verdict = { code: FailureCode; message: string; retryable: boolean };
+type Verdict = { code: TranscodeFailureCode; message: string; retryable: boolean };
 
 const engineFault = (message: string): Verdict => ({ code: 'internal_error', message, retryable: true });
-const fileFault = (code: FailureCode, message: string): Verdict => ({ code, message, retryable: false });
+const fileFault = (code: TranscodeFailureCode, message: string): Verdict => ({
+  code,
+  message,
+  retryable: false,
+});
 
 const AUDIO_FORMAT_CHANGE = /Changing audio frame properties on the fly/;
 

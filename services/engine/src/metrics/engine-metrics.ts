@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { ENGINE_STOPPED, FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
+import {
+  ENGINE_STOPPED,
+  TRANSCODE_FAILURE_CODES,
+  type TranscodeFailureCode,
+} from '@framelane/contracts/failures';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { EngineRole } from '../config.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
@@ -82,7 +86,7 @@ export class EngineMetrics {
   #beginTranscodes({ slots, workDir }: Pick<TranscodeSettings, 'slots' | 'workDir'>): void {
     this.#transcodes.inc({ outcome: 'completed', code: '' }, 0);
     this.#transcodes.inc({ outcome: 'abandoned', code: '' }, 0);
-    for (const code of [...FAILURE_CODES, ENGINE_STOPPED])
+    for (const code of [...TRANSCODE_FAILURE_CODES, ENGINE_STOPPED])
       this.#transcodes.inc({ outcome: 'failed', code }, 0);
     for (const stage of STAGES) this.#stageDurations.zero({ stage });
     this.#measureMachine(slots, workDir);
@@ -143,7 +147,7 @@ export class EngineMetrics {
     this.#mediaSeconds.inc(mediaSeconds);
   }
 
-  transcodeFailed(code: FailureCode | typeof ENGINE_STOPPED): void {
+  transcodeFailed(code: TranscodeFailureCode | typeof ENGINE_STOPPED): void {
     this.#transcodes.inc({ outcome: 'failed', code });
   }
 

@@ -23,9 +23,6 @@ export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 /** While the store may hold wrong bytes after a checkpoint, a killed engine loses at most this much of a body and one chunk. */
 const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
-/** An open session waits this long for the next request. Then another engine or a form may use the ticket. */
-const IDLE_MS = 10_000;
-
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
  * requests run one after another; a new one ends the body that is being received, whose client may have disconnected
@@ -158,8 +155,8 @@ export class UploadSession {
   /** Runs a request after those before it. */
   async #run(work: () => Promise<Problem | undefined>): Promise<Problem | undefined> {
     this.#endBodies();
-    clearTimeout(this.#idle);
     return this.#enqueue(async () => {
+      clearTimeout(this.#idle);
       try {
         this.#assertHeld();
         const refusal = await work();
@@ -302,7 +299,7 @@ export class UploadSession {
 
   #waitForNext(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.pause(), IDLE_MS);
+    this.#idle = setTimeout(() => void this.pause(), this.#deps.limits.pauseSeconds * 1000);
   }
 
   #facts(): object {

@@ -4,7 +4,7 @@
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FAILURE_CODES } from '@framelane/contracts/failures';
+import { TRANSCODE_FAILURE_CODES } from '@framelane/contracts/failures';
 import type { MessageData } from '@framelane/contracts/messages';
 import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
@@ -72,7 +72,7 @@ async function outcome(name: string, content: Buffer): Promise<string> {
 
 /** What is wrong with a failure: it must be documented, caused by the file, and not retryable. */
 function failureComplaints({ code, message, retryable }: MessageData<'transcode.failed'>): string[] {
-  const isOwnFault = !retryable && FAILURE_CODES.some((known) => known === code);
+  const isOwnFault = !retryable && TRANSCODE_FAILURE_CODES.some((known) => known === code);
   return isOwnFault ? [] : [`${code}: ${message}`];
 }
 

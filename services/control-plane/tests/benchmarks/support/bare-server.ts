@@ -14,7 +14,7 @@ import { compete } from './contestant.ts';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const app = express();
 
-const COLUMNS = `*, (select expires_at from upload_tickets where video_id = videos.id) as ticket_expires_at`;
+const COLUMNS = `*, (select expires_at from upload_tickets where video_id = videos.id) as upload_expires_at`;
 
 app.get('/v1/videos/:id', async (req, res) => {
   const { rows } = await pool.query(

@@ -1,0 +1,200 @@
+import { IMPORT_FAILURES, type ImportFailureCode } from '@framelane/contracts/failures';
+import type {
+  ClaimedImport,
+  EndImportTryRequest,
+  ImportProgressRequest,
+  ImportTryFailure,
+} from '@framelane/contracts/internal-api';
+import type { SealingKeys } from '@framelane/contracts/sealing';
+import { forEachSettled } from '@framelane/service-kit/for-each-settled';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { LeaseGrace } from '../background/lease-grace.ts';
+import type { Commit, Database } from '../db/database.ts';
+import type { Backlog } from '../db/due-rows.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { TicketRequest, UploadTicketsService } from '../upload-tickets/upload-tickets.service.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import type { VideoRecord } from '../videos/video-record.ts';
+import type { VideosService } from '../videos/videos.service.ts';
+import { type ImportSource, shownUrl } from './import-request.ts';
+import {
+  beginTransfer,
+  claimDueImport,
+  type DueImport,
+  findExpiredImports,
+  findImportBacklog,
+  insertImport,
+  postpone,
+  releaseAllClaims,
+  storeEndOfTry,
+  storeProgress,
+} from './imports.store.ts';
+
+/** Imports that a claim postpones or ends before it gives up until the next claim. */
+const CLAIM_ATTEMPTS = 10;
+
+/** Pause before the next claim of an import whose workspace has too many uploads in progress. */
+const SHARE_PAUSE_SECONDS = 10;
+
+/** Imports handled in one run of `expire`. */
+const EXPIRY_BATCH = 100;
+
+/** Messages for failures that are not about the remote server. */
+const OWN_FAILURES = {
+  storage_failed: 'The file could not be stored.',
+  internal_error: 'The file could not be imported because of a fault on our side.',
+} as const;
+
+const MESSAGES: Readonly<Record<ImportTryFailure, string>> = { ...IMPORT_FAILURES, ...OWN_FAILURES };
+
+/** What a client wants to import. */
+export type ImportRequest = Omit<TicketRequest, 'size' | 'expiresInSeconds'> & { source: ImportSource };
+
+/**
+ * Imports: files that an engine fetches. The row of an import is its queue entry: engines claim due rows, and the transfer id of
+ * the latest claim fences off older ones (ADR 29). A ticket without a known token reserves the upload, so that limits and
+ * the completion are those of an upload.
+ */
+export class ImportsService {
+  readonly #db: Database;
+  readonly #tickets: UploadTicketsService;
+  readonly #videos: VideosService;
+  readonly #lifecycle: VideoLifecycle;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #leaseGrace: LeaseGrace;
+  readonly #sealingKeys: SealingKeys;
+  readonly #limits: { timeoutSeconds: number; leaseSeconds: number };
+
+  constructor(deps: {
+    db: Database;
+    tickets: UploadTicketsService;
+    videos: VideosService;
+    lifecycle: VideoLifecycle;
+    logger: Logger;
+    metrics: Metrics;
+    leaseGrace: LeaseGrace;
+    sealingKeys: SealingKeys;
+    limits: { timeoutSeconds: number; leaseSeconds: number };
+  }) {
+    this.#db = deps.db;
+    this.#tickets = deps.tickets;
+    this.#videos = deps.videos;
+    this.#lifecycle = deps.lifecycle;
+    this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
+    this.#leaseGrace = deps.leaseGrace;
+    this.#sealingKeys = deps.sealingKeys;
+    this.#limits = deps.limits;
+  }
+
+  /** Creates a video and makes its import due. */
+  async create({ source, ...request }: ImportRequest): Promise<Commit<VideoRecord>> {
+    const { timeoutSeconds } = this.#limits;
+    const sealed = await this.#sealingKeys.seal(Buffer.from(JSON.stringify(source)));
+    const issue = await this.#tickets.issue({
+      ...request,
+      size: undefined,
+      expiresInSeconds: timeoutSeconds + TICKET_MARGIN_SECONDS,
+    });
+    return async (trx) => {
+      const { videoId } = await issue(trx);
+      const row = { video_id: videoId, shown_url: shownUrl(source.url), request: sealed };
+      await insertImport(trx, row, timeoutSeconds);
+      return this.#videos.read(trx, request.workspaceId, videoId);
+    };
+  }
+
+  /** Claims an import that is due, with a new transfer. Null if none is due. */
+  async claim(): Promise<ClaimedImport | null> {
+    const { leaseSeconds } = this.#limits;
+    const expiredClaims = this.#leaseGrace.hasPassed(leaseSeconds) ? 'ended' : 'may_live';
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+      const due = await claimDueImport(this.#db, leaseSeconds, expiredClaims);
+      if (due === undefined) return null;
+      const claimed = await this.#begin(due);
+      if (claimed !== null) return claimed;
+    }
+    return null;
+  }
+
+  /** Stores the progress of a transfer and renews its lease. Resolves with whether the transfer is current. */
+  async progress(request: ImportProgressRequest): Promise<boolean> {
+    const { totalBytes, ...progress } = request;
+    const { leaseSeconds } = this.#limits;
+    if (!(await storeProgress(this.#db, { ...progress, total_bytes: totalBytes }, leaseSeconds)))
+      return false;
+    await this.#tickets.renew(request);
+    return true;
+  }
+
+  /** Ends a try without a file: the import is due again, or the video fails. Does nothing if another transfer is current. */
+  async endTry({ startedOver, ...end }: EndImportTryRequest): Promise<void> {
+    const { videoId, failure, retryInSeconds } = end;
+    const outcome = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#lifecycle.lock(trx, videoId);
+      if (video === undefined) return 'ignored';
+      if (!(await storeEndOfTry(trx, { ...end, started_over: startedOver }))) return 'ignored';
+      if (retryInSeconds !== null) return 'due_again';
+      const code = failure ?? 'internal_error';
+      await this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
+      return 'failed';
+    });
+    this.#logger.info('import.try_ended', { ...end, outcome });
+    if (outcome === 'ignored') return;
+    await this.#tickets.release(end);
+    if (outcome === 'failed') this.#metrics.videoFailed(failure ?? 'internal_error');
+  }
+
+  /** Fails the videos whose import is not complete at its deadline. Safe on several instances. */
+  async expire(): Promise<void> {
+    const expired = await findExpiredImports(this.#db, EXPIRY_BATCH);
+    await forEachSettled(expired, (videoId) => this.#fail(videoId, 'import_timed_out'));
+  }
+
+  /** Makes claimed imports due now. Call it only while no engine runs. */
+  async restart(): Promise<void> {
+    await releaseAllClaims(this.#db);
+  }
+
+  /** The imports that wait for an engine, and those that an engine fetches. */
+  backlog(): Promise<{ waiting: Backlog; running: Backlog }> {
+    return findImportBacklog(this.#db);
+  }
+
+  /** Fails the video of an import that no transfer can complete. */
+  async #fail(videoId: string, code: ImportFailureCode): Promise<void> {
+    const failed = await this.#lifecycle.transaction(async (trx) => {
+      const video = await this.#lifecycle.lock(trx, videoId);
+      if (video?.status !== 'uploading') return false;
+      return this.#lifecycle.fail(trx, video, { code, message: MESSAGES[code] });
+    });
+    if (failed) this.#metrics.videoFailed(code);
+  }
+
+  /** Leases the ticket of a claimed import. Null if the workspace has too many uploads, or the video takes no file any more. */
+  async #begin(due: DueImport): Promise<ClaimedImport | null> {
+    const { videoId, request, transferId, ...rest } = due;
+    if (transferId !== null) await this.#tickets.release({ videoId, transferId });
+    try {
+      const lease = await this.#tickets.redeemForImport(videoId);
+      await beginTransfer(this.#db, { videoId, transferId: lease.transferId });
+      const source: ImportSource = JSON.parse((await this.#sealingKeys.open(request)).toString());
+      return { ...lease, ...rest, ...source };
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'quota_exceeded') {
+        await this.#fail(videoId, 'import_quota_exceeded');
+        return null;
+      }
+      // Another code means that the video was deleted or has its file. The move that did so ends the import.
+      await postpone(this.#db, videoId, SHARE_PAUSE_SECONDS);
+      this.#logger.debug('import.postponed', { videoId, code: error.code });
+      return null;
+    }
+  }
+}
+
+/** The ticket of an import outlasts the import, so that a video fails with the code of the import. */
+const TICKET_MARGIN_SECONDS = 3600;

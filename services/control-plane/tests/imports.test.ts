@@ -1,0 +1,342 @@
+import { IMPORT_FAILURES } from '@framelane/contracts/failures';
+import {
+  type ClaimedImport,
+  type EndImportTryRequest,
+  type ImportProgressRequest,
+  INTERNAL_PATHS,
+} from '@framelane/contracts/internal-api';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import request from 'supertest';
+import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+
+const URL_WITH_SECRET = 'https://media.example.com:8443/masters/Summer%20holiday.mp4?signature=EXAMPLE#start';
+const HEADERS = { Authorization: 'Bearer EXAMPLE' };
+
+let plane: TestControlPlane;
+beforeAll(async () => {
+  plane = await startControlPlane((config) => ({
+    ...config,
+    uploads: { ...config.uploads, maxBytes: 5_000_000 },
+    workspaceUploads: { count: 2, bytes: 1_000_000_000 },
+  }));
+});
+afterAll(() => plane.stop());
+// Each test has the queue of imports for itself.
+afterEach(async () => {
+  await plane.db.deleteFrom('imports').execute();
+  await plane.db.deleteFrom('upload_tickets').execute();
+});
+
+const post = (body: object, headers: Record<string, string> = {}) =>
+  request(plane.url)
+    .post('/v1/videos/import')
+    .set({ ...plane.credentials, ...headers })
+    .send(body);
+
+async function create(body: object = {}): Promise<string> {
+  const response = await post({ url: URL_WITH_SECRET, headers: HEADERS, ...body });
+  expect(response.status).toBe(202);
+  return response.body.id;
+}
+
+const record = async (videoId: string) =>
+  (await request(plane.url).get(`/v1/videos/${videoId}`).set(plane.credentials)).body;
+
+const row = (videoId: string) =>
+  plane.db.selectFrom('imports').selectAll().where('video_id', '=', videoId).executeTakeFirst();
+
+async function claim(): Promise<ClaimedImport | null> {
+  const { status, body } = await plane.engine.request(INTERNAL_PATHS.claimImport, {});
+  expect(status).toBe(200);
+  return body.import as ClaimedImport | null;
+}
+
+/** Claims the only import. */
+async function claimOnly(): Promise<ClaimedImport> {
+  const claimed = await claim();
+  if (claimed === null) throw new Error('No import is due');
+  return claimed;
+}
+
+async function progress(
+  { videoId, transferId }: ClaimedImport,
+  values: Partial<ImportProgressRequest> = {},
+): Promise<boolean> {
+  const body = {
+    videoId,
+    transferId,
+    bytes: 1,
+    totalBytes: null,
+    tries: 0,
+    failure: null,
+    nextTryInSeconds: null,
+  };
+  const response = await plane.engine.request(INTERNAL_PATHS.importProgress, { ...body, ...values });
+  expect(response.status).toBe(200);
+  return response.body.current as boolean;
+}
+
+async function endTry(
+  { videoId, transferId }: ClaimedImport,
+  values: Partial<EndImportTryRequest>,
+): Promise<void> {
+  const end = { videoId, transferId, tries: 1, failure: null, retryInSeconds: 0, startedOver: false };
+  const { status } = await plane.engine.request(INTERNAL_PATHS.endImportTry, { ...end, ...values });
+  expect(status).toBe(204);
+}
+
+const complete = ({ videoId, transferId }: ClaimedImport) =>
+  plane.engine.request(INTERNAL_PATHS.completeTransfer, {
+    ...{ videoId, transferId, bytes: 1_000_000, sha256: 'ab'.repeat(32) },
+  });
+
+describe('requesting an import', () => {
+  test('creates a video that waits for its file, and shows neither the query nor the headers', async () => {
+    const response = await post({ url: URL_WITH_SECRET, headers: HEADERS, tags: ['a'], passthrough: 'p' });
+    expect(response.status).toBe(202);
+    expect(response.headers.location).toBe(`http://framelane.test/v1/videos/${response.body.id}`);
+    expect(response.body).toMatchObject({
+      status: 'uploading',
+      title: 'Summer holiday',
+      filename: 'Summer holiday.mp4',
+      tags: ['a'],
+      passthrough: 'p',
+      import: {
+        url: 'https://media.example.com:8443/masters/Summer%20holiday.mp4',
+        bytes: 0,
+        totalBytes: null,
+        tries: 0,
+        nextTryAt: null,
+        failure: null,
+      },
+    });
+    expect(Date.parse(response.body.expiresAt) - Date.now()).toBeGreaterThan(86_390_000);
+    expect(await record(response.body.id)).toEqual(response.body);
+    const listed = await request(plane.url).get('/v1/videos?limit=1').set(plane.credentials);
+    expect(listed.body.data).toEqual([response.body]);
+    const stored = JSON.stringify(await row(response.body.id));
+    expect(stored).not.toContain('EXAMPLE');
+  });
+
+  test('a URL without the name of a file', async () => {
+    const { body } = await post({ url: 'https://media.example.com/%2e%2e%2fpasswd', title: 'T' });
+    expect(body).toMatchObject({ filename: 'import', title: 'T' });
+  });
+
+  test('an uploaded video has no import', async () => {
+    const { videoId } = await plane.ticket();
+    expect((await record(videoId)).import).toBeNull();
+  });
+
+  test.each([
+    [{ url: 'ftp://media.example.com/a.mp4' }, 'url'],
+    [{ url: 'https://user:EXAMPLE@media.example.com/a.mp4' }, 'url'],
+    [{ url: 'https://media.example.com:0/a.mp4' }, 'url'],
+    [{ url: 'https://' }, 'url'],
+    [{ url: '/a.mp4' }, 'url'],
+    [{}, 'url'],
+    [{ url: URL_WITH_SECRET, headers: { Host: 'inside' } }, 'headers/Host'],
+    [{ url: URL_WITH_SECRET, headers: { rAnGe: 'bytes=0-' } }, 'headers/rAnGe'],
+    [{ url: URL_WITH_SECRET, headers: { 'Transfer-Encoding': 'chunked' } }, 'headers/Transfer-Encoding'],
+    [{ url: URL_WITH_SECRET, headers: { 'Content-Length': '5' } }, 'headers/Content-Length'],
+    [{ url: URL_WITH_SECRET, headers: { 'Proxy-Authorization': 'x' } }, 'headers/Proxy-Authorization'],
+    [{ url: URL_WITH_SECRET, headers: { 'If-Range': 'x' } }, 'headers/If-Range'],
+    [{ url: URL_WITH_SECRET, headers: { 'Accept-Encoding': 'gzip' } }, 'headers/Accept-Encoding'],
+    [{ url: URL_WITH_SECRET, headers: { 'X-A': '1', 'x-a': '2' } }, 'headers/x-a'],
+    [{ url: URL_WITH_SECRET, headers: { 'X-A': 'a\r\nHost: inside' } }, 'headers'],
+    [{ url: URL_WITH_SECRET, headers: { 'X A': 'a' } }, 'headers'],
+  ])('%j is refused', async (body, field) => {
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('validation_failed');
+    expect(response.body.errors[0].field).toContain(`body/${field}`);
+    expect(response.text).not.toContain('EXAMPLE');
+  });
+
+  test('with an Idempotency-Key a retry creates no second video', async () => {
+    const body = { url: URL_WITH_SECRET, headers: HEADERS };
+    const [first, second] = [
+      await post(body, { 'idempotency-key': 'import-1' }),
+      await post(body, { 'idempotency-key': 'import-1' }),
+    ];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    const other = await post({ ...body, title: 'Other' }, { 'idempotency-key': 'import-1' });
+    expect(other.status).toBe(422);
+    expect(await claim()).not.toBeNull();
+    expect(await claim()).toBeNull();
+  });
+
+  test('needs the permission of tickets', async () => {
+    const { body: key } = await request(plane.url)
+      .post('/v1/api-keys')
+      .set(plane.credentials)
+      .send({ name: 'Reader', permissions: ['videos:read'] });
+    const response = await post({ url: URL_WITH_SECRET }, { authorization: `Bearer ${key.secret}` });
+    expect(response.body.code).toBe('insufficient_permissions');
+  });
+});
+
+describe('the import of an engine', () => {
+  test('is claimed once, reports progress, and completes like an upload', async () => {
+    const videoId = await create();
+    const claimed = await claimOnly();
+    expect(claimed).toMatchObject({
+      videoId,
+      url: URL_WITH_SECRET.replace('#start', ''),
+      headers: HEADERS,
+      maxBytes: 5_000_000,
+      tries: 0,
+      startedOver: false,
+    });
+    expect(await claim()).toBeNull();
+    expect(await progress(claimed, { bytes: 500, totalBytes: 1_000_000 })).toBe(true);
+    expect((await record(videoId)).import).toMatchObject({ bytes: 500, totalBytes: 1_000_000 });
+
+    expect((await complete(claimed)).status).toBe(204);
+    expect(await record(videoId)).toMatchObject({
+      status: 'processing',
+      size: 1_000_000,
+      import: { bytes: 500 },
+    });
+    expect(await row(videoId)).toMatchObject({ request: null, due_at: null, claimed_until: null });
+    expect(await progress(claimed)).toBe(false);
+    // The same completion again.
+    expect((await complete(claimed)).status).toBe(204);
+    await endTry(claimed, { failure: 'import_not_found', retryInSeconds: null });
+    expect(await record(videoId)).toMatchObject({ status: 'processing' });
+  });
+
+  test('is retried after a pause, which the record shows', async () => {
+    const videoId = await create();
+    const claimed = await claimOnly();
+    await endTry(claimed, { failure: 'import_server_failed', retryInSeconds: 30, startedOver: true });
+    const { import: shown, status } = await record(videoId);
+    expect([status, shown]).toMatchObject(['uploading', { tries: 1, failure: 'import_server_failed' }]);
+    expect(Date.parse(shown.nextTryAt) - Date.now()).toBeGreaterThan(25_000);
+    expect(await claim()).toBeNull();
+    await plane.db.updateTable('imports').set({ due_at: new Date() }).execute();
+    expect(await claimOnly()).toMatchObject({ tries: 1, startedOver: true });
+    expect((await record(videoId)).import).toMatchObject({ tries: 1, nextTryAt: null });
+  });
+
+  test('shows the pause of an engine that waits', async () => {
+    const videoId = await create();
+    const claimed = await claimOnly();
+    await progress(claimed, { tries: 2, failure: 'import_incomplete', nextTryInSeconds: 20 });
+    const { import: shown } = await record(videoId);
+    expect(shown).toMatchObject({ tries: 2, failure: 'import_incomplete' });
+    expect(Date.parse(shown.nextTryAt) - Date.now()).toBeGreaterThan(15_000);
+  });
+
+  test.each(Object.entries(IMPORT_FAILURES))('%s fails the video', async (code, message) => {
+    const videoId = await create();
+    await endTry(await claimOnly(), { failure: code as keyof typeof IMPORT_FAILURES, retryInSeconds: null });
+    expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code, message } });
+    expect(await row(videoId)).toMatchObject({ request: null, due_at: null });
+    const retried = await request(plane.url).post(`/v1/videos/${videoId}/retry`).set(plane.credentials);
+    expect(retried.body.code).toBe('source_not_available');
+  });
+
+  test('that is handed back is due at once, with a new transfer; the old one changes nothing', async () => {
+    const videoId = await create();
+    const first = await claimOnly();
+    await endTry(first, { tries: 0 });
+    const second = await claimOnly();
+    expect(second.transferId).not.toBe(first.transferId);
+    expect(second.tries).toBe(0);
+    expect(await progress(first)).toBe(false);
+    await endTry(first, { failure: 'import_not_found', retryInSeconds: null });
+    expect((await complete(first)).body.code).toBe('upload_cancelled');
+    expect((await record(videoId)).status).toBe('uploading');
+    expect((await complete(second)).status).toBe(204);
+  });
+
+  test('of an engine that was killed is claimed again once the lease has expired', async () => {
+    await create();
+    const first = await claimOnly();
+    await plane.db.updateTable('imports').set({ claimed_until: sql`now()` }).execute();
+    const leased = await plane.startAnother({ maintenanceSeconds: 3600 });
+    const engine = plane.engineAt(leased.internalUrl);
+    // During the lease grace of a new control plane, the engine may have been unable to renew its lease.
+    expect((await engine.request(INTERNAL_PATHS.claimImport, {})).body.import).toBeNull();
+    await leased.stop();
+    expect(await progress(first)).toBe(true);
+  });
+
+  test('continues at the next claim after a restart of a single node', async () => {
+    await create();
+    const first = await claimOnly();
+    await plane.startAnotherAlone();
+    const second = await claimOnly();
+    expect(second.transferId).not.toBe(first.transferId);
+    expect(await progress(first)).toBe(false);
+  });
+
+  test('ends when the video is deleted', async () => {
+    const videoId = await create();
+    const claimed = await claimOnly();
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect(await row(videoId)).toBeUndefined();
+    expect(await progress(claimed)).toBe(false);
+    expect((await complete(claimed)).body.code).toBe('upload_cancelled');
+    await endTry(claimed, { failure: 'import_not_found', retryInSeconds: null });
+    expect(await claim()).toBeNull();
+  });
+
+  test('fails at its deadline, claimed or not', async () => {
+    const [waiting, running] = [await create(), await create()];
+    const claimed = [await claimOnly(), await claimOnly()].find(({ videoId }) => videoId === running);
+    await endTry(claimed as ClaimedImport, { retryInSeconds: 3600 });
+    await plane.db.updateTable('imports').set({ deadline: sql`now()` }).execute();
+    expect(await claim()).toBeNull();
+    await plane.maintain('expire-imports', 'expire-tickets');
+    for (const videoId of [waiting, running]) {
+      expect(await record(videoId)).toMatchObject({ status: 'failed', error: { code: 'import_timed_out' } });
+    }
+  });
+
+  test('waits while the workspace has too many uploads in progress, and lets the next import pass', async () => {
+    await Promise.all([create(), create(), create()]);
+    const [first, second] = [await claimOnly(), await claimOnly()];
+    expect(await claim()).toBeNull();
+    const postponed = await plane.db
+      .selectFrom('imports')
+      .selectAll()
+      .where('claimed_until', 'is', null)
+      .executeTakeFirstOrThrow();
+    expect(Number(postponed.due_at) - Date.now()).toBeGreaterThan(5_000);
+    await complete(first);
+    await plane.db
+      .updateTable('imports')
+      .set({ due_at: new Date() })
+      .where('request', 'is not', null)
+      .execute();
+    expect((await claimOnly()).videoId).toBe(postponed.video_id);
+    expect(second.videoId).not.toBe(postponed.video_id);
+  });
+
+  test('fails when the quota has no room for the file, and is refused when it has no room for a video', async () => {
+    const videoId = await create();
+    await plane.db
+      .insertInto('quotas')
+      .values({ workspace_id: plane.workspaceId, stored_bytes: 5 })
+      .execute();
+    expect(await claim()).toBeNull();
+    expect(await record(videoId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'import_quota_exceeded' },
+    });
+    await plane.db.updateTable('quotas').set({ stored_bytes: null, videos: 0 }).execute();
+    expect((await post({ url: URL_WITH_SECRET })).body.code).toBe('quota_exceeded');
+    await plane.db.deleteFrom('quotas').execute();
+  });
+
+  test('several engines claim different imports', async () => {
+    await Promise.all([create(), create()]);
+    const claims = await Promise.all([claim(), claim(), claim(), claim()]);
+    const ids = claims.flatMap((claimed) => (claimed === null ? [] : [claimed.videoId]));
+    expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
+  });
+});
