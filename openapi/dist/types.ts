@@ -1114,7 +1114,7 @@ export interface components {
         /** @description An error about permissions or quotas. */
         QuotaProblem: components["schemas"]["Problem"] & {
             /**
-             * @description The exceeded quota, named as in `limits` of the [usage](#operation/getUsage).
+             * @description The exceeded quota, named as in `limits` of the usage.
              * @enum {string}
              */
             quota?: "storedBytes" | "transcodedMinutes" | "videos" | "uploads" | "fileBytes";

@@ -98,8 +98,8 @@ async function prepareLine(operationId: string, source: string) {
 
 /** The id of a video on which the operation succeeds: ready, failed, or without a file. */
 async function videoFor(operationId: string, source: string): Promise<string> {
-  if (source.includes('/hls/')) return playableId;
-  if (operationId === 'retryVideo') return failedVideo();
+  if (source.includes('/hls/') || operationId === 'getVideoSource') return playableId;
+  if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   return (await client.requestTicket({ filename: 'clip.mp4' })).videoId;
 }
 

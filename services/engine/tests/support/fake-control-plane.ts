@@ -239,8 +239,8 @@ export class FakeControlPlane {
   #saveResumable(body: unknown): Reply {
     const { transferId, epoch, checkpoint } = saveResumableRequest.parse(body);
     const upload = this.resumables.get(transferId);
-    if (!upload || upload.end || upload.epoch !== epoch || upload.ticket.deleted)
-      return refusal(409, 'transfer_lost');
+    const isHeld = upload?.epoch === epoch && upload.ticket.transferId === transferId;
+    if (!isHeld || upload.end || upload.ticket.deleted) return refusal(409, 'transfer_lost');
     upload.checkpoint = checkpoint;
     return { status: 200, body: { expiresAt: IN_AN_HOUR } };
   }
