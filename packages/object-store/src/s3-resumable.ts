@@ -8,7 +8,12 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { piecesPrefix } from './object-keys.ts';
-import { type Checkpoint, NotResumableError, type ResumableWriter } from './object-store.ts';
+import {
+  type Checkpoint,
+  NotResumableError,
+  ObjectNotFoundError,
+  type ResumableWriter,
+} from './object-store.ts';
 import { PART_BYTES, type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
 
 /** A client that sends very small bodies must not make the checkpoint grow without limit. */
@@ -162,7 +167,7 @@ export class S3ResumableWriter implements ResumableWriter {
       }
     } catch (error) {
       await this.close();
-      throw error;
+      throw error instanceof ObjectNotFoundError ? new NotResumableError(this.#key, error) : error;
     }
     this.#pieces = [...pieces];
   }
