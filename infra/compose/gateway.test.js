@@ -20,13 +20,11 @@ describe('the gateway', () => {
     readiness.checks += 1;
   });
   let gateway;
-  let url;
 
   beforeAll(async () => {
     const [unused] = await freePorts(1);
     await once(engine.listen(0, '127.0.0.1'), 'listening');
     gateway = await Gateway.start({ controlPlane: unused, engines: [engine.address().port] });
-    url = `http://127.0.0.1:${gateway.uploads}/upload`;
     await until(async () => (await get().catch(() => undefined))?.status === 200);
   });
   afterAll(async () => {
@@ -35,10 +33,14 @@ describe('the gateway', () => {
     engine.close();
   });
 
-  const get = async () => {
-    const response = await fetch(url, { headers: { connection: 'close' } });
+  const request = async ({ uploads }, path, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${uploads}${path}`, {
+      method,
+      headers: { connection: 'close' },
+    });
     return { status: response.status, body: await response.text() };
   };
+  const get = () => request(gateway, '/upload');
 
   /** Resolves when the engine has been checked `times` more times. */
   const checked = async (times) => {
@@ -58,11 +60,35 @@ describe('the gateway', () => {
     expect(await get()).toEqual({ status: 200, body: 'engine' });
   });
 
+  test('sends the requests of a resumable upload to one engine, and to another when that has ended', async () => {
+    const engines = ['a', 'b'].map((name) => createServer((_req, res) => void res.end(name)));
+    for (const server of engines) await once(server.listen(0, '127.0.0.1'), 'listening');
+    const ports = engines.map((server) => server.address().port);
+    const pair = await Gateway.start({ controlPlane: ports[0], engines: ports });
+    try {
+      const engineOf = async (path) => (await request(pair, `/files/${path}`)).body;
+      const paths = Array.from({ length: 20 }, (_, at) => `upload${at}`);
+      const enginesOf = () => Promise.all(paths.map(engineOf));
+      await until(async () => new Set(await enginesOf().catch(() => [])).size === 2);
+      expect(await enginesOf()).toEqual(await enginesOf());
+      engines[1].closeAllConnections();
+      engines[1].close();
+      expect(new Set(await enginesOf())).toEqual(new Set(['a']));
+    } finally {
+      await pair.stop();
+      engines[0].closeAllConnections();
+      engines[0].close();
+    }
+  });
+
   test('responds with a problem when no engine is running', async () => {
     engine.closeAllConnections();
     engine.close();
     await until(async () => (await get()).body.includes('No server'));
     const { status, body } = await get();
     expect([status, JSON.parse(body).code]).toEqual([503, 'unavailable']);
+    // Clients retry it.
+    expect((await request(gateway, '/files/a', 'HEAD')).status).toBe(423);
+    expect((await request(gateway, '/files/a', 'PATCH')).status).toBe(503);
   });
 });

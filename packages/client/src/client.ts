@@ -35,12 +35,13 @@ export function createClient({
     fetch: withRetries(fetch, { retries, timeoutMs }),
   });
   api.use(idempotencyKeys);
-  const requestOptions = (options: CallOptions = {}) => ({
+  const requestOptions = (options: CallOptions = {}, { streamed = false } = {}) => ({
     signal: options.signal ?? null,
     headers: { 'Idempotency-Key': options.idempotencyKey },
     fetch: withRetries(fetch, {
       retries: options.retries ?? retries,
       timeoutMs: options.timeoutMs ?? timeoutMs,
+      streamed,
     }),
   });
   return { ...api, ...createResources(api, requestOptions) };

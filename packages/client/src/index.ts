@@ -18,7 +18,7 @@ export {
   unwrap,
   VideoFailedError,
 } from './framelane-error.ts';
-export type { CallOptions, Resources } from './resources.ts';
+export type { CallOptions, Resources, SourceOptions } from './resources.ts';
 export type { RetryOptions } from './retries.ts';
 export { verifyWebhook, type WebhookHeaders } from './verify-webhook.ts';
 export type { WaitOptions } from './wait-until-ready.ts';

@@ -8,7 +8,7 @@ import type {
   UploadTicketRequest,
   Video,
 } from './contract.ts';
-import { unwrap } from './framelane-error.ts';
+import { errorOf, unwrap } from './framelane-error.ts';
 import { listAll } from './list.ts';
 import type { RetryOptions } from './retries.ts';
 import { type WaitOptions, waitUntilReady } from './wait-until-ready.ts';
@@ -20,8 +20,18 @@ export type CallOptions = RetryOptions & {
   idempotencyKey?: string | undefined;
 };
 
+export type SourceOptions = CallOptions & {
+  /** The bytes to download, e.g. `bytes=1000-` to resume. The response has the status 206. */
+  range?: string | undefined;
+  /** The `ETag` of the file that the range is for. If it is another file, the response is the whole file. */
+  ifRange?: string | undefined;
+};
+
 /** The options of a call as openapi-fetch takes them. */
-type RequestOptions = (options?: CallOptions) => {
+type RequestOptions = (
+  options?: CallOptions,
+  response?: { streamed: boolean },
+) => {
   signal: AbortSignal | null;
   headers: { 'Idempotency-Key': string | undefined };
   fetch: (request: Request) => Promise<Response>;
@@ -58,6 +68,28 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
       /** Transcodes the file of a failed video again. */
       retry: (id: string, options?: CallOptions): Promise<Video> =>
         unwrap(api.POST('/videos/{id}/retry', { params: { path: { id } }, ...requestOptions(options) })),
+      /**
+       * Downloads the uploaded file. `body` of the response is a stream; `Readable.fromWeb` makes a Node stream of it. A body that
+       * breaks off is not retried: call again with the range that is missing.
+       */
+      getSource: async (
+        id: string,
+        { range, ifRange, ...options }: SourceOptions = {},
+      ): Promise<Response> => {
+        const { error, response } = await api.GET('/videos/{id}/source', {
+          params: {
+            path: { id },
+            header: { ...(range && { Range: range }), ...(ifRange && { 'If-Range': ifRange }) },
+          },
+          parseAs: 'stream',
+          ...requestOptions(options, { streamed: true }),
+        });
+        if (!response.ok) throw errorOf(response.status, response.headers.get('x-request-id'), error);
+        return response;
+      },
+      /** Deletes the uploaded file of a video that is ready or failed. The video can no longer be retried. */
+      deleteSource: (id: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(api.DELETE('/videos/{id}/source', { params: { path: { id } }, ...requestOptions(options) })),
       /** Creates a token that plays a `signed` video. */
       createPlaybackToken: (
         id: string,

@@ -21,18 +21,25 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Requests in progress. Node's `fetch` ignores the signal of a Request that is garbage-collected meanwhile (nodejs/undici#4068). */
 const SENT = new Set<Request>();
 
+/** The requests of bodies that callers still read, for the same reason. */
+const REQUEST_OF = new WeakMap<ReadableStream, Request>();
+
 /** Statuses of requests that were not processed and can succeed later. */
 const TEMPORARY = [429, 502, 503, 504];
 
 /**
  * Retries requests without a complete response or with a temporary error. All requests of the API can be retried, because
  * a POST has an Idempotency-Key. Throws a ConnectionError if the last attempt got no complete response, and the reason of
- * the request's own signal as soon as that aborts.
+ * the request's own signal as soon as that aborts. With `streamed` a successful response is complete with its headers: its body
+ * is not read, and no timeout applies to it.
  */
-export function withRetries(fetch: Fetch, { retries = 4, timeoutMs = 60_000 }: RetryOptions = {}): Fetch {
+export function withRetries(
+  fetch: Fetch,
+  { retries = 4, timeoutMs = 60_000, streamed = false }: RetryOptions & { streamed?: boolean } = {},
+): Fetch {
   return async (request) => {
     for (let retry = 0; ; retry += 1) {
-      const outcome = await attempt(fetch, request, timeoutMs);
+      const outcome = await attempt(fetch, request, { timeoutMs, streamed });
       const pauseMs = retry < retries ? pauseBeforeRetry(retry, outcome) : undefined;
       if (pauseMs === undefined) {
         if (outcome instanceof Response) return outcome;
@@ -46,20 +53,25 @@ export function withRetries(fetch: Fetch, { retries = 4, timeoutMs = 60_000 }: R
 async function attempt(
   fetch: Fetch,
   request: Request,
-  timeoutMs: number,
+  { timeoutMs, streamed }: { timeoutMs: number; streamed: boolean },
 ): Promise<Response | { error: unknown }> {
-  const signal =
-    timeoutMs > LONGEST_TIMEOUT_MS
-      ? request.signal
-      : AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-  const sent = new Request(request.clone(), { signal });
+  const timeout = timeoutMs > LONGEST_TIMEOUT_MS ? undefined : AbortSignal.timeout(timeoutMs);
+  const late = new AbortController();
+  const giveUp = () => late.abort(timeout?.reason);
+  if (timeout?.aborted) giveUp();
+  timeout?.addEventListener('abort', giveUp);
+  const sent = new Request(request.clone(), { signal: AbortSignal.any([request.signal, late.signal]) });
   SENT.add(sent);
   try {
-    return await withBody(await fetch(sent));
+    const response = await fetch(sent);
+    if (!streamed || !response.ok) return await withBody(response);
+    if (response.body !== null) REQUEST_OF.set(response.body, sent);
+    return response;
   } catch (error) {
     request.signal.throwIfAborted();
     return { error };
   } finally {
+    timeout?.removeEventListener('abort', giveUp);
     SENT.delete(sent);
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError, createClient, unwrap } from '../src/index.ts';
 import { type Handler, problem, respondJson, TestServer } from './support/test-server.ts';
 
@@ -9,6 +9,7 @@ const VIDEO = 'vid_01m7y5g5zqfqetgq1je8rn7s3t';
 
 let server: TestServer | undefined;
 afterEach(async () => {
+  jest.restoreAllMocks();
   await server?.stop();
   server = undefined;
 });
@@ -296,5 +297,59 @@ describe('waiting for a video', () => {
   test('throws if the workspace has no such video', async () => {
     const { client } = await clientOf(refused(404, 'video_not_found'));
     await expect(client.videos.waitUntilReady(VIDEO)).rejects.toMatchObject({ code: 'video_not_found' });
+  });
+});
+
+describe('a download of a source', () => {
+  const PART = Buffer.alloc(100_000, 'x');
+
+  test('is a stream, which no timeout limits', async () => {
+    let finish = () => {};
+    const slow: Handler = (_req, res) => {
+      res.writeHead(200, { 'Content-Length': 200_000, ETag: '"e"' });
+      res.write(PART);
+      finish = () => res.end(PART);
+    };
+    const { client } = await clientOf(slow);
+    const timeout = new AbortController();
+    const spy = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(timeout.signal);
+    const response = await client.videos.getSource(VIDEO, { timeoutMs: 1234 });
+    expect(spy).toHaveBeenCalledWith(1234);
+    expect([response.status, response.headers.get('etag')]).toEqual([200, '"e"']);
+    timeout.abort();
+    finish();
+    expect((await response.arrayBuffer()).byteLength).toBe(200_000);
+  });
+
+  test('can be resumed by a range, and aborted', async () => {
+    const endless: Handler = (_req, res) => {
+      res.writeHead(206, { 'Content-Type': 'application/octet-stream' });
+      res.write(PART);
+    };
+    const { client, requests } = await clientOf(endless);
+    const controller = new AbortController();
+    const response = await client.videos.getSource(VIDEO, {
+      range: 'bytes=100-',
+      ifRange: '"e"',
+      signal: controller.signal,
+    });
+    expect(requests[0]?.headers).toMatchObject({ range: 'bytes=100-', 'if-range': '"e"' });
+    expect(response.status).toBe(206);
+    const reason = new Error('No longer needed');
+    const body = response.arrayBuffer();
+    controller.abort(reason);
+    await expect(body).rejects.toBe(reason);
+  });
+
+  test('is retried until it begins, and throws the problem', async () => {
+    const begins: Handler = (_req, res) => res.writeHead(200).end('source');
+    const { client, requests } = await clientOf(cut, begins, refused(404, 'source_not_found'));
+    expect(await (await client.videos.getSource(VIDEO)).text()).toBe('source');
+    expect(requests).toHaveLength(2);
+    await expect(client.videos.getSource(VIDEO)).rejects.toMatchObject({
+      name: 'ApiError',
+      code: 'source_not_found',
+      status: 404,
+    });
   });
 });

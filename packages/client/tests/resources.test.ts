@@ -25,6 +25,8 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   deleteVideo: ({ videos }) => videos.delete('vid_1'),
   importVideo: ({ videos }) => videos.import({ url: 'https://media.example.com/a.mp4' }),
   retryVideo: ({ videos }) => videos.retry('vid_1'),
+  getVideoSource: ({ videos }) => videos.getSource('vid_1'),
+  deleteVideoSource: ({ videos }) => videos.deleteSource('vid_1'),
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
   createWebhook: ({ webhooks }) => webhooks.create({ url: 'https://example.com/' }),
   listWebhooks: ({ webhooks }) => webhooks.list().next(),

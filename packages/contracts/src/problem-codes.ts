@@ -37,6 +37,8 @@ export const PROBLEMS = {
   video_not_found: { status: 404, title: 'Video Not Found' },
   video_not_failed: { status: 409, title: 'Video Not Failed' },
   source_not_available: { status: 409, title: 'Source File Missing' },
+  source_not_found: { status: 404, title: 'Source Not Found' },
+  source_in_use: { status: 409, title: 'Source In Use' },
 
   // Upload tickets and uploads
   upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },

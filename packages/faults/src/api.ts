@@ -1,4 +1,10 @@
-import { createClient, type FramelaneClient, unwrap } from '@framelane/client';
+import {
+  createClient,
+  type FramelaneClient,
+  type UploadTicketRequest,
+  unwrap,
+  type Video,
+} from '@framelane/client';
 import { upload } from '@framelane/client/node';
 
 /** The first workspace and its API key. The control plane creates both when it starts. */
@@ -32,8 +38,9 @@ export class Api {
     });
   }
 
-  async ticket(filename = 'clip.mp4'): Promise<Ticket> {
-    const ticket = await unwrap(this.client.POST('/videos/upload-ticket', { body: { filename } }));
+  async ticket(fields: Partial<UploadTicketRequest> = {}): Promise<Ticket> {
+    const body = { filename: 'clip.mp4', ...fields };
+    const ticket = await this.client.uploadTickets.create(body);
     this.secrets.push(ticket.uploadToken);
     return ticket;
   }
@@ -64,7 +71,7 @@ export class Api {
   }
 
   /** The video, or null when it does not exist or is deleted. */
-  async video(id: string): Promise<{ id: string; status: string; progress: number } | null> {
+  async video(id: string): Promise<Video | null> {
     const { data, error, response } = await this.client.GET('/videos/{id}', { params: { path: { id } } });
     if (response.status === 404) return null;
     if (data === undefined) throw new Error(`GET of ${id}: status ${response.status}, ${error?.detail}`);

@@ -12,6 +12,8 @@ type VideoState = {
   status: 'uploading' | 'processing' | 'ready' | 'failed';
   deleted: boolean;
   uploaded: boolean;
+  /** By `keepSource` or on request. */
+  sourceDeleted: boolean;
   attempt: number;
   duration: number | null;
   bytes: number;
@@ -111,7 +113,7 @@ async function readDatabase(
 
 const VIDEOS = `
   select v.id, v.workspace_id as "workspaceId", v.status, v.deleted_at is not null as deleted,
-    v.uploaded_at is not null as uploaded, v.attempt, v.duration::float8 as duration,
+    v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.duration::float8 as duration,
     v.storage_bytes::float8 as bytes, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", t.transfer_id is not null as "transferOpen",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",

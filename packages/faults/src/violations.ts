@@ -53,7 +53,7 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
     const [kind, workspaceId, videoId = '', ...rest] = key.split('/');
     const video = known.get(videoId);
     if (video === undefined || video.deleted || video.workspaceId !== workspaceId) return true;
-    if (kind === 'sources') return !video.uploaded;
+    if (kind === 'sources') return !video.uploaded || video.sourceDeleted;
     const [attempt, ...name] = rest;
     if (video.status !== 'ready' || attempt !== `a${video.attempt}`) return true;
     return name.length === 2 && !video.segments.includes(name.join('/'));
@@ -64,7 +64,9 @@ function wrongObjects({ videos, objects, unfinishedUploads }: Snapshot): string[
       segments.map((segment) => `hls/${workspaceId}/${id}/a${attempt}/${segment}`),
     )
     .filter((key) => !objects.has(key));
-  const sources = videos.filter(({ uploaded, deleted }) => uploaded && !deleted);
+  const sources = videos.filter(
+    ({ uploaded, deleted, sourceDeleted }) => uploaded && !deleted && !sourceDeleted,
+  );
   const sourceless = sources.filter(
     ({ id, workspaceId }) =>
       [...objects.keys()].filter((key) => key.startsWith(`sources/${workspaceId}/${id}/`)).length !== 1,

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
+import { Random } from '@framelane/test-kit/random';
 import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { Random } from '../src/random.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 /** Uploads a file as a new video, with retries. */
-async function send(path: string): Promise<string> {
-  const ticket = await withRetries(() => cluster.api.ticket());
+async function send(path: string, keepSource: 'always' | 'never' = 'always'): Promise<string> {
+  const ticket = await withRetries(() => cluster.api.ticket({ keepSource }));
   await withRetries(() =>
     upload(path, ticket).catch((error: { code?: string }) => {
       // The response was lost, but the file is stored.
@@ -85,7 +85,9 @@ test('every accepted video becomes ready, whichever process is killed at any mom
   await cluster.rabbitmq.flush();
 
   for (let round = 0; round < LOOPS * ROUNDS; round += 1) {
-    const sending = Array.from({ length: UPLOADS_A_ROUND }, () => send(clips.short));
+    const sending = Array.from({ length: UPLOADS_A_ROUND }, (_, n) =>
+      send(clips.short, n === 0 ? 'never' : 'always'),
+    );
     await pause(random.fraction() * 3000);
     // Each victim once, then random ones.
     const victim = round < kills.length ? kills[round] : random.pick(kills);
@@ -104,4 +106,5 @@ test('every accepted video becomes ready, whichever process is killed at any mom
   );
   expect(wrong).toEqual([]);
   expect(lost).toEqual([]);
+  for (const video of states) expect(video?.sourceFile.stored).toBe(video?.keepSource === 'always');
 });

@@ -59,6 +59,9 @@ export class NotResumableError extends Error {
   }
 }
 
+/** Headers of the response at a presigned URL. */
+export type PresignedHeaders = { contentType: string; contentDisposition: string; cacheControl: string };
+
 /** The object does not exist. Stores throw other errors for all other failures, which may be temporary. */
 export class ObjectNotFoundError extends Error {
   override name = 'ObjectNotFoundError';
@@ -111,10 +114,10 @@ export interface ObjectStore {
    */
   get(key: string, range?: ByteRange): Promise<StoredObject>;
   /**
-   * A URL at which anyone can read an object until it expires. It does not check that the object exists. Absent where a
-   * store has no URLs.
+   * A URL at which anyone can read an object until it expires. It does not check that the object exists. `headers` replace those
+   * of the response. Absent where a store has no URLs.
    */
-  presign?(key: string, expiresInSeconds: number): Promise<string>;
+  presign?(key: string, expiresInSeconds: number, headers?: PresignedHeaders): Promise<string>;
   /** Metadata of an object, or null if it does not exist. */
   head(key: string): Promise<ObjectInfo | null>;
   /**

@@ -21,6 +21,7 @@ import {
   type ObjectInfo,
   ObjectNotFoundError,
   type ObjectStore,
+  type PresignedHeaders,
   type ResumableWriter,
   type StoredObject,
 } from './object-store.ts';
@@ -154,11 +155,15 @@ export class S3ObjectStore implements ObjectStore {
     return this.#open(key, range ? { range } : {});
   }
 
-  async presign(key: string, expiresInSeconds: number): Promise<string> {
+  async presign(key: string, expiresInSeconds: number, headers?: PresignedHeaders): Promise<string> {
     assertKey(key);
-    return getSignedUrl(this.#presigner, new GetObjectCommand(this.#at(key)), {
-      expiresIn: expiresInSeconds,
+    const command = new GetObjectCommand({
+      ...this.#at(key),
+      ResponseContentType: headers?.contentType,
+      ResponseContentDisposition: headers?.contentDisposition,
+      ResponseCacheControl: headers?.cacheControl,
     });
+    return getSignedUrl(this.#presigner, command, { expiresIn: expiresInSeconds });
   }
 
   async head(key: string): Promise<ObjectInfo | null> {

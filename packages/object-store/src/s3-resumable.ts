@@ -8,8 +8,16 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { piecesPrefix } from './object-keys.ts';
-import { type Checkpoint, NotResumableError, type ResumableWriter } from './object-store.ts';
+import {
+  type Checkpoint,
+  NotResumableError,
+  ObjectNotFoundError,
+  type ResumableWriter,
+} from './object-store.ts';
 import { PART_BYTES, type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
+
+/** A client that sends very small bodies must not make the checkpoint grow without limit. */
+const MAX_PIECES = 64;
 
 type StoredPart = CompletedPart & { PartNumber: number; Size: number };
 
@@ -159,7 +167,7 @@ export class S3ResumableWriter implements ResumableWriter {
       }
     } catch (error) {
       await this.close();
-      throw error;
+      throw error instanceof ObjectNotFoundError ? new NotResumableError(this.#key, error) : error;
     }
     this.#pieces = [...pieces];
   }
@@ -172,10 +180,14 @@ export class S3ResumableWriter implements ResumableWriter {
     await this.#parts.send(part, number, this.#id);
   }
 
-  /** Stores the bytes that no piece has yet. */
+  /** Stores the bytes that no piece has yet; or all bytes as one piece, when there are many. */
   async #storePiece({ buffer, filled }: Part): Promise<void> {
+    if (filled === bytesOf(this.#pieces)) return;
+    if (this.#pieces.length >= MAX_PIECES) {
+      this.#obsolete.push(...this.#pieces.map((piece) => piece.key));
+      this.#pieces = [];
+    }
     const stored = bytesOf(this.#pieces);
-    if (filled === stored) return;
     const key = `${piecesPrefix(this.#key)}${this.#offset}-${randomUUID()}`;
     const Body = buffer.subarray(stored, filled);
     await this.#deps.client.send(new PutObjectCommand({ Bucket: this.#deps.bucket, Key: key, Body }));

@@ -77,6 +77,24 @@ export function objectStoreContract(
         expect([response.status, await response.text()]).toEqual([206, 'ten']);
       });
 
+      test('have other headers at a presigned URL on request', async () => {
+        await put('a/b', 'content');
+        const headers = {
+          contentType: 'application/octet-stream',
+          contentDisposition: `attachment; filename="a _.mp4"; filename*=UTF-8''a%20%C3%A4.mp4`,
+          cacheControl: 'private, no-store',
+        };
+        const url = await store.presign?.('a/b', 60, headers);
+        if (url === undefined) return;
+        const response = await fetch(url);
+        expect([
+          await response.text(),
+          response.headers.get('content-type'),
+          response.headers.get('content-disposition'),
+          response.headers.get('cache-control'),
+        ]).toEqual(['content', ...Object.values(headers)]);
+      });
+
       test('may be empty', async () => {
         await put('a/empty', '');
         expect(await read('a/empty')).toHaveLength(0);
@@ -332,6 +350,27 @@ export function objectStoreContract(
         expect((await read('s/v/x/original')).equals(content)).toBe(true);
         expect(await keysBelow('s/')).toEqual(['s/v/x/original']);
         expect(await store.abortStaleUploads(inAnHour(), noneIsLive)).toBe(0);
+      });
+
+      test('arrive in any number of small pieces', async () => {
+        const content = randomBytes(200);
+        let checkpoint = await store.beginResumable('s/v/x/original', 'video/mp4');
+        const writer = await store.resume('s/v/x/original', checkpoint, 300);
+        for (const byte of content) {
+          await writer.write(Uint8Array.of(byte));
+          checkpoint = await saved(writer);
+        }
+        await writer.close();
+        expect(checkpoint.pieces.length).toBeLessThan(100);
+        expect(await keysBelow('s/')).toHaveLength(checkpoint.pieces.length);
+        const next = await store.resume('s/v/x/original', checkpoint, 300);
+        for (let more = 0; more < 100; more += 1) await next.write(Uint8Array.of(more));
+        await saved(next);
+        await next.complete();
+        await next.close();
+        const object = await read('s/v/x/original');
+        expect(object.subarray(0, 200).equals(content)).toBe(true);
+        expect(object).toHaveLength(300);
       });
 
       test('go on after a process that was killed, without the bytes it had not stored', async () => {

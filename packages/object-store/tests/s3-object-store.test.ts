@@ -92,6 +92,7 @@ test('presigned URLs have the public endpoint and expire', async () => {
   expect(url.searchParams.get('X-Amz-Expires')).toBe('60');
   expect(url.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
   expect(url.href).not.toContain('secret');
+  expect(url.search).not.toContain('response-');
   store.close();
 });
 

@@ -35,6 +35,7 @@ beforeAll(async () => {
   node = await SingleNodeProcess.start(dataDir, {
     INTERNAL_PORT: String(port),
     ENGINE_INTERNAL_PORT: String(enginePort),
+    ENGINE_ROLES: 'upload',
   });
   // Requests and their problems have series from the first one on.
   await fetch(`${node.baseUrl}/videos`);
@@ -52,6 +53,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await node?.stop();
   await rm(dataDir, { recursive: true });
+});
+
+test('a single node has both roles, whatever ENGINE_ROLES says', () => {
+  const roles = exposed.engine?.filter(({ name }) => name === 'framelane_engine_roles');
+  expect(roles?.map(({ labels }) => labels.role)).toEqual(['upload', 'transcode']);
 });
 
 async function scrape(port: number): Promise<Series[]> {
@@ -114,7 +120,6 @@ test('the dashboard and the alerts ask for series and labels that the running se
   const all = await queries();
   expect(all.length).toBeGreaterThan(40);
   expect(all.filter((query) => selectors(query).length === 0)).toEqual([
-    'sum(up{job="engine"})',
     'sum(up{job="control-plane"})',
     'sum(rabbitmq_detailed_queue_messages{queue="engine.commands"})',
     'up{job=~"control-plane|engine"} == 0',

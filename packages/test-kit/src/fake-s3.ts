@@ -218,7 +218,7 @@ export class FakeS3 {
     return { status: 200, headers: { ETag: etag } };
   }
 
-  #getObject({ key, message }: Request): Reply {
+  #getObject({ key, message, query }: Request): Reply {
     const object = this.objects.get(key);
     if (!object) return failure(404, 'NoSuchKey');
     const { 'if-match': wanted = object.etag } = message.headers;
@@ -232,6 +232,7 @@ export class FakeS3 {
       status: from === undefined ? 200 : 206,
       headers: {
         ...object.headers,
+        ...replacedHeaders(query),
         ETag: object.etag,
         'Last-Modified': object.modifiedAt.toUTCString(),
         'Content-Length': String(end - start + 1),
@@ -409,6 +410,12 @@ function factsOf({ headers }: IncomingMessage): Record<string, string> {
     ([name]) => name === 'content-type' || name.startsWith('x-amz-meta-'),
   );
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+}
+
+/** The headers that a presigned URL asks for, e.g. `response-content-type`. */
+function replacedHeaders(query: URLSearchParams): Record<string, string> {
+  const replaced = [...query].filter(([name]) => name.startsWith('response-'));
+  return Object.fromEntries(replaced.map(([name, value]) => [name.slice('response-'.length), value]));
 }
 
 function sizeOf({ blobs }: StoredObject): number {

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from './free-ports.ts';
+import { until } from './until.ts';
 
 const CONFIGURATION = join(import.meta.dirname, '../../../infra/docker/haproxy.cfg');
 
@@ -20,8 +22,8 @@ export class Gateway {
   readonly #folder: string;
 
   /**
-   * Resolves when HAProxy runs; it has not checked its servers then. In containers it finds them by their name, here they have
-   * the given ports of the loopback interface.
+   * Resolves when HAProxy listens; it may not have checked its servers then. In containers it finds them by their name, here
+   * they have the given ports of the loopback interface.
    */
   static async start({
     controlPlane,
@@ -50,8 +52,14 @@ export class Gateway {
       },
       stdio: 'ignore',
     });
-    await once(program, 'spawn');
-    return new Gateway(uploads as number, program, folder);
+    const gateway = new Gateway(uploads as number, program, folder);
+    try {
+      await until(() => isListening(gateway.uploads), { what: 'the gateway listens' });
+    } catch (error) {
+      await gateway.stop();
+      throw error;
+    }
+    return gateway;
   }
 
   private constructor(uploads: number, program: ChildProcess, folder: string) {
@@ -68,4 +76,14 @@ export class Gateway {
     }
     await rm(this.#folder, { recursive: true });
   }
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const listens = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return listens;
 }

@@ -18,6 +18,7 @@ import { playbackCors, playbackRoutes, playlistCompression } from './playback/pl
 import { referencePage } from './reference-page/reference-page.ts';
 import { uploadTicketRoutes } from './upload-tickets/upload-tickets.routes.ts';
 import { usageRoutes } from './usage/usage.routes.ts';
+import { sourceRoutes } from './videos/sources.routes.ts';
 import { videoRoutes } from './videos/videos.routes.ts';
 import { webhookRoutes } from './webhooks/webhooks.routes.ts';
 
@@ -54,6 +55,7 @@ function handlers(context: Context) {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
+    ...sourceRoutes(context.sources),
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
     ...webhookRoutes(

@@ -34,6 +34,7 @@ import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
 import { UsageService } from './usage/usage.service.ts';
 import { ObjectPurges } from './videos/object-purges.service.ts';
+import { SourcesService } from './videos/sources.service.ts';
 import { VideoLifecycle } from './videos/video-lifecycle.ts';
 import { VideosService } from './videos/videos.service.ts';
 import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
@@ -127,6 +128,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     filesUrl: `${config.enginePublicUrl}/files`,
   });
   const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
+  const sources = new SourcesService({
+    db,
+    objects,
+    lifecycle,
+    redirects: config.playback.mode === 'redirect',
+  });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
@@ -209,6 +216,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purges,
     maintenance,
     videos,
+    sources,
     tickets,
     imports,
     resumableUploads,

@@ -90,7 +90,7 @@ const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
 async function failedVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
   const { sourceKey } = await plane.engine.upload(uploadToken);
-  await plane.objects.put(sourceKey, Buffer.from('source'), 'video/mp4');
+  await plane.objects.put(sourceKey, Buffer.alloc(1_000_000), 'video/mp4');
   const { attempt } = await plane.engine.claim(videoId);
   await plane.engine.report('transcode.failed', {
     videoId,
@@ -147,6 +147,8 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   updateVideo: async () => ({ path: await newVideo(), body: { title: 'New' } }),
   deleteVideo: async () => ({ path: await newVideo() }),
   retryVideo: async () => ({ path: `${await failedVideo()}/retry` }),
+  getVideoSource: async () => ({ path: `${await failedVideo()}/source` }),
+  deleteVideoSource: async () => ({ path: `${await failedVideo()}/source` }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
@@ -250,10 +252,21 @@ const OF_KEYED: Record<number, SendFor> = {
   503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
 };
 
+/** Headers are added to the credentials. */
+const sendWith = (documented: DocumentedResponse, call: Call, headers: Credentials) =>
+  send(documented, call, { headers: { ...plane.credentials, ...headers } });
+
 const ifUnchanged: SendFor = async (documented) => {
   const call = await success(documented);
   const { headers } = await send(documented, call);
-  return send(documented, call, { headers: { 'if-none-match': String(headers.etag) } });
+  return sendWith(documented, call, { 'if-none-match': String(headers.etag) });
+};
+
+const OF_STORED_FILES: Record<number, SendFor> = {
+  206: async (documented) => sendWith(documented, await success(documented), { range: 'bytes=0-9' }),
+  302: async (documented) => send(documented, await success(documented), { url: redirecting.url }),
+  304: ifUnchanged,
+  416: async (documented) => sendWith(documented, await success(documented), { range: 'bytes=1000000-' }),
 };
 
 const OF_STREAMS: Record<number, SendFor> = {
@@ -293,6 +306,10 @@ const OF_STATIC: Record<number, SendFor> = {
 
 /** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, SendFor>> = {
+  getVideoSource: OF_STORED_FILES,
+  deleteVideoSource: {
+    409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),
+  },
   revokeApiKey: {
     409: async (documented) => {
       const headers = await newWorkspace();
@@ -302,13 +319,8 @@ const OF_OPERATION: Record<string, Record<number, SendFor>> = {
   },
   getSegment: {
     200: succeed,
-    206: async (documented) =>
-      send(documented, await success(documented), { headers: { range: 'bytes=0-9' } }),
-    302: async (documented) => send(documented, await success(documented), { url: redirecting.url }),
-    304: ifUnchanged,
+    ...OF_STORED_FILES,
     404: (documented) => send(documented, requestWithUnknownIds(documented)),
-    416: async (documented) =>
-      send(documented, await success(documented), { headers: { range: 'bytes=480000-' } }),
     500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
     503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
   },

@@ -86,6 +86,7 @@ describe('an invalid field is named, with a message that says what it must be', 
 
   test.each([
     ['/videos?limit=0', 'query/limit', 'must be at least 1'],
+    ['/videos?limit=1e309', 'query/limit', 'must be an integer'],
     ['/videos?limit=1&limit=2', 'query/limit', 'must be an integer'],
     [
       '/videos?status=done',

@@ -11,11 +11,17 @@ import type { Limits, Quotas } from '../src/quotas/quotas.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { insertWorkspace } from './support/database.ts';
 import { sampleManifest } from './support/manifest.ts';
+import { SeparateControlPlane } from './support/separate-control-plane.ts';
 
 const MAX_BYTES = 5_000_000;
 /** What the form around a file can add to the Content-Length. */
 const FORM_BYTES = 64 * 1024;
 const FILENAME = { filename: 'a.mp4' };
+
+/** Segments and images of a video that the simulated engine completes. */
+const RENDITION_BYTES = sampleManifest()
+  .renditions.flatMap((rendition) => rendition.segments)
+  .reduce((sum, { bytes }) => sum + bytes, 100_000);
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -66,6 +72,9 @@ async function workspace(quotas: Partial<Quotas>) {
 
 const redeem = (token: string, contentLength: number | null = null) =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
+
+const release = (videoId: string, transferId: unknown) =>
+  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
 
 const createResumable = (token: string, length: number) =>
   plane.engine.request(INTERNAL_PATHS.createResumable, { token, length, metadata: '', clientAddress: null });
@@ -123,6 +132,31 @@ describe('50 tickets at once', () => {
     expect((await limits()).uploads.used).toBe(count);
   });
 
+  test('do not exceed it when one of two control planes is killed, and none is left half-done', async () => {
+    const { id, headers, ticket } = await workspace({ storedBytes: 40_000 });
+    const body = { ...FILENAME, size: 1_000 };
+    const other = await SeparateControlPlane.start(plane.databaseUrl);
+    const first = Promise.withResolvers<void>();
+    const all = Promise.allSettled([
+      ...Array.from({ length: 25 }, async () => {
+        await request(other.url).post('/v1/videos/upload-ticket').set(headers).send(body);
+        first.resolve();
+      }),
+      ...Array.from({ length: 25 }, () => ticket({ size: 1_000 })),
+    ]);
+    await first.promise;
+    await other.kill();
+    await all;
+    await until(async () => (await ticket({ size: 1_000 })).status === 403);
+    const tickets = await plane.db
+      .selectFrom('videos')
+      .leftJoin('upload_tickets', 'video_id', 'id')
+      .select('reserved_bytes')
+      .where('workspace_id', '=', id)
+      .execute();
+    expect(tickets).toEqual(Array(40).fill({ reserved_bytes: 1_000 }));
+  });
+
   test.each([
     ['uploads', redeem],
     ['resumable uploads', createResumable],
@@ -154,12 +188,21 @@ describe('at its edge', () => {
     await granted();
     const { attempt } = await plane.engine.claim(videoId);
     await plane.engine.complete(videoId, attempt);
-    const segments = sampleManifest().renditions.flatMap((rendition) => rendition.segments);
-    const used = segments.reduce((sum, { bytes }) => sum + bytes, 999 + 100_000);
+    const used = 999 + RENDITION_BYTES;
     expect((await limits()).storedBytes.used).toBe(used);
     expect(await ticket()).toMatchObject(exceeded('storedBytes', 1_000, used, null));
     await remove(videoId);
     await granted();
+  });
+
+  test('a source that is not kept frees its bytes at once', async () => {
+    const { granted, limits } = await workspace({ storedBytes: 1_000_000_000 });
+    const { videoId, uploadToken } = await granted({ size: 1_000, keepSource: 'never' });
+    await upload(uploadToken, 1_000);
+    expect((await limits()).storedBytes.used).toBe(1_000);
+    const { attempt } = await plane.engine.claim(videoId);
+    await plane.engine.complete(videoId, attempt);
+    expect((await limits()).storedBytes.used).toBe(RENDITION_BYTES);
   });
 
   test('the number of videos counts those in any state', async () => {
@@ -252,11 +295,13 @@ describe('the reservation of a ticket', () => {
     const { granted, limits } = await workspace({ storedBytes: 1_000 });
     const { videoId, uploadToken } = await granted();
     expect((await limits()).storedBytes).toEqual(NOTHING);
+    const empty = await redeem(uploadToken, 0);
+    expect(empty).toMatchObject({ status: 200, body: { maxBytes: 1 } });
+    await release(videoId, empty.body.transferId);
     const first = await redeem(uploadToken, 600);
     expect(first).toMatchObject({ status: 200, body: { maxBytes: 600 } });
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 600 });
-    const { transferId } = first.body;
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+    await release(videoId, first.body.transferId);
     expect(await redeem(uploadToken, 1_001)).toMatchObject(exceeded('storedBytes', 1_000, 0, 1_001));
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 600 });
     expect((await redeem(uploadToken, 1_000)).status).toBe(200);
@@ -272,7 +317,7 @@ describe('the reservation of a ticket', () => {
     expect((await createResumable(uploadToken, 1_000)).status).toBe(200);
     const { transferId } = (await redeem(uploadToken, 800)).body;
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 800 });
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+    await release(videoId, transferId);
     await set({ fileBytes: 700 });
     expect(await createResumable(uploadToken, 701)).toMatchObject(exceeded('fileBytes', 700, null, 701));
   });

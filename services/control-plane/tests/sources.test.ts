@@ -2,14 +2,24 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
+import type { Permission } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { localWebhooks } from './support/webhooks.ts';
 
 const DAY_MS = 86_400_000;
-const CONTENT = Buffer.from('0123456789abcdef');
+/** As many bytes as the simulated engine reports. */
+const CONTENT = Buffer.alloc(1_000_000, '0123456789abcdef');
 
 let plane: TestControlPlane;
+/** The arguments of each presigned URL. */
+const presigned: unknown[] = [];
 beforeAll(async () => {
-  plane = await startControlPlane((config) => ({ ...config, stragglerSeconds: 3600 }));
+  plane = await startControlPlane((config) => ({ ...localWebhooks(config), stragglerSeconds: 3600 }), {
+    presign: async (...request) => {
+      presigned.push(request);
+      return 'https://objects.example/source';
+    },
+  });
   await plane.bus.consume('engine.commands', { prefetch: 10 }, async () => {});
 });
 afterAll(() => plane.stop());
@@ -240,6 +250,223 @@ describe('PATCH of keepSource', () => {
     await plane.engine.complete(videoId, 1);
     expect((await sourceFile(videoId)).stored).toBe(false);
   });
+});
+
+/** A key with these permissions. */
+async function credentialsWith(...permissions: Permission[]) {
+  const { body } = await request(plane.url)
+    .post('/v1/api-keys')
+    .set(plane.credentials)
+    .send({ name: 'Limited', permissions });
+  return { ...plane.credentials, authorization: `Bearer ${body.secret}` };
+}
+
+describe('GET /videos/:id/source', () => {
+  const get = (videoId: string, headers: Record<string, string> = {}) =>
+    request(plane.url)
+      .get(`/v1/videos/${videoId}/source`)
+      .set({ ...plane.credentials, ...headers })
+      .responseType('blob');
+
+  test.each([
+    ['processing', processingVideo],
+    ['ready', readyVideo],
+    ['failed', failedVideo],
+  ])('returns the file of a video that is %s', async (_, create) => {
+    const { videoId } = await create({ filename: 'naïve "holiday".mov' });
+    const response = await get(videoId);
+    expect(response.status).toBe(200);
+    expect(CONTENT.equals(response.body)).toBe(true);
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-length': '1000000',
+      'content-disposition': `attachment; filename="na_ve _holiday_.mov"; filename*=UTF-8''na%C3%AFve%20%22holiday%22.mov`,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+      'accept-ranges': 'bytes',
+      etag: expect.stringMatching(/^"[\w-]+"$/),
+    });
+    expect(response.headers).not.toHaveProperty('access-control-allow-origin');
+    const head = await request(plane.url).head(`/v1/videos/${videoId}/source`).set(plane.credentials);
+    const without = ({
+      date: _date,
+      ratelimit: _limit,
+      'x-request-id': _id,
+      ...headers
+    }: typeof head.headers) => headers;
+    expect([head.status, without(head.headers)]).toEqual([200, without(response.headers)]);
+  });
+
+  test('returns the requested bytes, so that a download can be resumed', async () => {
+    const { videoId } = await readyVideo();
+    const { headers } = await get(videoId, { range: 'bytes=0-0' });
+    const etag = headers.etag ?? '';
+    const rest = await get(videoId, { range: 'bytes=999990-', 'if-range': etag });
+    expect([rest.status, rest.headers['content-range']]).toEqual([206, 'bytes 999990-999999/1000000']);
+    expect(CONTENT.subarray(999_990).equals(rest.body)).toBe(true);
+    expect((await get(videoId, { range: 'bytes=-3' })).body).toHaveLength(3);
+    expect((await get(videoId, { range: 'bytes=5-', 'if-range': '"other"' })).body).toHaveLength(1_000_000);
+    const beyond = await get(videoId, { range: 'bytes=1000000-' });
+    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, 'bytes */1000000']);
+    expect((await get(videoId, { 'if-none-match': etag })).status).toBe(304);
+    expect((await get((await readyVideo()).videoId, { 'if-none-match': etag })).status).toBe(200);
+  });
+
+  test('is 404 without a source', async () => {
+    const { videoId: uploading } = await plane.ticket();
+    const { videoId: dropped } = await readyVideo({ keepSource: 'never' });
+    const { videoId: lost, sourceKey } = await readyVideo();
+    await plane.objects.deletePrefix(sourceKey.replace(/[^/]+$/, ''));
+    for (const videoId of [uploading, dropped, lost]) {
+      const response = await send('get', `${videoId}/source`);
+      expect([response.status, response.body.code]).toEqual([404, 'source_not_found']);
+    }
+    const { deletedAt } = await sourceFile(dropped);
+    expect((await send('get', `${dropped}/source`)).body.detail).toContain(deletedAt);
+    const unknown = await send('get', 'vid_01m7y5g5zqfqetgq1je8rn7s3t/source');
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'video_not_found']);
+  });
+
+  test('needs both permissions for videos', async () => {
+    const { videoId } = await readyVideo();
+    for (const permission of ['videos:read', 'videos:write'] as const) {
+      const response = await get(videoId, await credentialsWith(permission));
+      expect(response.status).toBe(403);
+    }
+    expect((await get(videoId, await credentialsWith('videos:read', 'videos:write'))).status).toBe(200);
+  });
+
+  test('does not count as bandwidth', async () => {
+    const another = await plane.startAnother();
+    const { videoId } = await readyVideo();
+    const usage = async () => (await request(plane.url).get('/v1/auth/usage').set(plane.credentials)).body;
+    const before = (await usage()).bandwidthBytes;
+    await request(another.url).get(`/v1/videos/${videoId}/source`).set(plane.credentials);
+    // The stop stores what was counted.
+    await another.stop();
+    expect((await usage()).bandwidthBytes).toBe(before);
+  });
+
+  test('redirects to the object store where segments are redirected', async () => {
+    const { videoId, sourceKey } = await readyVideo({ filename: 'holiday.mov' });
+    const redirecting = await plane.startAnother({ playback: { mode: 'redirect', cdnUrl: undefined } });
+    const path = `${redirecting.url}/v1/videos/${videoId}/source`;
+    const headers = { ...plane.credentials, range: 'bytes=0-9' };
+    const response = await fetch(path, { headers, redirect: 'manual' });
+    expect([
+      response.status,
+      response.headers.get('location'),
+      response.headers.get('cache-control'),
+    ]).toEqual([302, 'https://objects.example/source', 'private, no-store']);
+    expect(presigned).toEqual([
+      [
+        sourceKey,
+        3600,
+        {
+          contentType: 'application/octet-stream',
+          contentDisposition: `attachment; filename="holiday.mov"; filename*=UTF-8''holiday.mov`,
+          cacheControl: 'private, no-store',
+        },
+      ],
+    ]);
+    const head = await fetch(path, { method: 'HEAD', headers: plane.credentials });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '1000000']);
+    await patch(videoId, 'never');
+    expect((await fetch(path, { headers, redirect: 'manual' })).status).toBe(404);
+    await redirecting.stop();
+  });
+});
+
+describe('DELETE /videos/:id/source', () => {
+  const drop = (videoId: string) => send('delete', `${videoId}/source`);
+
+  test.each([
+    ['ready', readyVideo],
+    ['failed', failedVideo],
+  ])('deletes the source of a video that is %s, once', async (status, create) => {
+    const { videoId, sourceKey } = await create({ keepSource: 30 });
+    const { storageBytes } = await record(videoId);
+    expect((await drop(videoId)).status).toBe(204);
+    const after = await record(videoId);
+    expect(after).toMatchObject({
+      status,
+      size: 1_000_000,
+      storageBytes: storageBytes - 1_000_000,
+      retryable: false,
+      sourceFile: { stored: false, keptUntil: null, deletedAt: expect.any(String) },
+    });
+    await purged(sourceKey);
+    expect((await drop(videoId)).status).toBe(204);
+    expect(await record(videoId)).toEqual(after);
+  });
+
+  test('is 409 while the source is uploaded or transcoded, and stops neither', async () => {
+    const { videoId: uploading } = await plane.ticket();
+    const { videoId: processing, sourceKey } = await processingVideo();
+    const { videoId: retried } = await failedVideo();
+    await retry(retried);
+    for (const videoId of [uploading, processing, retried]) {
+      const response = await drop(videoId);
+      expect([response.status, response.body.code]).toEqual([409, 'source_in_use']);
+    }
+    await plane.engine.complete(processing, 1);
+    expect(await isStored(sourceKey)).toBe(true);
+  });
+
+  test('of a video without a file changes nothing', async () => {
+    const { videoId } = await plane.ticket();
+    await plane.db
+      .updateTable('upload_tickets')
+      .set({ expires_at: new Date(0) })
+      .where('video_id', '=', videoId)
+      .execute();
+    await plane.maintain('expire-tickets');
+    const before = await until(async () => {
+      const video = await record(videoId);
+      return video.status === 'failed' && video;
+    });
+    expect((await drop(videoId)).status).toBe(204);
+    expect(await record(videoId)).toEqual(before);
+  });
+
+  test('needs videos:write, and a video of the workspace', async () => {
+    const { videoId } = await readyVideo();
+    const path = `${plane.url}/v1/videos/${videoId}/source`;
+    const refused = await fetch(path, { method: 'DELETE', headers: await credentialsWith('videos:read') });
+    expect(refused.status).toBe(403);
+    expect((await drop('vid_01m7y5g5zqfqetgq1je8rn7s3t')).body.code).toBe('video_not_found');
+    expect((await sourceFile(videoId)).stored).toBe(true);
+  });
+
+  test('and a retry at the same time: one of them wins', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const { videoId, sourceKey } = await failedVideo();
+      const [dropped, retried] = await Promise.all([drop(videoId), retry(videoId)]);
+      const { status, sourceFile: file } = await record(videoId);
+      const outcome = [dropped.status, retried.status, retried.body.code ?? null, status, file.stored];
+      expect([
+        [204, 409, 'source_not_available', 'failed', false],
+        [409, 202, null, 'processing', true],
+      ]).toContainEqual(outcome);
+      if (file.stored) expect(await isStored(sourceKey)).toBe(true);
+    }
+  });
+});
+
+test('the webhook event of a video says what became of its source', async () => {
+  const eventOf = async (videoId: string) => {
+    const { payload } = await plane.db
+      .selectFrom('webhook_events')
+      .select('payload')
+      .where('payload', 'like', `%${videoId}%`)
+      .executeTakeFirstOrThrow();
+    return JSON.parse(payload).data;
+  };
+  await request(plane.url).post('/v1/webhooks').set(plane.credentials).send({ url: 'http://127.0.0.1:9/' });
+  const ready = await readyVideo({ keepSource: 'never' });
+  expect(await eventOf(ready.videoId)).toMatchObject({ sourceFile: { stored: false }, retryable: false });
+  const failed = await failedVideo({ keepSource: 3 });
+  expect(await eventOf(failed.videoId)).toMatchObject({ sourceFile: { stored: true }, retryable: true });
 });
 
 test('a retry and the end of the days at the same time: one of them wins', async () => {

@@ -86,6 +86,9 @@ const settings = z.object({
  */
 export const READINESS_TIMEOUT_MS = 6_000;
 
+/** A client that sends small parts sends the next one sooner. */
+const PAUSE_SECONDS = 10;
+
 /** How long the engine retries to register a stored file: about as long as a client waits for the response. */
 const REGISTER_SECONDS = 20;
 
@@ -97,6 +100,8 @@ export type UploadLimits = {
   idleSeconds: number;
   /** Lowest average throughput of a transfer, checked once the transfer is ten seconds old. */
   minBytesPerSecond: number;
+  /** Seconds without a request after which an open resumable upload pauses. Then another engine or a form can use its ticket. */
+  pauseSeconds: number;
   /** Seconds in which a stored file must be registered. */
   registerSeconds: number;
   /** At a stop, uploads in progress may complete within this time. Then the engine aborts them, and their clients retry. */
@@ -150,6 +155,7 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       maxConcurrent: values.ENGINE_MAX_UPLOADS,
       idleSeconds: values.UPLOAD_IDLE_SECONDS,
       minBytesPerSecond: values.UPLOAD_MIN_BYTES_PER_SECOND,
+      pauseSeconds: PAUSE_SECONDS,
       registerSeconds: REGISTER_SECONDS,
       drainSeconds: values.UPLOAD_DRAIN_SECONDS,
     },

@@ -16,8 +16,8 @@ const WORKER_TIMEOUT_MS = 10_000;
 const CLOSE_GRACE_MS = 3_000;
 
 /** The longest stop of an engine. A supervisor must wait longer than this before it kills the process. */
-export function stopLimitMs({ uploads }: EngineConfig): number {
-  return uploads.drainSeconds * 1000 + 20_000;
+export function stopLimitMs({ roles, uploads }: EngineConfig): number {
+  return (roles.includes('upload') ? uploads.drainSeconds * 1000 : 0) + 20_000;
 }
 
 const HTTP_OPTIONS = {
@@ -52,8 +52,8 @@ export class Engine {
   }
 
   /**
-   * Resolves with the ports once the engine does what its roles say. `port` is undefined if it receives no uploads. Throws a
-   * SettingsError when a port is in use or a transcoding engine finds no ffmpeg; nothing runs then.
+   * Resolves with the ports once the engine works in its roles. `port` is undefined if it receives no uploads. Throws a
+   * SettingsError when a port is in use or ffmpeg, which only the role `transcode` needs, is missing; nothing runs then.
    */
   async start(): Promise<{ port: number | undefined; internalPort: number }> {
     const { config, worker, imports, logger } = this.#context;
@@ -83,22 +83,21 @@ export class Engine {
    */
   async stop(): Promise<void> {
     const { config, uploads, resumableUploads, imports, worker, logger } = this.#context;
-    // First, so that no gateway selects an engine that refuses its upload.
+    // First: the engine is unready from here on.
     uploads?.close();
     imports?.close();
     const drainMs = config.uploads.drainSeconds * 1000;
     const phases: StopPhase[] = [];
+    const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
     if (uploads) {
-      const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
       phases.push({ name: 'uploads', limitMs, run: () => uploads.drain(drainMs) });
     }
     if (imports) {
-      const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
       phases.push({ name: 'imports', limitMs, run: () => imports.drain(drainMs) });
     }
     if (resumableUploads) {
       const run = () => resumableUploads.stop();
-      phases.push({ name: 'resumable uploads', limitMs: CLEANUP_TIMEOUT_MS, run });
+      phases.push({ name: 'resumable uploads', limitMs, run });
     }
     if (worker) phases.push({ name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() });
     const work = Promise.all(phases.map((phase) => stopInOrder([phase], logger)));

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ const SHA256 = createHash('sha256').update(FILE).digest('hex');
 let engine: TestEngine;
 let ticket: FakeTicket;
 beforeAll(async () => {
-  engine = await startTestEngine({ limits: { registerSeconds: 0 } });
+  engine = await startTestEngine({ limits: { registerSeconds: 0, pauseSeconds: 0.1 } });
 });
 beforeEach(() => {
   ticket = engine.controlPlane.issue();
@@ -37,7 +38,7 @@ async function send(method: string, path: string, headers: Headers = {}, body?: 
 async function create(length = FILE.byteLength, headers: Headers = {}): Promise<string> {
   const response = await send('POST', '/files', { 'Upload-Length': String(length), ...headers });
   expect(response.status).toBe(201);
-  return response.headers.get('location') ?? '';
+  return new URL(response.headers.get('location') ?? '').pathname;
 }
 
 const part = (offset: number): Headers => ({
@@ -79,6 +80,12 @@ async function expectComplete(): Promise<void> {
 }
 
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code;
+
+/** Bytes that this engine has received so far. */
+async function receivedBytes(): Promise<number> {
+  const metrics = await (await fetch(`${engine.internalUrl}/metrics`)).text();
+  return Number(/^framelane_engine_upload_bytes_total (\d+)/m.exec(metrics)?.[1]);
+}
 
 /** Another engine with the same object store and control plane. */
 async function startSecond(): Promise<{ engine: Engine; url: string; stop: () => Promise<void> }> {
@@ -170,6 +177,27 @@ describe('a resumable upload', () => {
     await until(() => engine.controlPlane.resumables.get(path.slice(7))?.checkpoint?.reached === 200_000);
     expect((await patch(path, 200_000, FILE.byteLength, {}, second.url)).status).toBe(204);
     await second.stop();
+    await expectComplete();
+  });
+
+  test('releases its ticket between requests, and not during one', async () => {
+    ticket = engine.controlPlane.issue({ leaseSeconds: 1 });
+    const path = await create();
+    await patch(path, 0, 1000);
+    await until(() => ticket.transferId === null);
+    const broken = openPatch(path, 1000, FILE.byteLength - 1000);
+    const received = await receivedBytes();
+    broken.write(FILE.subarray(1000, 2000));
+    await until(async () => (await receivedBytes()) === received + 1000);
+    const next = openPatch(path, 2000, FILE.byteLength - 2000);
+    const responded = once(next, 'response');
+    next.write(FILE.subarray(2000, 3000));
+    const renewals = () =>
+      engine.events('upload.progress').filter(({ data }) => data.videoId === ticket.videoId);
+    const before = renewals().length;
+    await until(() => renewals().length > before + 3);
+    next.end(FILE.subarray(3000));
+    expect((await responded)[0].statusCode).toBe(204);
     await expectComplete();
   });
 

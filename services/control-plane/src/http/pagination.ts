@@ -27,6 +27,8 @@ export function nextLink(publicUrl: string, originalUrl: string, nextCursor: str
 /** The page a request asks for. The contract has validated it and filled in the default limit. */
 export function pageOf(req: Request): { after: Position | undefined; limit: number } {
   const { limit, cursor } = req.query as unknown as { limit: number; cursor?: string };
+  // The validator lets Infinity pass as an integer: it does not compare it with the maximum.
+  if (!Number.isFinite(limit)) throw invalidField('query/limit', 'type', 'must be an integer');
   return { limit, after: cursor === undefined ? undefined : readCursor(cursor) };
 }
 

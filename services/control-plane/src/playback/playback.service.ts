@@ -9,6 +9,7 @@ import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelan
 import { unavailable } from '@framelane/service-kit/problem';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
+import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
@@ -23,19 +24,6 @@ import {
 } from './playback.store.ts';
 import { notPlayable } from './playback-access.service.ts';
 import { renderStoryboard } from './storyboard.ts';
-
-/** One segment; `open` reads its bytes. */
-export type SegmentSource = {
-  bytes: number;
-  /** Strong entity tag. A segment never changes, so attempt, rendition and sequence number identify it. */
-  etag: string;
-  open(range?: ByteRange): Promise<Readable>;
-  /** Signs a URL of the object store; undefined when segments are proxied. */
-  presign: (() => Promise<string>) | undefined;
-};
-
-/** How long a presigned URL is valid. */
-export const PRESIGNED_SECONDS = 3600;
 
 /** How players get segments; see `ControlPlaneConfig`. */
 type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined };
@@ -128,13 +116,14 @@ export class PlaybackService {
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */
-  async segment(address: SegmentAddress): Promise<SegmentSource> {
+  async segment(address: SegmentAddress): Promise<StoredFile> {
     const segment = await findSegment(this.#db, address);
     if (segment === undefined) throw notPlayable();
     const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
     const presign = this.#presign;
     return {
       bytes: segment.bytes,
+      // A segment never changes, so these identify it.
       etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
       open: (range) => this.#read(key, address, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),

@@ -197,6 +197,7 @@ function sourceNotAvailable(): Problem {
   );
 }
 
-function videoNotFound(videoId: string): Problem {
+/** The error for a video that is unknown, deleted or of another workspace. */
+export function videoNotFound(videoId: string): Problem {
   return new Problem('video_not_found', `There is no video ${videoId} in this workspace.`);
 }

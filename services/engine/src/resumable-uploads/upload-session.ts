@@ -20,8 +20,8 @@ import type { Checksum } from './tus-headers.ts';
 
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
-/** An open session waits this long for the next request. Then another engine or a form may use the ticket. */
-const IDLE_MS = 10_000;
+/** While the store may hold wrong bytes after a checkpoint, a killed engine loses at most this much of a body and one chunk. */
+const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
 
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
@@ -43,14 +43,17 @@ export class UploadSession {
   /** SHA-256 of the file. Null if this engine has not received its beginning. */
   readonly #hash: Hash | null;
   #expiresAt: string;
-  /** The body that is being received. */
-  #body: Request | undefined;
+  /** The request whose body is being received, and those that wait for it to end. */
+  readonly #bodies = new Set<Request>();
+  #savedOffset: number;
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #isLost = false;
   #isEnded = false;
 
-  /** Continues the upload where its checkpoint and the object store say. `onEnd` is called once. */
+  /**
+   * Continues the upload where its checkpoint and the object store say. `onEnd` is called once. Releases the ticket if it fails.
+   */
   static async open(
     deps: TransferDeps,
     transferId: string,
@@ -58,18 +61,21 @@ export class UploadSession {
     onEnd: () => void,
   ): Promise<UploadSession> {
     const { objects, controlPlane, headroom } = deps;
-    const { videoId, epoch, sourceKey, length } = opened;
-    let { checkpoint } = opened;
-    if (checkpoint === null) {
-      checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
-      await controlPlane.saveResumable({ videoId, transferId, epoch, checkpoint });
-    }
-    const writer = await objects.resume(sourceKey, checkpoint, length);
+    const { videoId, epoch, sourceKey, length, leaseSeconds } = opened;
+    const ids = { videoId, transferId, epoch };
+    let writer: ResumableWriter | undefined;
     try {
+      let { checkpoint } = opened;
+      if (checkpoint === null) {
+        checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
+        await controlPlane.saveResumable({ ...ids, checkpoint }).catch(throwTakenOver);
+      }
+      writer = await objects.resume(sourceKey, checkpoint, length);
       const claim = await headroom.claim(length - writer.offset);
       return new UploadSession(deps, transferId, opened, { writer, claim }, onEnd);
     } catch (error) {
-      await writer.close();
+      await writer?.close();
+      await new TransferLease(deps, ids, leaseSeconds).release(codeOf(error));
       throw error;
     }
   }
@@ -88,6 +94,7 @@ export class UploadSession {
     this.#onEnd = onEnd;
     this.#hash = writer.offset === 0 ? createHash('sha256') : null;
     this.#expiresAt = opened.expiresAt;
+    this.#savedOffset = writer.offset;
     this.#ids = { videoId: opened.videoId, transferId, epoch: opened.epoch };
     this.#lease = new TransferLease(deps, this.#ids, opened.leaseSeconds);
     this.#registration = new Registration(deps);
@@ -120,12 +127,16 @@ export class UploadSession {
    * request continues at the last checkpoint.
    */
   async receive(req: Request, start: number, checksum: Checksum | null): Promise<void> {
-    const refusal = await this.#run(async () => {
+    const running = this.#run(async () => {
+      // A newer request came first, or the client has disconnected.
+      if (req.destroyed) return undefined;
       if (start !== this.offset) return offsetMismatch(this.offset);
       if (Number(req.get('content-length') ?? 0) > this.#opened.length - start) return bodyTooLong();
       await this.#store(req, checksum);
       return undefined;
     });
+    this.#bodies.add(req);
+    const refusal = await running.finally(() => this.#bodies.delete(req));
     if (refusal) throw refusal;
   }
 
@@ -137,15 +148,15 @@ export class UploadSession {
   /** Saves what has arrived and releases the ticket, so that another engine can continue. Never throws. */
   async pause(): Promise<void> {
     this.#stop.abort();
-    this.#body?.destroy();
+    this.#endBodies();
     await this.#enqueue(() => this.#end());
   }
 
   /** Runs a request after those before it. */
   async #run(work: () => Promise<Problem | undefined>): Promise<Problem | undefined> {
-    this.#body?.destroy();
-    clearTimeout(this.#idle);
+    this.#endBodies();
     return this.#enqueue(async () => {
+      clearTimeout(this.#idle);
       try {
         this.#assertHeld();
         const refusal = await work();
@@ -168,8 +179,12 @@ export class UploadSession {
   /** Another engine has the upload, or its ticket takes no file. */
   #lose(): void {
     this.#isLost = true;
-    this.#body?.destroy();
+    this.#endBodies();
     void this.#enqueue(() => this.#end(uploadTakenOver()));
+  }
+
+  #endBodies(): void {
+    for (const req of this.#bodies) req.destroy();
   }
 
   #assertHeld(): void {
@@ -220,8 +235,11 @@ export class UploadSession {
   /** Reads the body until it ends, the connection breaks or the client is too slow. */
   async #take(req: Request, digest: Hash | null): Promise<void> {
     const { limits, metrics } = this.#deps;
-    const stopWatch = watchThroughput(req, limits, () => req.destroy());
-    this.#body = req;
+    let isStoring = false;
+    const stopWatch = watchThroughput(req, limits, {
+      backpressure: () => isStoring,
+      onProblem: () => req.destroy(),
+    });
     const chunks = req[Symbol.asyncIterator]();
     try {
       for (;;) {
@@ -230,6 +248,7 @@ export class UploadSession {
         if (done || this.#isLost) return;
         const chunk: Buffer = value;
         if (chunk.byteLength > this.#opened.length - this.offset) throw bodyTooLong();
+        isStoring = true;
         await this.#claim.take(chunk.byteLength);
         await this.#writer.write(chunk).catch((error: unknown) => {
           throw storageFailed(error);
@@ -237,9 +256,11 @@ export class UploadSession {
         metrics.uploadBytes(chunk.byteLength);
         this.#hash?.update(chunk);
         digest?.update(chunk);
+        const unsaved = this.offset - this.#savedOffset;
+        if (this.#writer.exact && digest === null && unsaved >= MAX_UNSAVED_BYTES) await this.#save();
+        isStoring = false;
       }
     } finally {
-      this.#body = undefined;
       stopWatch();
     }
   }
@@ -248,12 +269,10 @@ export class UploadSession {
     const checkpoint = await this.#writer.settle().catch((error: unknown) => {
       throw storageFailed(error);
     });
-    const saved = await this.#deps.controlPlane
-      .saveResumable({ ...this.#ids, checkpoint })
-      .catch((error: unknown) => {
-        throw error instanceof Problem && error.code === 'transfer_lost' ? uploadTakenOver(error) : error;
-      });
+    const { controlPlane } = this.#deps;
+    const saved = await controlPlane.saveResumable({ ...this.#ids, checkpoint }).catch(throwTakenOver);
     this.#expiresAt = saved.expiresAt;
+    this.#savedOffset = checkpoint.reached;
     await this.#writer.prune();
   }
 
@@ -280,11 +299,15 @@ export class UploadSession {
 
   #waitForNext(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.pause(), IDLE_MS);
+    this.#idle = setTimeout(() => void this.pause(), this.#deps.limits.pauseSeconds * 1000);
   }
 
   #facts(): object {
     const seconds = Math.round(performance.now() - this.#startedAt) / 1000;
     return { ...this.#ids, bytes: this.offset, length: this.#opened.length, seconds };
   }
+}
+
+function throwTakenOver(error: unknown): never {
+  throw error instanceof Problem && error.code === 'transfer_lost' ? uploadTakenOver(error) : error;
 }

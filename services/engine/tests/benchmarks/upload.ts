@@ -3,6 +3,7 @@
  * bytes to the same object store
  *
  * - through the engine, as a form,
+ * - through the engine, as a resumable upload,
  * - with the S3 SDK, without a server,
  * - through `@tus/server` with its S3 store.
  *
@@ -27,7 +28,7 @@ type Result = Cost & { bytesPerSecond: number };
 type Round = Record<ContenderKind, Result>;
 
 const MIB = 1024 ** 2;
-const KINDS: readonly ContenderKind[] = ['framelane', 'sdk', 'tus'];
+const KINDS: readonly ContenderKind[] = ['form', 'resumable', 'sdk', 'tus'];
 const SUPPORT = join(import.meta.dirname, 'support');
 
 const { values } = parseArgs({
@@ -40,7 +41,7 @@ const { values } = parseArgs({
 const directory = await mkdtemp(join(tmpdir(), 'bench-upload-'));
 const controlPlane = await FakeControlPlane.start();
 try {
-  print(line(['', 'MiB/s', 'engine/this', 'CPU s', 'RSS MiB']));
+  print(line(['', 'MiB/s', 'form/this', 'CPU s', 'RSS MiB']));
   for (const size of values.sizes.split(',').map(Number)) {
     const rounds: Round[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1)
@@ -90,7 +91,9 @@ async function upload(
   bytes: number,
 ): Promise<void> {
   if (kind === 'tus') return sendByTus(port, bytes);
-  if (kind === 'framelane') return sendForm(port, controlPlane.issue({ maxBytes: bytes }).token, bytes);
+  const { token } = controlPlane.issue({ maxBytes: bytes });
+  if (kind === 'form') return sendForm(port, token, bytes);
+  if (kind === 'resumable') return sendByTus(port, bytes, { 'X-Upload-Token': token });
   contender.send({ upload: bytes });
   await nextMessage(contender);
 }
@@ -135,7 +138,7 @@ function report(size: number, rounds: readonly Round[]): void {
   const rows = KINDS.map((kind) => ({
     name: kind,
     mibPerSecond: median(rounds.map((round) => round[kind].bytesPerSecond / MIB)),
-    ratio: median(rounds.map((round) => round.framelane.bytesPerSecond / round[kind].bytesPerSecond)),
+    ratio: median(rounds.map((round) => round.form.bytesPerSecond / round[kind].bytesPerSecond)),
     cpuSeconds: median(rounds.map((round) => round[kind].cpuSeconds)),
     peakRssMib: median(rounds.map((round) => round[kind].peakBytes / MIB)),
   }));

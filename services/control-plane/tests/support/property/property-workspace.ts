@@ -13,6 +13,8 @@ type Upload = { videoId: string; uploadToken: string };
 
 const SEGMENT_BYTES = 188 * 8;
 const SEGMENTS = 2;
+/** As the simulated engine reports it. */
+const SOURCE_BYTES = 1_000_000;
 
 /**
  * The workspace of one sequence of requests: its known ids and values, and an engine. It starts with a video in every state,
@@ -88,10 +90,10 @@ export class PropertyWorkspace {
     } catch {
       return;
     }
+    await objects.put(source, Buffer.alloc(SOURCE_BYTES), 'application/octet-stream');
     if (outcome === 'uploaded') return;
     const { attempt } = await engine.claim(videoId);
     if (outcome === 'failed') {
-      await objects.put(source, Buffer.from('source'), 'video/mp4');
       const failure = { code: 'not_a_video', message: 'This is not a video.', retryable: false } as const;
       await engine.report('transcode.failed', { videoId, attempt, ...failure });
       return;

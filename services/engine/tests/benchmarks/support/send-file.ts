@@ -20,8 +20,12 @@ export async function sendForm(port: number, token: string, bytes: number): Prom
 }
 
 /** Uploads a file as tus clients do: creates the upload, then sends it in one request. */
-export async function sendByTus(port: number, bytes: number): Promise<void> {
-  const protocol = { 'Tus-Resumable': '1.0.0' };
+export async function sendByTus(
+  port: number,
+  bytes: number,
+  extra: Record<string, string> = {},
+): Promise<void> {
+  const protocol = { 'Tus-Resumable': '1.0.0', ...extra };
   const created = await send(
     {
       port,

@@ -1,7 +1,7 @@
 /**
  * One way to upload a file to an object store, in its own process: `node upload-contender.ts <kind> <settings>`.
  *
- * - `framelane`: an engine; `tus`: `@tus/server` with its S3 store. Both send their port to the parent.
+ * - `form` and `resumable`: an engine; `tus`: `@tus/server` with its S3 store. They send their port to the parent.
  * - `sdk`: no server; uploads the number of bytes that the parent sends with the S3 SDK.
  *
  * Responds to the message `cost` with its CPU time and peak memory.
@@ -20,7 +20,7 @@ import { Server as TusServer } from '@tus/server';
 import { Engine } from '../../../src/engine.ts';
 import { quietLogger, testConfig } from '../../support/test-engine.ts';
 
-export type ContenderKind = 'framelane' | 'sdk' | 'tus';
+export type ContenderKind = 'form' | 'resumable' | 'sdk' | 'tus';
 
 type Settings = { store: S3Options; controlPlaneUrl: string; workDir: string };
 
@@ -31,9 +31,9 @@ const PARALLEL_PARTS = 4;
 const [kind = '', json = ''] = process.argv.slice(2);
 const settings = JSON.parse(json) as Settings;
 
-if (kind === 'framelane') await startFramelane();
-else if (kind === 'tus') await startTus();
-else process.send?.({ port: 0 });
+if (kind === 'tus') await startTus();
+else if (kind === 'sdk') process.send?.({ port: 0 });
+else await startFramelane();
 
 process.on('message', (message: { upload: number } | 'cost') => {
   if (message === 'cost') process.send?.(cost());

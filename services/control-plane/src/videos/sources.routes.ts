@@ -1,0 +1,20 @@
+import type { RequestHandler } from 'express';
+import { apiKeyOf } from '../auth/authentication.ts';
+import { sendStored } from '../stored-files/send-stored.ts';
+import type { SourcesService } from './sources.service.ts';
+
+export function sourceRoutes(
+  sources: SourcesService,
+): Record<'getVideoSource' | 'deleteVideoSource', RequestHandler> {
+  return {
+    getVideoSource: async (req, res) => {
+      const { file, headers } = await sources.find(apiKeyOf(req).workspace_id, String(req.params.id));
+      await sendStored(req, res, file, headers, headers['Cache-Control']);
+    },
+
+    deleteVideoSource: async (req, res) => {
+      await sources.delete(apiKeyOf(req).workspace_id, String(req.params.id));
+      res.status(204).end();
+    },
+  };
+}
