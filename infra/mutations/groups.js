@@ -42,6 +42,7 @@ export const GROUPS = [
     'http/field-errors',
     'http/json-depth',
     'http/pagination',
+    'http/unknown-fields',
     'idempotency/idempotency-key',
     'api-keys/request-coalescing',
   ]),
@@ -61,6 +62,7 @@ export const GROUPS = [
   pure('usage-rules', `${CONTROL_PLANE}/src/usage`, ['usage-period']),
   pure('videos-rules', `${CONTROL_PLANE}/src/videos`, [
     'aspect-ratio',
+    'attachment',
     'orphaned-objects',
     'video-moves',
     'video-patch',
@@ -171,9 +173,10 @@ export const GROUPS = [
   stores('usage', ['usage/{usage.service,usage.store,bandwidth-meter}'], ['usage']),
   stores(
     'videos',
-    ['videos/{videos,object-purges}.{service,store}', 'videos/video-{lifecycle,record}'],
+    ['videos/{videos,object-purges,sources}.{service,store}', 'videos/video-{lifecycle,record}'],
     [
       'videos',
+      'sources',
       'attempts-store',
       'due-rows',
       'video-changes',

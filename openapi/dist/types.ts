@@ -16,7 +16,8 @@ export interface paths {
         /**
          * Create a video and get an upload ticket
          * @description Creates a video with the status `uploading`, and a ticket for one upload of its file. Send the file to `uploadUrl`
-         *     next. After an interrupted upload, the same token stays valid until it expires.
+         *     next, or a large one to `tusUrl` as a resumable upload. After an interrupted upload, the same token stays valid until it
+         *     expires.
          *
          *     A workspace can have quotas; see `limits` of the usage. A ticket with a `size` reserves so many bytes until the file
          *     arrives or the ticket ends. Without a `size`, the engine reserves room when the upload begins, and can refuse it.
@@ -259,6 +260,80 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a resumable upload
+         * @description Creates an upload by [tus 1.0](https://tus.io/protocols/resumable-upload), with the extensions creation,
+         *     creation-with-upload, expiration, termination and checksum. Use a tus client with the `tusUrl` of the ticket and the
+         *     header `X-Upload-Token`. Web pages can upload directly, from any origin. `OPTIONS` names the supported extensions.
+         *
+         *     A ticket has at most one unfinished upload. The same request again responds with the same `Location`, so an upload can be
+         *     continued with nothing but its ticket. A request for another file replaces an upload that is paused. The engine keeps
+         *     what has arrived until the ticket expires. Each part extends the ticket by the `expiresIn` of its request, for up to 7 days
+         *     unless the installation sets another time. A complete upload uses the token.
+         *
+         *     With `Content-Type: application/offset+octet-stream` the body is the beginning of the file.
+         */
+        post: operations["createResumableUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/files/{transferId}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+                 * @example 1.0.0
+                 */
+                "Tus-Resumable": components["parameters"]["TusResumable"];
+            };
+            path: {
+                /**
+                 * @description The upload, as in the `Location` of its creation.
+                 * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+                 */
+                transferId: components["parameters"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Terminate a resumable upload
+         * @description Ends an unfinished upload and removes what has arrived. The ticket stays valid for another upload.
+         */
+        delete: operations["terminateResumableUpload"];
+        options?: never;
+        /**
+         * Get the offset of a resumable upload
+         * @description Ends a `PATCH` of this upload that is in progress and keeps what it has received. If all bytes have arrived, the response
+         *     comes after the file is complete: its `Upload-Offset` is then the length of the file. A `HEAD` has no body, so errors have no
+         *     `code`; `POST /files` with the same headers as before says what is wrong with a token.
+         */
+        head: operations["getResumableUpload"];
+        /**
+         * Send a part of the file
+         * @description Sends the file from `Upload-Offset`, to its end or any part of it. When the connection breaks, the engine keeps what has
+         *     arrived: get the offset by `HEAD` and continue there, at any engine. The last part completes the upload: the
+         *     response comes when the file is stored and the video is `processing`. The engine can respond before the end of the body
+         *     with a smaller `Upload-Offset`. Clients that cannot send `PATCH` can send `POST` with `X-HTTP-Method-Override: PATCH`.
+         */
+        patch: operations["sendUploadPart"];
         trace?: never;
     };
     "/hls/{tenant}/{video}/master.m3u8": {
@@ -1049,10 +1124,16 @@ export interface components {
             videoId: string;
             /**
              * Format: uri
-             * @description Where to send the file.
+             * @description Where to send the file as a form. See `POST /upload`.
              * @example http://localhost:8090/upload
              */
             uploadUrl: string;
+            /**
+             * Format: uri
+             * @description Where to create a resumable upload, for large files. See `POST /files`.
+             * @example http://localhost:8090/files
+             */
+            tusUrl: string;
             /**
              * @description Allows one upload. Send it in the header `X-Upload-Token`.
              * @example ut_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
@@ -1060,7 +1141,8 @@ export interface components {
             uploadToken: string;
             /**
              * Format: date-time
-             * @description When the token expires. A video without a file by then becomes `failed` with `upload_expired`.
+             * @description When the token expires. A video without a file by then becomes `failed` with `upload_expired`. Each part of a resumable
+             *     upload extends it.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAt: string;
@@ -1114,7 +1196,7 @@ export interface components {
         /** @description An error about permissions or quotas. */
         QuotaProblem: components["schemas"]["Problem"] & {
             /**
-             * @description The exceeded quota, named as in `limits` of the [usage](#operation/getUsage).
+             * @description The exceeded quota, named as in `limits` of the usage.
              * @enum {string}
              */
             quota?: "storedBytes" | "transcodedMinutes" | "videos" | "uploads" | "fileBytes";
@@ -1487,6 +1569,14 @@ export interface components {
              * @example 2026-11-21T09:03:40.512Z
              */
             receivedAt: string;
+        };
+        /** @description An error about the offset of a resumable upload. */
+        OffsetProblem: components["schemas"]["Problem"] & {
+            /**
+             * Format: int64
+             * @description Where the upload continues, if the engine knows it.
+             */
+            offset?: number;
         };
         /**
          * @description One stream of a video: a variant, or the audio that all variants share.
@@ -2531,6 +2621,238 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description A header is missing or invalid (`validation_failed`), or the file is empty (`file_empty`). The extensions "creation-defer-length" and
+         *     "concatenation" are not supported.
+         */
+        BadCreation: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `Tus-Resumable` is missing or not `1.0.0` (`tus_version_unsupported`). */
+        UnsupportedVersion: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                "Tus-Version": components["headers"]["TusVersion"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:tus_version_unsupported",
+                 *       "title": "Tus Version Not Supported",
+                 *       "status": 412,
+                 *       "detail": "Send \"Tus-Resumable: 1.0.0\".",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "tus_version_unsupported",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
+        "TooLarge-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["TooLargeProblem"];
+            };
+        };
+        /** @description The body does not match `Upload-Checksum` (`checksum_mismatch`). The engine has discarded it. */
+        ChecksumMismatch: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:checksum_mismatch",
+                 *       "title": "Checksum Mismatch",
+                 *       "status": 460,
+                 *       "detail": "The body does not match Upload-Checksum, so it was discarded. Send it again.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "checksum_mismatch",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is complete (`upload_complete`). `DELETE /videos/{id}` deletes the video. */
+        Complete: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_complete",
+                 *       "title": "Upload Complete",
+                 *       "status": 403,
+                 *       "detail": "The file is complete and cannot be removed by its token. Delete the video.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "upload_complete",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The ticket of this token has no such upload (`upload_not_found`). */
+        "NotFound-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_not_found",
+                 *       "title": "Upload Not Found",
+                 *       "status": 404,
+                 *       "detail": "The ticket of this token has no such upload. Create an upload with this token.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "upload_not_found",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The upload was terminated, replaced by another file, or its ticket has expired (`upload_ended`). Create a new upload; if
+         *     the ticket has expired, the response says so.
+         */
+        Ended: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_ended",
+                 *       "title": "Upload Ended",
+                 *       "status": 410,
+                 *       "detail": "This upload has been terminated or replaced, or its ticket has expired. Create a new upload.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "upload_ended",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `Upload-Offset` or `Upload-Checksum` is missing or invalid (`validation_failed`). */
+        BadPart: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:validation_failed",
+                 *       "title": "Invalid Request",
+                 *       "status": 400,
+                 *       "detail": "Upload-Offset must be a whole number of bytes.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "validation_failed",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The body does not begin where the upload continues, or another engine continues the upload (`upload_offset_mismatch`). Get the
+         *     offset by `HEAD`. Or another upload with this token is in progress (`upload_in_progress`), or the video was deleted
+         *     (`upload_cancelled`).
+         */
+        OffsetMismatch: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:upload_offset_mismatch",
+                 *       "title": "Upload Offset Mismatch",
+                 *       "status": 409,
+                 *       "detail": "The upload continues at byte 41943040. Get the offset by HEAD and send the file from there.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "upload_offset_mismatch",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd",
+                 *       "offset": 41943040
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["OffsetProblem"];
+            };
+        };
+        /** @description The body is longer than the rest of the file (`body_too_large`). */
+        "BodyTooLarge-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:body_too_large",
+                 *       "title": "Body Too Large",
+                 *       "status": 413,
+                 *       "detail": "The body is longer than the rest of the file, by its Upload-Length.",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "body_too_large",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["TooLargeProblem"];
+            };
+        };
+        /** @description The body is not `application/offset+octet-stream`. */
+        NotAPart: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Tus-Resumable": components["headers"]["TusResumable"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:unsupported_media_type",
+                 *       "title": "Unsupported Media Type",
+                 *       "status": 415,
+                 *       "detail": "Send the bytes with \"Content-Type: application/offset+octet-stream\".",
+                 *       "instance": "/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k",
+                 *       "code": "unsupported_media_type",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request has an API key but no workspace (`workspace_header_missing`). */
         WorkspaceMissing: {
             headers: {
@@ -2829,6 +3151,38 @@ export interface components {
          */
         IfNoneMatch: string;
         /**
+         * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+         * @example 1.0.0
+         */
+        TusResumable: "1.0.0";
+        /**
+         * @description Size of the file in bytes.
+         * @example 73400320
+         */
+        UploadLength: number;
+        /**
+         * @description Pairs of a name and a value in base64, at most 4096 characters. Framelane does not interpret them. An upload of the same
+         *     ticket with the same length and the same metadata is the same upload, so they should identify the file.
+         * @example filename c3VtbWVyLWNhbXBhaWduLm1wNA==
+         */
+        UploadMetadata: string;
+        /**
+         * @description The upload, as in the `Location` of its creation.
+         * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+         */
+        TransferId: string;
+        /**
+         * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response to `HEAD` or `PATCH`.
+         * @example 0
+         */
+        UploadOffset: number;
+        /**
+         * @description The algorithm (`sha1`, `sha256` or `md5`) and the digest of the body in base64. If the digest differs, the engine discards
+         *     the body and responds with 460. If the connection breaks, it discards the body, too.
+         * @example sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=
+         */
+        UploadChecksum: string;
+        /**
          * @description The workspace of the video.
          * @example ws_01m7y5g5zrfqetgq22xjmkgf70
          */
@@ -2930,6 +3284,36 @@ export interface components {
          * @example bytes 0-1023/1409248
          */
         ContentRange: string;
+        /**
+         * @description The version of the tus protocol.
+         * @example 1.0.0
+         */
+        TusResumable: "1.0.0";
+        /**
+         * @description Bytes of the file that have arrived. The next `PATCH` begins there.
+         * @example 41943040
+         */
+        UploadOffset: number;
+        /**
+         * @description When the ticket expires, unless another part of the file arrives. Absent once the file is complete.
+         * @example Sat, 21 Nov 2026 10:03:40 GMT
+         */
+        UploadExpires: string;
+        /**
+         * @description The versions of the tus protocol that the engine supports.
+         * @example 1.0.0
+         */
+        TusVersion: string;
+        /**
+         * @description Size of the file in bytes.
+         * @example 73400320
+         */
+        UploadLength: number;
+        /**
+         * @description As it was sent when the upload was created. Absent if it was empty.
+         * @example filename c3VtbWVyLWNhbXBhaWduLm1wNA==
+         */
+        UploadMetadata: string;
     };
     pathItems: never;
 }
@@ -2980,6 +3364,7 @@ export interface operations {
                      * @example {
                      *       "videoId": "vid_01m7y5g5zqfqetgq1je8rn7s3t",
                      *       "uploadUrl": "http://localhost:8090/upload",
+                     *       "tusUrl": "http://localhost:8090/files",
                      *       "uploadToken": "ut_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc",
                      *       "expiresAt": "2026-11-21T10:00:00.000Z",
                      *       "maxBytes": 10737418240
@@ -3564,6 +3949,235 @@ export interface operations {
             413: components["responses"]["FileTooLarge"];
             415: components["responses"]["NotMultipart"];
             429: components["responses"]["TooManyUploads"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["EngineUnavailable"];
+            507: components["responses"]["NoRoom"];
+        };
+    };
+    createResumableUpload: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+                 * @example 1.0.0
+                 */
+                "Tus-Resumable": components["parameters"]["TusResumable"];
+                /**
+                 * @description Size of the file in bytes.
+                 * @example 73400320
+                 */
+                "Upload-Length": components["parameters"]["UploadLength"];
+                /**
+                 * @description Pairs of a name and a value in base64, at most 4096 characters. Framelane does not interpret them. An upload of the same
+                 *     ticket with the same length and the same metadata is the same upload, so they should identify the file.
+                 * @example filename c3VtbWVyLWNhbXBhaWduLm1wNA==
+                 */
+                "Upload-Metadata"?: components["parameters"]["UploadMetadata"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The upload exists. `Upload-Offset` is present if the engine has received a body. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Tus-Resumable": components["headers"]["TusResumable"];
+                    /**
+                     * @description The URL of the upload.
+                     * @example http://localhost:8090/files/xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+                     */
+                    Location?: string;
+                    "Upload-Offset": components["headers"]["UploadOffset"];
+                    "Upload-Expires": components["headers"]["UploadExpires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadCreation"];
+            401: components["responses"]["UploadTokenRefused"];
+            403: components["responses"]["QuotaExceeded"];
+            409: components["responses"]["UploadInProgress"];
+            412: components["responses"]["UnsupportedVersion"];
+            413: components["responses"]["TooLarge-2"];
+            460: components["responses"]["ChecksumMismatch"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["EngineUnavailable"];
+            507: components["responses"]["NoRoom"];
+        };
+    };
+    terminateResumableUpload: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+                 * @example 1.0.0
+                 */
+                "Tus-Resumable": components["parameters"]["TusResumable"];
+            };
+            path: {
+                /**
+                 * @description The upload, as in the `Location` of its creation.
+                 * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+                 */
+                transferId: components["parameters"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The upload has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Tus-Resumable": components["headers"]["TusResumable"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UploadTokenRefused"];
+            403: components["responses"]["Complete"];
+            404: components["responses"]["NotFound-2"];
+            410: components["responses"]["Ended"];
+            412: components["responses"]["UnsupportedVersion"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["EngineUnavailable"];
+        };
+    };
+    getResumableUpload: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+                 * @example 1.0.0
+                 */
+                "Tus-Resumable": components["parameters"]["TusResumable"];
+            };
+            path: {
+                /**
+                 * @description The upload, as in the `Location` of its creation.
+                 * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+                 */
+                transferId: components["parameters"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the upload stands. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Tus-Resumable": components["headers"]["TusResumable"];
+                    "Upload-Offset": components["headers"]["UploadOffset"];
+                    "Upload-Length": components["headers"]["UploadLength"];
+                    "Upload-Metadata": components["headers"]["UploadMetadata"];
+                    "Upload-Expires": components["headers"]["UploadExpires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The upload token is missing or invalid. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The ticket of this token has no such upload. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The upload was terminated, replaced by another file, or its ticket has expired. Create a new upload. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `Tus-Resumable` is missing or not `1.0.0`. */
+            412: {
+                headers: {
+                    "Tus-Version": components["headers"]["TusVersion"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /**
+             * @description The engine cannot open the upload now: the storage or the control plane is unavailable, the engine or the workspace has
+             *     reached its limit of concurrent uploads, or a form with this token is being uploaded. Retry later.
+             */
+            423: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    sendUploadPart: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
+                 * @example 1.0.0
+                 */
+                "Tus-Resumable": components["parameters"]["TusResumable"];
+                /**
+                 * @description Where in the file the body begins. It must be the `Upload-Offset` of the last response to `HEAD` or `PATCH`.
+                 * @example 0
+                 */
+                "Upload-Offset": components["parameters"]["UploadOffset"];
+                /**
+                 * @description The algorithm (`sha1`, `sha256` or `md5`) and the digest of the body in base64. If the digest differs, the engine discards
+                 *     the body and responds with 460. If the connection breaks, it discards the body, too.
+                 * @example sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=
+                 */
+                "Upload-Checksum"?: components["parameters"]["UploadChecksum"];
+            };
+            path: {
+                /**
+                 * @description The upload, as in the `Location` of its creation.
+                 * @example xfr_01m7y5g5zrfqetgq2v4ghv3p5k
+                 */
+                transferId: components["parameters"]["TransferId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The engine has stored the bytes up to `Upload-Offset`. If that is the length, the upload is complete. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Tus-Resumable": components["headers"]["TusResumable"];
+                    "Upload-Offset": components["headers"]["UploadOffset"];
+                    "Upload-Expires": components["headers"]["UploadExpires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadPart"];
+            401: components["responses"]["UploadTokenRefused"];
+            404: components["responses"]["NotFound-2"];
+            409: components["responses"]["OffsetMismatch"];
+            410: components["responses"]["Ended"];
+            412: components["responses"]["UnsupportedVersion"];
+            413: components["responses"]["BodyTooLarge-2"];
+            415: components["responses"]["NotAPart"];
+            460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
             507: components["responses"]["NoRoom"];

@@ -24,7 +24,7 @@ type Document = {
 
 /** The document's name in the validator, for its references. */
 const DOCUMENT = 'https://openapi.invalid/';
-const METHODS = ['get', 'post', 'delete', 'put', 'patch'] as const;
+const METHODS = ['get', 'head', 'post', 'delete', 'put', 'patch'] as const;
 
 /** The OpenAPI description that an installation serves. Validates responses and examples. */
 export class ApiDescription {

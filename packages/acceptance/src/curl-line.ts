@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
 
-/** Statuses of responses without a body. */
+/** Statuses of responses without a body. A response to `curl --head` has none either: curl writes its headers. */
 const BODILESS = [204, 304];
 
 /**
@@ -23,7 +23,8 @@ export async function runCurlLine(
   });
   const end = stdout.lastIndexOf('\n');
   const [status, ...contentType] = stdout.slice(end + 1).split(' ');
-  return new Response(BODILESS.includes(Number(status)) ? null : stdout.slice(0, end), {
+  const isBodiless = BODILESS.includes(Number(status)) || lines.startsWith('curl --head ');
+  return new Response(isBodiless ? null : stdout.slice(0, end), {
     status: Number(status),
     headers: { 'content-type': contentType.join(' ') },
   });

@@ -82,6 +82,14 @@ describe('the README', () => {
     expect(examples[2]).toBe(await readFile(join(directory, 'page.js'), 'utf8'));
   });
 
+  test('downloads the uploaded file', async () => {
+    await writeFile(join(directory, 'original.mjs'), examples[4] ?? '');
+    const { id } = await client.publish(clip);
+    const original = join(directory, 'original.mp4');
+    await run('original.mjs', id, original);
+    expect((await readFile(original)).equals(await readFile(clip))).toBe(true);
+  });
+
   // Only a node of this machine sends events to a loopback address.
   const testOnLocalNode = new URL(target.baseUrl).hostname === 'localhost' ? test : test.skip;
 

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { UploadTicket } from '@framelane/client';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeMp4 } from '../src/clips.ts';
@@ -24,6 +25,7 @@ const EXAMPLE = {
   key: 'key_01m7y5g5zrfqetgq284dgbj6sj',
   webhook: 'whk_01m7y5g5zrfqetgq3v7f2k8w0n',
   delivery: 'dlv_01m7y5k7a1fqetgq8m2c4x6z9p',
+  transfer: 'xfr_01m7y5g5zrfqetgq2v4ghv3p5k',
 };
 
 /** A host name that never resolves (RFC 6761 §6.4): nobody receives the events. */
@@ -86,20 +88,21 @@ async function prepareLine(operationId: string, source: string) {
     if (source.includes(EXAMPLE.delivery))
       ids.push([EXAMPLE.delivery, await create(`/webhooks/${webhook}/test`)]);
   }
-  const { uploadToken } = await client.requestTicket({ filename: 'clip.mp4' });
+  const ticket = await client.requestTicket({ filename: 'clip.mp4' });
+  if (source.includes(EXAMPLE.transfer)) ids.push([EXAMPLE.transfer, await createUpload(ticket)]);
   return {
     line: ids.reduce(
       (text, [from, to]) => text.replaceAll(from, to),
       source.replace(/(hooks\.)?example\.com/, UNRESOLVABLE_HOST),
     ),
-    env: { KEY: target.apiKey, WORKSPACE: target.workspaceId, TOKEN: uploadToken },
+    env: { KEY: target.apiKey, WORKSPACE: target.workspaceId, TOKEN: ticket.uploadToken },
   };
 }
 
 /** The id of a video on which the operation succeeds: ready, failed, or without a file. */
 async function videoFor(operationId: string, source: string): Promise<string> {
-  if (source.includes('/hls/')) return playableId;
-  if (operationId === 'retryVideo') return failedVideo();
+  if (source.includes('/hls/') || operationId === 'getVideoSource') return playableId;
+  if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
   return (await client.requestTicket({ filename: 'clip.mp4' })).videoId;
 }
 
@@ -109,6 +112,16 @@ async function failedVideo(): Promise<string> {
   await client.upload(ticket, new Blob(['not a video at all']));
   expect((await client.settled(ticket.videoId)).status).toBe('failed');
   return ticket.videoId;
+}
+
+/** Creates a resumable upload of the clip. Resolves with its id. */
+async function createUpload({ tusUrl, uploadToken }: UploadTicket): Promise<string> {
+  const { size } = await stat(clip);
+  const response = await fetch(tusUrl, {
+    method: 'POST',
+    headers: { 'Tus-Resumable': '1.0.0', 'X-Upload-Token': uploadToken, 'Upload-Length': String(size) },
+  });
+  return response.headers.get('location')?.split('/').at(-1) ?? '';
 }
 
 /** Creates a resource, which the tests delete at their end. Resolves with its id. */

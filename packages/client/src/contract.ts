@@ -20,11 +20,11 @@ export type WebhookEvent =
   | Schemas['WebhookTestEvent'];
 
 /**
- * The paths of the control plane. Headers are optional, because the client sets the required ones. `/upload` belongs to the
- * engine.
+ * The paths of the control plane. Headers are optional, because the client sets the required ones. The excluded paths belong to
+ * the engine.
  */
 export type Paths = {
-  [Path in Exclude<keyof paths, '/upload'>]: {
+  [Path in Exclude<keyof paths, '/upload' | `/files${string}`>]: {
     [Method in keyof paths[Path]]: WithOptionalHeaders<paths[Path][Method]>;
   };
 };

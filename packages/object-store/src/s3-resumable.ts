@@ -2,13 +2,18 @@ import { randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
+  ListPartsCommand,
   PutObjectCommand,
-  paginateListParts,
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { piecesPrefix } from './object-keys.ts';
-import { type Checkpoint, NotResumableError, type ResumableWriter } from './object-store.ts';
+import {
+  type Checkpoint,
+  NotResumableError,
+  ObjectNotFoundError,
+  type ResumableWriter,
+} from './object-store.ts';
 import { PART_BYTES, type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
 
 /** A client that sends very small bodies must not make the checkpoint grow without limit. */
@@ -162,7 +167,7 @@ export class S3ResumableWriter implements ResumableWriter {
       }
     } catch (error) {
       await this.close();
-      throw error;
+      throw error instanceof ObjectNotFoundError ? new NotResumableError(this.#key, error) : error;
     }
     this.#pieces = [...pieces];
   }
@@ -212,19 +217,21 @@ async function listParts(
   id: string,
 ): Promise<Map<number, StoredPart> | null> {
   const listed = new Map<number, StoredPart>();
-  try {
-    for await (const { Parts = [] } of paginateListParts(
-      { client },
-      { Bucket: bucket, Key: key, UploadId: id },
-    )) {
-      for (const { ETag, PartNumber = 0, Size = 0 } of Parts) {
-        listed.set(PartNumber, { ...(ETag !== undefined && { ETag }), PartNumber, Size });
-      }
+  let from: string | undefined;
+  // The paginator of the SDK goes on for ever if a server returns a marker with its last page.
+  do {
+    const page = await client
+      .send(new ListPartsCommand({ Bucket: bucket, Key: key, UploadId: id, PartNumberMarker: from }))
+      .catch((error: unknown) => {
+        if (isNoSuchUpload(error)) return null;
+        throw error;
+      });
+    if (page === null) return null;
+    for (const { ETag, PartNumber = 0, Size = 0 } of page.Parts ?? []) {
+      listed.set(PartNumber, { ...(ETag !== undefined && { ETag }), PartNumber, Size });
     }
-  } catch (error) {
-    if (isNoSuchUpload(error)) return null;
-    throw error;
-  }
+    from = page.IsTruncated ? page.NextPartNumberMarker : undefined;
+  } while (from !== undefined);
   return listed;
 }
 

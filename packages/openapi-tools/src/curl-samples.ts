@@ -8,7 +8,13 @@ type MediaType = {
   examples?: Record<string, Example | Reference>;
 };
 type Schema = { format?: string; example?: unknown; properties?: Record<string, Schema> };
-type Parameter = { name: string; in: string; example?: unknown; allowReserved?: boolean };
+type Parameter = {
+  name: string;
+  in: string;
+  required?: boolean;
+  example?: unknown;
+  allowReserved?: boolean;
+};
 type Response = { content?: Record<string, unknown> };
 type CodeSample = { lang: string; label: string; source: string };
 type Operation = {
@@ -24,7 +30,10 @@ type PathItem = { parameters?: (Parameter | Reference)[]; servers?: Server[] } &
 };
 type Document = { servers: Server[]; paths: Record<string, PathItem> };
 
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The body of a part of a resumable upload. */
+const PART = 'application/offset+octet-stream';
 
 /** The shell supplies credentials, so that the lines work as they are. */
 const CREDENTIALS: Record<string, string[]> = {
@@ -53,6 +62,7 @@ export function addCurlSamples(document: object): void {
         source: [
           ['curl', ...methodOf(method, implied), ...outputOf(document, operation), `"${address}"`].join(' '),
           ...credentialsOf(operation),
+          ...headersOf(parameters),
           ...lines,
         ].join(' \\\n  '),
       }));
@@ -65,6 +75,13 @@ function withExamples(path: string, parameters: Parameter[]): string {
     const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
     return encodeURIComponent(String(parameter?.example));
   });
+}
+
+/** The required headers. The workspace is one of the credentials. */
+function headersOf(parameters: Parameter[]): string[] {
+  return parameters
+    .filter(({ name, in: place, required }) => place === 'header' && required && name !== 'X-Svc-Workspace')
+    .map(({ name, example }) => `-H "${name}: ${example}"`);
 }
 
 /** Arrays repeat the parameter (`style: form` with `explode`). */
@@ -87,7 +104,7 @@ function bodiesOf(
   document: object,
   { requestBody }: Operation,
 ): { label: string; lines: string[]; implied: string }[] {
-  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
+  const { 'application/json': json, 'multipart/form-data': form, [PART]: part } = requestBody?.content ?? {};
   if (json !== undefined) {
     return Object.values(json.examples ?? {}).map((reference) => {
       const { summary = '', value } = resolve<Example>(document, reference);
@@ -109,6 +126,11 @@ function bodiesOf(
       },
     ];
   }
+  if (part?.schema !== undefined) {
+    const { example } = resolve<Schema>(document, part.schema);
+    const lines = [`-H "Content-Type: ${PART}"`, `--data-binary @${example}`];
+    return [{ label: 'curl', lines, implied: 'post' }];
+  }
   return [{ label: 'curl', lines: [], implied: 'get' }];
 }
 
@@ -117,7 +139,8 @@ function quoted(value: unknown): string {
 }
 
 function methodOf(method: string, implied: string): string[] {
-  return method === implied ? [] : ['-X', method.toUpperCase()];
+  if (method === implied) return [];
+  return method === 'head' ? ['--head'] : ['-X', method.toUpperCase()];
 }
 
 /** Binary responses go to a file. */

@@ -134,9 +134,11 @@ describe('the contract', () => {
     expect(headers['content-type']).toContain('application/json');
     expect(body.openapi).toMatch(/^3\.1/);
     expect(body.servers[0].url).toBe('http://framelane.test/v1');
-    expect(body.paths['/upload'].servers).toEqual([
-      { url: 'http://engine.framelane.test', description: 'Engine' },
-    ]);
+    for (const path of ['/upload', '/files', '/files/{transferId}']) {
+      expect(body.paths[path].servers).toEqual([
+        { url: 'http://engine.framelane.test', description: 'Engine' },
+      ]);
+    }
     expect(body.paths['/upload'].post.operationId).toBe('uploadFile');
     // Also in examples and curl commands.
     expect(JSON.stringify(body)).not.toContain('localhost');

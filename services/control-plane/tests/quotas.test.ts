@@ -73,6 +73,9 @@ async function workspace(quotas: Partial<Quotas>) {
 const redeem = (token: string, contentLength: number | null = null) =>
   plane.engine.request(INTERNAL_PATHS.redeemTicket, { token, contentLength, clientAddress: null });
 
+const release = (videoId: string, transferId: unknown) =>
+  plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+
 const createResumable = (token: string, length: number) =>
   plane.engine.request(INTERNAL_PATHS.createResumable, { token, length, metadata: '', clientAddress: null });
 
@@ -292,11 +295,13 @@ describe('the reservation of a ticket', () => {
     const { granted, limits } = await workspace({ storedBytes: 1_000 });
     const { videoId, uploadToken } = await granted();
     expect((await limits()).storedBytes).toEqual(NOTHING);
+    const empty = await redeem(uploadToken, 0);
+    expect(empty).toMatchObject({ status: 200, body: { maxBytes: 1 } });
+    await release(videoId, empty.body.transferId);
     const first = await redeem(uploadToken, 600);
     expect(first).toMatchObject({ status: 200, body: { maxBytes: 600 } });
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 600 });
-    const { transferId } = first.body;
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+    await release(videoId, first.body.transferId);
     expect(await redeem(uploadToken, 1_001)).toMatchObject(exceeded('storedBytes', 1_000, 0, 1_001));
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 600 });
     expect((await redeem(uploadToken, 1_000)).status).toBe(200);
@@ -312,7 +317,7 @@ describe('the reservation of a ticket', () => {
     expect((await createResumable(uploadToken, 1_000)).status).toBe(200);
     const { transferId } = (await redeem(uploadToken, 800)).body;
     expect((await limits()).storedBytes).toEqual({ ...NOTHING, reserved: 800 });
-    await plane.engine.request(INTERNAL_PATHS.releaseTransfer, { videoId, transferId, reason: 'test' });
+    await release(videoId, transferId);
     await set({ fileBytes: 700 });
     expect(await createResumable(uploadToken, 701)).toMatchObject(exceeded('fileBytes', 700, null, 701));
   });

@@ -36,6 +36,7 @@ describe('requesting a ticket', () => {
     expect(response.body).toMatchObject({
       videoId: expect.stringMatching(/^vid_[0-9a-z]{26}$/),
       uploadUrl: 'http://engine.framelane.test/upload',
+      tusUrl: 'http://engine.framelane.test/files',
       uploadToken: expect.stringMatching(/^ut_[A-Za-z0-9]{32}$/),
       maxBytes: 5_000_000,
     });

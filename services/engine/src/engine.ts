@@ -91,13 +91,13 @@ export class Engine {
     uploads?.close();
     const drainMs = config.uploads.drainSeconds * 1000;
     const phases: StopPhase[] = [];
+    const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
     if (uploads) {
-      const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
       phases.push({ name: 'uploads', limitMs, run: () => uploads.drain(drainMs) });
     }
     if (resumableUploads) {
       const run = () => resumableUploads.stop();
-      phases.push({ name: 'resumable uploads', limitMs: CLEANUP_TIMEOUT_MS, run });
+      phases.push({ name: 'resumable uploads', limitMs, run });
     }
     if (worker) phases.push({ name: 'transcodes', limitMs: WORKER_TIMEOUT_MS, run: () => worker.stop() });
     const work = Promise.all(phases.map((phase) => stopInOrder([phase], logger)));

@@ -38,7 +38,7 @@ async function send(method: string, path: string, headers: Headers = {}, body?: 
 async function create(length = FILE.byteLength, headers: Headers = {}): Promise<string> {
   const response = await send('POST', '/files', { 'Upload-Length': String(length), ...headers });
   expect(response.status).toBe(201);
-  return response.headers.get('location') ?? '';
+  return new URL(response.headers.get('location') ?? '').pathname;
 }
 
 const part = (offset: number): Headers => ({

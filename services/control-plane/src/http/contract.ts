@@ -2,8 +2,11 @@ import type { operations } from '@framelane/openapi/types';
 import { addressOf, readOpenApiDocument, type Server } from '@framelane/openapi-tools/document';
 import type { RequestHandler } from 'express';
 
+/** The operations that engines serve. */
+type EngineOperationId = 'uploadFile' | 'sendUploadPart' | `${string}ResumableUpload`;
+
 /** The operationId of every operation that the control plane serves; `on…` are webhooks. */
-export type OperationId = Exclude<keyof operations, 'uploadFile' | `on${string}`>;
+export type OperationId = Exclude<keyof operations, EngineOperationId | `on${string}`>;
 
 type Operation = { operationId?: string; 'x-served-by'?: string; security?: object[] };
 type PathItem = { servers?: Server[] } & { [method in (typeof METHODS)[number]]?: Operation };

@@ -34,6 +34,8 @@ test.each([
   ['plybckPolcy', 'nearest known field: playbackPolicy'],
   ['tag', 'nearest known field: tags'],
   ['titel', 'nearest known field: title'],
+  ['xplace', 'nearest known field: place'],
+  ['gatst', 'known fields: playbackPolicy, tags, metadata, place, places, title'],
   ['place s', 'nearest known field: places'],
   ['policy', 'known fields: playbackPolicy, tags, metadata, place, places, title'],
 ])('%s: %s', (name, hint) => {

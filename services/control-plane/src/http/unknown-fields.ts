@@ -21,7 +21,13 @@ const MAX_NAME = 64;
  * `schema`. Objects with `additionalProperties` other than `false` take any field.
  */
 export function unknownFields(schema: BodySchema, body: unknown, contract: object): FieldError[] {
-  return search(schema, body, 'body', contract).slice(0, MAX_NAMED);
+  const found: FieldError[] = [];
+  for (const error of search(schema, body, 'body', contract)) {
+    found.push(error);
+    // A body can have thousands of them.
+    if (found.length === MAX_NAMED) break;
+  }
+  return found;
 }
 
 /** The response to a body with unknown fields. */
@@ -30,21 +36,22 @@ export function unknownField(errors: readonly FieldError[]): Problem {
   return new Problem('unknown_field', `The request is invalid: ${summary}.`, { errors });
 }
 
-function search(schema: BodySchema, value: unknown, path: string, contract: object): FieldError[] {
-  if (typeof value !== 'object' || value === null) return [];
+function* search(schema: BodySchema, value: unknown, path: string, contract: object): Generator<FieldError> {
+  if (typeof value !== 'object' || value === null) return;
   const forms = formsOf(schema, contract);
   if (Array.isArray(value)) {
-    const items = forms.find((form) => form.items !== undefined)?.items;
-    return items ? value.flatMap((item, index) => search(items, item, `${path}/${index}`, contract)) : [];
+    const items = forms.find((form) => form.items !== undefined)?.items ?? {};
+    for (const [index, item] of value.entries()) yield* search(items, item, `${path}/${index}`, contract);
+    return;
   }
   const known = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
   const closed = forms.some(({ additionalProperties }) => additionalProperties === false);
-  return Object.entries(value).flatMap(([name, member]) => {
+  for (const [name, member] of Object.entries(value)) {
     const field = `${path}/${name.slice(0, MAX_NAME).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const memberSchema = known.get(name);
-    if (memberSchema !== undefined) return search(memberSchema, member, field, contract);
-    return closed ? [toError(field, name, [...known.keys()])] : [];
-  });
+    const schemaOfMember = known.get(name);
+    if (schemaOfMember !== undefined) yield* search(schemaOfMember, member, field, contract);
+    else if (closed) yield toError(field, name, [...known.keys()]);
+  }
 }
 
 /** The schema and its alternatives, without references. */

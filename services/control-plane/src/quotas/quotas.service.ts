@@ -51,7 +51,8 @@ export class QuotasService {
     requireFileSize(quotas, file.atLeast);
     const largest = quotas.fileBytes ?? Infinity;
     if (ticket.declared_bytes !== null) return Math.min(ticket.declared_bytes, largest);
-    const bytes = Math.min(file.atMost, largest);
+    // The engine refuses an empty upload.
+    const bytes = Math.max(1, Math.min(file.atMost, largest));
     if (quotas.storedBytes !== null) {
       requireRoomForBytes(
         quotas,

@@ -72,7 +72,7 @@ describe('room for a video', () => {
       'This workspace may transcode 3 minutes in a month (3 in use). Wait for the next month (UTC), or ask the operator for a higher limit.',
     );
     expect(refusal({ videos: 5 }, { videos: 5 })?.message).toMatch(
-      /^This workspace may have 5 videos \(5 in use/,
+      /^This workspace may have 5 videos \(5 in use, 1 requested\)\. Delete videos/,
     );
     expect(refusal({ uploads: 5 }, { uploads: 5 })?.message).toMatch(
       /5 uploads at once .* Wait until one ends/,

@@ -41,7 +41,7 @@ export function toLimits(quotas: Quotas, used: Used): Limits {
 
 /** Throws 403 `quota_exceeded` unless the workspace may have another video. `bytes` is the size of its file, if known. */
 export function requireRoomForVideo(quotas: Quotas, used: Used, bytes: number | null): void {
-  if (bytes !== null) requireFileSize(quotas, bytes);
+  requireFileSize(quotas, bytes ?? 0);
   if (isReached(quotas.videos, used.videos)) throw exceeded('videos', quotas.videos, used.videos, 1);
   if (isReached(quotas.uploads, used.uploads)) throw exceeded('uploads', quotas.uploads, used.uploads, 1);
   requireRoomForBytes(quotas, used, bytes);

@@ -127,10 +127,10 @@ export class ResumableUploadsService {
   async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
     return this.#db.transaction().execute(async (trx) => {
       const expiresAt = await renewLease(trx, transfer, this.#limits.leaseSeconds);
-      if (expiresAt === undefined) {
+      // If the renewal waited for the lock of the ticket, it did not see an epoch that began meanwhile.
+      if (expiresAt === undefined || !(await storeCheckpoint(trx, transfer, checkpoint))) {
         throw new Problem('transfer_lost', 'Another engine has the upload, or its ticket takes no file.');
       }
-      await storeCheckpoint(trx, transfer, checkpoint);
       return { expiresAt: expiresAt.toISOString() };
     });
   }

@@ -114,15 +114,18 @@ export async function beginEpoch(
     .executeTakeFirst();
 }
 
+/** Resolves with whether the upload is unfinished and in that epoch. */
 export async function storeCheckpoint(
   trx: Database,
   { transferId, epoch }: { transferId: string; epoch: number },
   checkpoint: Checkpoint,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const result = await trx
     .updateTable('resumable_uploads')
     .set({ checkpoint: JSON.stringify(checkpoint) })
     .where('transfer_id', '=', transferId)
     .where('epoch', '=', epoch)
-    .execute();
+    .where('ended_at', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }

@@ -34,6 +34,7 @@ export function uploadTicketRoutes(
         const body: components['schemas']['UploadTicket'] = {
           videoId: ticket.videoId,
           uploadUrl: `${addresses.engineUrl}/upload`,
+          tusUrl: `${addresses.engineUrl}/files`,
           uploadToken: ticket.uploadToken,
           expiresAt: ticket.expiresAt.toISOString(),
           maxBytes: ticket.maxBytes,

@@ -31,6 +31,7 @@ import {
   isSpentBy,
   isTicketExpired,
   leaseTicket,
+  lockTicketOf,
   releaseTicket,
   renewLease,
   replaceToken,
@@ -208,7 +209,10 @@ export class UploadTicketsService {
 
   /** Ends the lease of a failed transfer. Its token can be used again. */
   async release(transfer: TransferIds): Promise<void> {
-    await releaseTicket(this.#db, transfer);
+    await this.#db.transaction().execute(async (trx) => {
+      await lockTicketOf(trx, transfer.videoId);
+      await releaseTicket(trx, transfer);
+    });
   }
 
   /** Renews the lease of a transfer. */
@@ -233,11 +237,12 @@ export class UploadTicketsService {
   async complete(upload: MessageData<'upload.completed'>): Promise<Completion> {
     const outcome = await this.#lifecycle.transaction(async (trx) => {
       const video = await this.#lifecycle.lock(trx, upload.videoId);
+      await lockTicketOf(trx, upload.videoId);
       if (video?.status === 'uploading' && (await spendTicket(trx, upload))) {
         if (!(await this.#lifecycle.beginProcessing(trx, video, upload))) {
           throw new Error(`Video ${video.id} is locked and left the status uploading`);
         }
-        await endUnfinished(trx, video.id, 'completed');
+        await endUnfinished(trx, video.id, upload.epoch === undefined ? 'superseded' : 'completed');
         return 'registered';
       }
       if (await isSpentBy(trx, upload)) return 'repeated';

@@ -56,6 +56,19 @@ export async function lockTicket(trx: Database, tokenHash: Buffer): Promise<Foun
   return ticketByHash(trx, tokenHash).forNoKeyUpdate('upload_tickets').executeTakeFirst();
 }
 
+/**
+ * Locks the ticket of a video until the transaction ends. Do this before a statement that depends on the epoch of its upload: a
+ * statement that waits for the lock itself does not see an epoch that began meanwhile.
+ */
+export async function lockTicketOf(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .selectFrom('upload_tickets')
+    .select('video_id')
+    .where('video_id', '=', videoId)
+    .forNoKeyUpdate()
+    .execute();
+}
+
 function ticketByHash(db: Database, tokenHash: Buffer) {
   return db
     .selectFrom('upload_tickets')

@@ -39,6 +39,14 @@ describe('patchedColumns', () => {
     });
   });
 
+  test.each([
+    ['always', null],
+    ['never', 0],
+    [30, 30],
+  ] as const)('stores keepSource %s as %s days', (keepSource, days) => {
+    expect(patchedColumns({ metadata }, { keepSource })).toEqual({ keep_source_days: days });
+  });
+
   test('sets the policy', () => {
     expect(patchedColumns({ metadata }, { playbackPolicy: 'signed' })).toEqual({ playback_policy: 'signed' });
   });

@@ -86,24 +86,28 @@ export class ResumableUploads {
     transferId: string,
   ): Promise<{ length: number; metadata: string; session: UploadSession | null }> {
     this.#assertOpen();
-    const token = readToken(req);
-    const clientAddress = req.ip ?? null;
     const { controlPlane, slots } = this.#deps;
     const known = this.#sessions.get(transferId);
-    const opened = await controlPlane.openResumable({
-      token,
-      transferId,
-      epoch: known?.epoch ?? null,
-      clientAddress,
-    });
-    const { length, metadata } = opened;
-    if (opened.status === 'complete') return { length, metadata, session: null };
-    if (known !== undefined && !known.isEnded && known.epoch === opened.epoch) {
-      return { length, metadata, session: known };
+    const request = { token: readToken(req), transferId, clientAddress: req.ip ?? null };
+    if (known !== undefined) {
+      const { length, metadata, ...opened } = await controlPlane.openResumable({
+        ...request,
+        epoch: known.epoch,
+      });
+      if (opened.status === 'complete') return { length, metadata, session: null };
+      if (!known.isEnded && known.epoch === opened.epoch) return { length, metadata, session: known };
+      // It releases the lease of its epoch, so this engine begins another one.
+      await known.pause();
     }
-    await known?.pause();
+    // First, so that an engine without a free slot does not take the upload from another one.
     const freeSlot = slots.take();
     try {
+      const opened = await controlPlane.openResumable({ ...request, epoch: null });
+      const { length, metadata } = opened;
+      if (opened.status === 'complete') {
+        freeSlot();
+        return { length, metadata, session: null };
+      }
       const session = await UploadSession.open(this.#deps, transferId, opened, () => {
         freeSlot();
         if (this.#sessions.get(transferId) === session) this.#sessions.delete(transferId);
@@ -113,7 +117,7 @@ export class ResumableUploads {
     } catch (error) {
       freeSlot();
       if (error instanceof NotResumableError) {
-        await controlPlane.terminateResumable({ token, transferId, clientAddress });
+        await controlPlane.terminateResumable(request);
         throw uploadNotResumable(error);
       }
       throw storageFailed(error);

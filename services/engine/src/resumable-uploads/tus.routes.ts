@@ -111,7 +111,7 @@ async function receiveWithCreation(
     // The upload exists, so the client continues by HEAD.
     res.set('Connection', 'close');
     if (error instanceof Problem && error.code === 'upload_offset_mismatch') return undefined;
-    throw error;
+    return rethrowForTus(error);
   });
   if (state) setState(res, state);
 }

@@ -20,6 +20,9 @@ import type { Checksum } from './tus-headers.ts';
 
 export type OpenedUpload = Extract<OpenResumableResponse, { status: 'open' }>;
 
+/** While the store may hold wrong bytes after a checkpoint, a killed engine loses at most this much of a body and one chunk. */
+const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
+
 /**
  * A resumable upload while this engine has it open: it holds the lease of the ticket and the end of the file in memory. Its
  * requests run one after another; a new one ends the body that is being received, whose client may have disconnected
@@ -40,14 +43,17 @@ export class UploadSession {
   /** SHA-256 of the file. Null if this engine has not received its beginning. */
   readonly #hash: Hash | null;
   #expiresAt: string;
-  /** The body that is being received. */
-  #body: Request | undefined;
+  /** The request whose body is being received, and those that wait for it to end. */
+  readonly #bodies = new Set<Request>();
+  #savedOffset: number;
   #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #isLost = false;
   #isEnded = false;
 
-  /** Continues the upload where its checkpoint and the object store say. `onEnd` is called once. */
+  /**
+   * Continues the upload where its checkpoint and the object store say. `onEnd` is called once. Releases the ticket if it fails.
+   */
   static async open(
     deps: TransferDeps,
     transferId: string,
@@ -56,19 +62,20 @@ export class UploadSession {
   ): Promise<UploadSession> {
     const { objects, controlPlane, headroom } = deps;
     const { videoId, epoch, sourceKey, length, leaseSeconds } = opened;
-    let { checkpoint } = opened;
+    const ids = { videoId, transferId, epoch };
     let writer: ResumableWriter | undefined;
     try {
+      let { checkpoint } = opened;
       if (checkpoint === null) {
         checkpoint = await objects.beginResumable(sourceKey, 'application/octet-stream');
-        await controlPlane.saveResumable({ videoId, transferId, epoch, checkpoint });
+        await controlPlane.saveResumable({ ...ids, checkpoint }).catch(throwTakenOver);
       }
       writer = await objects.resume(sourceKey, checkpoint, length);
       const claim = await headroom.claim(length - writer.offset);
       return new UploadSession(deps, transferId, opened, { writer, claim }, onEnd);
     } catch (error) {
       await writer?.close();
-      await new TransferLease(deps, { videoId, transferId, epoch }, leaseSeconds).release(codeOf(error));
+      await new TransferLease(deps, ids, leaseSeconds).release(codeOf(error));
       throw error;
     }
   }
@@ -87,6 +94,7 @@ export class UploadSession {
     this.#onEnd = onEnd;
     this.#hash = writer.offset === 0 ? createHash('sha256') : null;
     this.#expiresAt = opened.expiresAt;
+    this.#savedOffset = writer.offset;
     this.#ids = { videoId: opened.videoId, transferId, epoch: opened.epoch };
     this.#lease = new TransferLease(deps, this.#ids, opened.leaseSeconds);
     this.#registration = new Registration(deps);
@@ -119,12 +127,16 @@ export class UploadSession {
    * request continues at the last checkpoint.
    */
   async receive(req: Request, start: number, checksum: Checksum | null): Promise<void> {
-    const refusal = await this.#run(async () => {
+    const running = this.#run(async () => {
+      // A newer request came first, or the client has disconnected.
+      if (req.destroyed) return undefined;
       if (start !== this.offset) return offsetMismatch(this.offset);
       if (Number(req.get('content-length') ?? 0) > this.#opened.length - start) return bodyTooLong();
       await this.#store(req, checksum);
       return undefined;
     });
+    this.#bodies.add(req);
+    const refusal = await running.finally(() => this.#bodies.delete(req));
     if (refusal) throw refusal;
   }
 
@@ -136,13 +148,13 @@ export class UploadSession {
   /** Saves what has arrived and releases the ticket, so that another engine can continue. Never throws. */
   async pause(): Promise<void> {
     this.#stop.abort();
-    this.#body?.destroy();
+    this.#endBodies();
     await this.#enqueue(() => this.#end());
   }
 
   /** Runs a request after those before it. */
   async #run(work: () => Promise<Problem | undefined>): Promise<Problem | undefined> {
-    this.#body?.destroy();
+    this.#endBodies();
     return this.#enqueue(async () => {
       clearTimeout(this.#idle);
       try {
@@ -167,8 +179,12 @@ export class UploadSession {
   /** Another engine has the upload, or its ticket takes no file. */
   #lose(): void {
     this.#isLost = true;
-    this.#body?.destroy();
+    this.#endBodies();
     void this.#enqueue(() => this.#end(uploadTakenOver()));
+  }
+
+  #endBodies(): void {
+    for (const req of this.#bodies) req.destroy();
   }
 
   #assertHeld(): void {
@@ -219,8 +235,11 @@ export class UploadSession {
   /** Reads the body until it ends, the connection breaks or the client is too slow. */
   async #take(req: Request, digest: Hash | null): Promise<void> {
     const { limits, metrics } = this.#deps;
-    const stopWatch = watchThroughput(req, limits, () => req.destroy());
-    this.#body = req;
+    let isStoring = false;
+    const stopWatch = watchThroughput(req, limits, {
+      backpressure: () => isStoring,
+      onProblem: () => req.destroy(),
+    });
     const chunks = req[Symbol.asyncIterator]();
     try {
       for (;;) {
@@ -229,6 +248,7 @@ export class UploadSession {
         if (done || this.#isLost) return;
         const chunk: Buffer = value;
         if (chunk.byteLength > this.#opened.length - this.offset) throw bodyTooLong();
+        isStoring = true;
         await this.#claim.take(chunk.byteLength);
         await this.#writer.write(chunk).catch((error: unknown) => {
           throw storageFailed(error);
@@ -236,9 +256,11 @@ export class UploadSession {
         metrics.uploadBytes(chunk.byteLength);
         this.#hash?.update(chunk);
         digest?.update(chunk);
+        const unsaved = this.offset - this.#savedOffset;
+        if (this.#writer.exact && digest === null && unsaved >= MAX_UNSAVED_BYTES) await this.#save();
+        isStoring = false;
       }
     } finally {
-      this.#body = undefined;
       stopWatch();
     }
   }
@@ -247,12 +269,10 @@ export class UploadSession {
     const checkpoint = await this.#writer.settle().catch((error: unknown) => {
       throw storageFailed(error);
     });
-    const saved = await this.#deps.controlPlane
-      .saveResumable({ ...this.#ids, checkpoint })
-      .catch((error: unknown) => {
-        throw error instanceof Problem && error.code === 'transfer_lost' ? uploadTakenOver(error) : error;
-      });
+    const { controlPlane } = this.#deps;
+    const saved = await controlPlane.saveResumable({ ...this.#ids, checkpoint }).catch(throwTakenOver);
     this.#expiresAt = saved.expiresAt;
+    this.#savedOffset = checkpoint.reached;
     await this.#writer.prune();
   }
 
@@ -286,4 +306,8 @@ export class UploadSession {
     const seconds = Math.round(performance.now() - this.#startedAt) / 1000;
     return { ...this.#ids, bytes: this.offset, length: this.#opened.length, seconds };
   }
+}
+
+function throwTakenOver(error: unknown): never {
+  throw error instanceof Problem && error.code === 'transfer_lost' ? uploadTakenOver(error) : error;
 }

@@ -117,7 +117,10 @@ export class Transfer {
     if (req.destroyed) onClose();
     else req.once('close', onClose);
     const stops = [
-      watchThroughput(req, this.#deps.limits, (problem) => this.#abort.abort(problem)),
+      watchThroughput(req, this.#deps.limits, {
+        backpressure: () => req.isPaused(),
+        onProblem: (problem) => this.#abort.abort(problem),
+      }),
       this.#lease.keep(() => this.#abort.abort(uploadCancelled())),
     ];
     return () => {

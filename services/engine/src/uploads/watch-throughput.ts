@@ -8,11 +8,14 @@ import { storageFailed, uploadTimeout } from './upload-problems.ts';
 /** How often the throughput of the client is checked. */
 const THROUGHPUT_SECONDS = 0.5;
 
-/** Calls `onProblem` when the body of a request arrives too slowly. Returns a function that stops this. */
+/**
+ * Calls `onProblem` when the body of a request arrives too slowly, unless the engine has stopped reading: then it has
+ * `backpressure`. Returns a function that stops this.
+ */
 export function watchThroughput(
   req: Request,
   limits: UploadLimits,
-  onProblem: (problem: Problem) => void,
+  { backpressure, onProblem }: { backpressure: () => boolean; onProblem: (problem: Problem) => void },
 ): () => void {
   const limit = new ThroughputLimit(limits);
   // Bytes that arrived together with the headers count as received now.
@@ -21,7 +24,7 @@ export function watchThroughput(
     if (req.readableEnded) return;
     const bytes = req.socket.bytesRead - seen;
     seen += bytes;
-    const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure: req.isPaused() });
+    const verdict = limit.observe({ seconds: THROUGHPUT_SECONDS, bytes, backpressure: backpressure() });
     if (verdict === 'idle') onProblem(uploadTimeout('No data arrived for too long.'));
     if (verdict === 'slow') onProblem(uploadTimeout('The upload was too slow.'));
     if (verdict === 'stuck') onProblem(storageFailed(new Error('The object store accepts no more bytes')));

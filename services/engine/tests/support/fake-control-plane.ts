@@ -205,11 +205,22 @@ export class FakeControlPlane {
     if (ticket.expired) return refusal(401, 'upload_token_expired');
     if (length > ticket.maxBytes) return refusal(413, 'file_too_large', { maxBytes: ticket.maxBytes });
     if (ticket.overQuota) return refusal(403, 'quota_exceeded', QUOTA_FIGURES);
+    const unfinished = [...this.resumables.values()].find(
+      (upload) => upload.ticket === ticket && upload.end === null,
+    );
+    const created = (transferId: string): Reply => {
+      const url = `http://engine.framelane.test/files/${transferId}`;
+      return { status: 200, body: { transferId, url, expiresAt: IN_AN_HOUR } };
+    };
+    if (unfinished?.length === length && unfinished.metadata === metadata)
+      return created(unfinished.transferId);
+    if (ticket.transferId) return refusal(409, 'upload_in_progress');
+    if (unfinished) unfinished.end = 'terminated';
     const transferId = newId('xfr');
     this.resumables.set(transferId, {
       ...{ transferId, ticket, length, metadata, epoch: 0, checkpoint: null, end: null },
     });
-    return { status: 200, body: { transferId, url: `/files/${transferId}`, expiresAt: IN_AN_HOUR } };
+    return created(transferId);
   }
 
   #openResumable(body: unknown): Reply {
@@ -239,14 +250,15 @@ export class FakeControlPlane {
   #saveResumable(body: unknown): Reply {
     const { transferId, epoch, checkpoint } = saveResumableRequest.parse(body);
     const upload = this.resumables.get(transferId);
-    if (!upload || upload.end || upload.epoch !== epoch || upload.ticket.deleted)
-      return refusal(409, 'transfer_lost');
+    const isHeld = upload?.epoch === epoch && upload.ticket.transferId === transferId;
+    if (!isHeld || upload.end || upload.ticket.deleted) return refusal(409, 'transfer_lost');
     upload.checkpoint = checkpoint;
     return { status: 200, body: { expiresAt: IN_AN_HOUR } };
   }
 
   #terminateResumable(body: unknown): Reply {
     const { token, transferId } = terminateResumableRequest.parse(body);
+    if (!this.#tickets.has(token)) return refusal(401, 'upload_token_invalid');
     const upload = this.#resumable(token, transferId);
     if (!upload) return refusal(404, 'upload_not_found');
     if (upload.end === 'completed') return refusal(403, 'upload_complete');

@@ -1,6 +1,6 @@
 /* Runs in the browser: shows the API description in #reference with Swagger UI, read-only, and a list of contents. */
 const place = document.getElementById('reference');
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
 
 /** Hides the forms: API keys do not belong in a browser. */
 const forReading = () => ({ components: { authorizeBtn: () => null, authorizeOperationBtn: () => null } });
