@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
+import { Random } from '@framelane/test-kit/random';
 import { testSeed } from '@framelane/test-kit/seed';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { Random } from '../src/random.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { VideoFailedError } from '@framelane/client';
 import { makeClip } from '@framelane/test-kit/clips';
+import { Random } from '@framelane/test-kit/random';
 import { requires } from '@framelane/test-kit/requires';
 import { testSeed } from '@framelane/test-kit/seed';
 import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
@@ -16,7 +17,6 @@ import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { logged } from '../src/logged.ts';
-import { Random } from '../src/random.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { formWith } from '@framelane/test-kit/multipart';
+import { Random } from '@framelane/test-kit/random';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
@@ -9,7 +10,6 @@ import type { Ticket } from '../src/api.ts';
 import { makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { query } from '../src/query.ts';
-import { Random } from '../src/random.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
 import { holdUpload, Uploader } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
