@@ -112,7 +112,7 @@ describe('tus-js-client in Node', () => {
 
     const lines = (await run(ticket)).trim().split('\n');
     expect(lines.at(-1)).toBe('arrived');
-    // tus-js-client sends the beginning until the engine says that the upload continues elsewhere.
+    // After the creation, tus-js-client sends the beginning again until it gets 409, and then asks for the offset.
     const percents = lines.slice(0, -1).map((line) => Number.parseInt(line, 10));
     const jumps = percents.map((percent, index) => percent - (percents[index - 1] ?? 0));
     expect(Math.max(...jumps)).toBeGreaterThan(20);
