@@ -15,7 +15,7 @@ import { beginMultipartUpload } from '../src/s3-upload.ts';
 const PART = 64;
 /** Four parts in transfer, and the one being filled. */
 const MOST_LOST = 5 * PART;
-const SCHEDULES = Number(process.env.SCHEDULES ?? 60);
+const SCHEDULES = 60;
 
 const seed = testSeed();
 let fake: FakeS3;
