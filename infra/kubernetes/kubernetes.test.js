@@ -235,12 +235,19 @@ describe('the network policy of', () => {
     expect(mayReach(service, 443, '52.216.0.1')).toBe(true);
   });
 
-  test('the control plane allows its database, and webhook endpoints on the internet only', () => {
+  test('the control plane allows its database', () => {
     const { port } = new URL(environmentOf('control-plane').DATABASE_URL);
     expect(mayReach('control-plane', Number(port))).toBe(true);
+  });
+
+  test.each([
+    ['control plane', 'webhook endpoints', 'control-plane', 443],
+    ['uploader', 'imports over https', 'uploader', 443],
+    ['uploader', 'imports over http', 'uploader', 80],
+  ])('the %s allows %s on the internet only', (_, _what, service, port) => {
     const endpoints = ['93.184.216.34', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.0.1', '127.0.0.1'];
     endpoints.push('169.254.169.254', '168.63.129.16', '2606:4700::1', 'fd00::1', 'fe80::1', '::1');
-    const policy = endpoints.filter((address) => mayReach('control-plane', 443, address));
+    const policy = endpoints.filter((address) => mayReach(service, port, address));
     expect(policy).toEqual(endpoints.filter((address) => isAllowedAddress(address, 'https:', [])));
     expect(policy).toEqual(['93.184.216.34', '2606:4700::1']);
   });

@@ -131,6 +131,13 @@ export const GROUPS = [
     ['engine-lifecycle', 'transcode/transcode-worker'],
   ),
   pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
+  pure('engine-import-rules', `${ENGINE}/src/imports`, ['remote-response'], ['import-failure']),
+  services(
+    'engine-imports',
+    ENGINE,
+    ['imports/{imports,import-job,remote-file,remote-connection}'],
+    ['imports'],
+  ),
   pure('contracts', 'packages/contracts/src', ['sealing']),
   pure('service-kit', 'packages/service-kit/src', [
     'for-each-settled',
@@ -152,6 +159,7 @@ export const GROUPS = [
     ['attempts/*'],
     ['attempts', 'attempts-store', 'background', 'lease-grace', 'metrics', 'video-retry'],
   ),
+  stores('imports', ['imports/imports.*', 'imports/import-request'], ['imports']),
   stores('background', ['background/maintenance*'], ['background', 'due-rows']),
   stores(
     'deliveries',

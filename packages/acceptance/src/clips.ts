@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 
@@ -22,6 +24,16 @@ export function makeMp4(directory: string, plan: ClipPlan): Promise<string> {
     ...(audio && { audio: `sine=frequency=440:sample_rate=${audio.sampleRate}` }),
     options: ['-t', String(seconds), ...(audio ? ['-c:a', 'aac', '-ac', String(audio.channels)] : [])],
   });
+}
+
+/** Copies an MP4 file and adds a box of random bytes that players skip (ISO/IEC 14496-12 §8.1.2). Resolves with its path. */
+export async function pad(path: string, bytes: number): Promise<string> {
+  const box = randomBytes(bytes);
+  box.writeUInt32BE(bytes, 0);
+  box.write('free', 4, 'latin1');
+  const padded = path.replace(/\.mp4$/, '-padded.mp4');
+  await writeFile(padded, Buffer.concat([await readFile(path), box]));
+  return padded;
 }
 
 function noiseOf({ noise }: ClipPlan): string {

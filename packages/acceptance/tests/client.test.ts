@@ -12,7 +12,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { findBrowser, startBrowser } from '../src/browser.ts';
-import { makeMp4 } from '../src/clips.ts';
+import { makeMp4, pad } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
@@ -33,6 +33,8 @@ const settings = {
 /** Outside of the workspace, with the packed client. */
 let directory: string;
 let clip: string;
+/** The clip in a file that is sent as a resumable upload. */
+let largeClip: string;
 let examples: string[];
 
 beforeAll(async () => {
@@ -51,6 +53,7 @@ beforeAll(async () => {
     audio: null,
     noise: { from: 0, to: 3 },
   });
+  largeClip = await pad(clip, 80 * 1024 ** 2);
 });
 afterAll(async () => {
   await client.deleteAll();
@@ -160,15 +163,31 @@ describeInBrowser('a web page', () => {
       tickets.push(ticket);
     });
     await page.goto(url);
+    // Tickets of earlier tests.
+    await page.evaluate('localStorage.clear()');
+    await watchProgress();
+  });
+  afterEach(() => page.close());
+
+  async function watchProgress(): Promise<void> {
     await page.evaluate(`
       window.seen = [];
       const bar = document.querySelector('progress');
       new MutationObserver(() => seen.push(bar.value)).observe(bar, { attributes: true });`);
-  });
-  afterEach(() => page.close());
+  }
 
-  /** Selects the clip for upload, with this many bytes per second. */
-  async function choose(bytesPerSecond: number): Promise<void> {
+  /** The only video of the page has this file. */
+  async function expectArrived(path: string): Promise<void> {
+    const { source } = await client.ready(tickets[0]?.videoId ?? '');
+    expect(source?.sha256).toBe(
+      createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex'),
+    );
+  }
+
+  /** Selects a file for upload, with this many bytes per second. */
+  async function choose(path: string, bytesPerSecond: number): Promise<void> {
     await page.emulateNetworkConditions({
       offline: false,
       upload: bytesPerSecond,
@@ -176,7 +195,7 @@ describeInBrowser('a web page', () => {
       latency: 0,
     });
     const input = await page.waitForSelector('input');
-    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(clip);
+    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(path);
   }
 
   async function output(): Promise<string> {
@@ -187,22 +206,20 @@ describeInBrowser('a web page', () => {
   }
 
   test('uploads a file directly to the engine and shows the progress', async () => {
-    await choose(2_000_000);
+    await choose(clip, 2_000_000);
     expect(await output()).toMatch(/^vid_\w+ has arrived$/);
     const seen = (await page.evaluate('seen')) as number[];
     expect(seen.length).toBeGreaterThan(2);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(seen.at(-1)).toBe(1);
-    const { source } = await client.ready(tickets[0]?.videoId ?? '');
-    const bytes = await readFile(clip);
-    expect(source?.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+    await expectArrived(clip);
   });
 
-  test('aborts an upload; the ticket stays valid', async () => {
-    await choose(100_000);
+  test('pauses an upload; the ticket stays valid', async () => {
+    await choose(clip, 100_000);
     await until(async () => await page.evaluate('seen.length'));
     await page.click('button');
-    expect(await output()).toBe('Upload failed: AbortError');
+    expect(await output()).toBe('Paused');
     const [ticket] = tickets;
     if (ticket === undefined) throw new Error('The page got no ticket');
     // The token is leased until the engine notices the disconnect.
@@ -213,6 +230,26 @@ describeInBrowser('a web page', () => {
       }),
     );
     expect(receipt.videoId).toBe(ticket.videoId);
+  });
+
+  test('continues a large upload after a pause and after a reload', async () => {
+    const fraction = async () => Number(await page.evaluate(`document.querySelector('progress').value`));
+    await choose(largeClip, 20_000_000);
+    await until(async () => (await fraction()) > 0.2);
+    await page.click('button');
+    expect(await output()).toBe('Paused');
+
+    await page.click('button');
+    await until(async () => (await fraction()) > 0.5);
+    await page.reload();
+    await watchProgress();
+    await choose(largeClip, 20_000_000);
+    expect(await output()).toBe(`${tickets[0]?.videoId} has arrived`);
+    const seen = (await page.evaluate('seen')) as number[];
+    expect(seen.find((value) => value > 0)).toBeGreaterThan(0.2);
+    expect(tickets).toHaveLength(1);
+    await expectArrived(largeClip);
+    expect(await page.evaluate('localStorage.length')).toBe(0);
   });
 
   /** Uploads this many bytes from the page. Resolves with the error. */

@@ -1,6 +1,14 @@
 // biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
-import type { UploadReceipt } from './contract.ts';
-import { ConnectionError } from './framelane-error.ts';
+import type { UploadReceipt, UploadTicket } from './contract.ts';
+import { ConnectionError, FramelaneError } from './framelane-error.ts';
+import {
+  type EngineResponse,
+  IDLE_TIMEOUT_MS,
+  receiptOf,
+  resumablePermit,
+  type Send,
+  uploadResumably,
+} from './resumable-upload.ts';
 import { readReceipt, type UploadOptions, type UploadPermit } from './upload.ts';
 
 export { ApiError, ConnectionError, FramelaneError } from './framelane-error.ts';
@@ -17,42 +25,120 @@ declare class XMLHttpRequest {
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   getResponseHeader(name: string): string | null;
-  send(body: FormData): void;
+  send(body: FormData | Blob | null): void;
   abort(): void;
 }
+declare const localStorage: {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+};
 
 /**
- * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not. Throws
- * a FramelaneError if the engine responds with an error or the connection fails. The ticket stays valid unless the code is
- * `upload_token_…`.
+ * Sends a file from a web page to the engine. Resolves when the engine has stored the file, whether it is a video or not.
+ * Above 64 MiB the upload is resumable, if the permit is a whole ticket: it survives lost connections, and a later call with
+ * the same ticket continues it. Throws a FramelaneError if the engine responds with an error or the connection fails. The ticket
+ * stays valid unless the code is `upload_token_…`.
  */
 export async function upload(
   file: Blob,
-  { uploadUrl, uploadToken }: UploadPermit,
-  { onProgress, signal }: UploadOptions = {},
+  permit: UploadPermit,
+  options: UploadOptions = {},
 ): Promise<UploadReceipt> {
-  signal?.throwIfAborted();
-  const form = new FormData();
-  form.append('file', file);
-  // fetch does not report upload progress.
-  const request = new XMLHttpRequest();
-  request.open('POST', uploadUrl);
-  request.setRequestHeader('X-Upload-Token', uploadToken);
-  request.upload.onprogress = ({ loaded }) => {
-    // `loaded` includes the form around the file.
-    onProgress?.({ sent: Math.min(loaded, file.size), total: file.size });
+  options.signal?.throwIfAborted();
+  const resumable = resumablePermit(file.size, permit);
+  if (resumable === undefined) return uploadForm(file, permit, options);
+  const { size } = file;
+  const identity = file instanceof File ? { name: file.name, modified: file.lastModified } : {};
+  const send: Send = ({ start, onSent, ...request }) => {
+    const body = start === undefined ? null : file.slice(start);
+    return exchange({ ...request, body, onSent, idleMs: IDLE_TIMEOUT_MS }, options.signal);
   };
-  const abort = () => request.abort();
+  return uploadResumably({ size, ...identity }, resumable, options, send);
+}
+
+/**
+ * Uploads a file with a ticket that `requestTicket` gets from your server. The ticket is kept in `localStorage` until the file has
+ * arrived, so another call for the same file continues the upload, also after a reload of the page.
+ */
+export async function uploadVideo(
+  file: File,
+  requestTicket: () => Promise<UploadTicket>,
+  options: UploadOptions = {},
+): Promise<UploadReceipt> {
+  const key = `framelane ${file.name} ${file.size} ${file.lastModified}`;
+  const kept = localStorage.getItem(key);
+  const ticket: UploadTicket = kept === null ? await requestTicket() : JSON.parse(kept);
+  localStorage.setItem(key, JSON.stringify(ticket));
+  try {
+    const receipt = await upload(file, ticket, options);
+    localStorage.removeItem(key);
+    return receipt;
+  } catch (error) {
+    const code = error instanceof FramelaneError ? error.code : '';
+    if (!code.startsWith('upload_token_')) throw error;
+    localStorage.removeItem(key);
+    if (kept === null) throw error;
+    // The page was closed before it got the last response.
+    if (code === 'upload_token_used') return receiptOf(ticket.videoId, file.size);
+    return uploadVideo(file, requestTicket, options);
+  }
+}
+
+async function uploadForm(
+  file: Blob,
+  { uploadUrl, uploadToken }: UploadPermit,
+  { onProgress, signal }: UploadOptions,
+): Promise<UploadReceipt> {
+  const body = new FormData();
+  body.append('file', file);
+  // The sent bytes include the form around the file.
+  const onSent = (sent: number) => onProgress?.({ sent: Math.min(sent, file.size), total: file.size });
+  const headers = { 'X-Upload-Token': uploadToken };
+  const response = await exchange({ method: 'POST', url: uploadUrl, headers, body, onSent }, signal);
+  return readReceipt(response.status, response.header('x-request-id'), response.body);
+}
+
+/** Sends a request. Rejects with a ConnectionError without a complete response, or with the reason of `signal`. */
+async function exchange(
+  request: {
+    method: string;
+    url: string;
+    headers: Record<string, string>;
+    body: FormData | Blob | null;
+    onSent?: ((bytes: number) => void) | undefined;
+    /** Milliseconds without progress after which the connection counts as lost. */
+    idleMs?: number;
+  },
+  signal: AbortSignal | undefined,
+): Promise<EngineResponse> {
+  const { method, url, headers, body, onSent, idleMs } = request;
+  // fetch does not report upload progress.
+  const xhr = new XMLHttpRequest();
+  xhr.open(method, url);
+  for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+  const abort = () => xhr.abort();
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  const waitLonger = () => {
+    clearTimeout(idle);
+    if (idleMs !== undefined) idle = setTimeout(abort, idleMs);
+  };
+  xhr.upload.onprogress = ({ loaded }) => {
+    waitLonger();
+    onSent?.(loaded);
+  };
   signal?.addEventListener('abort', abort);
   try {
     await new Promise<void>((resolve, reject) => {
-      request.onload = () => resolve();
-      request.onerror = () => reject(new ConnectionError(uploadUrl));
-      request.onabort = () => reject(signal?.reason);
-      request.send(form);
+      xhr.onload = () => resolve();
+      xhr.onerror = () => reject(new ConnectionError(url));
+      xhr.onabort = () => reject(signal?.aborted ? signal.reason : new ConnectionError(url));
+      waitLonger();
+      xhr.send(body);
     });
-    return readReceipt(request.status, request.getResponseHeader('x-request-id'), request.responseText);
+    return { status: xhr.status, header: (name) => xhr.getResponseHeader(name), body: xhr.responseText };
   } finally {
+    clearTimeout(idle);
     signal?.removeEventListener('abort', abort);
   }
 }

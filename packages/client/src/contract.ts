@@ -6,6 +6,7 @@ export type Schemas = components['schemas'];
 export type Problem = Schemas['Problem'];
 export type Video = Schemas['Video'];
 export type UploadTicketRequest = Schemas['UploadTicketRequest'];
+export type ImportRequest = Schemas['ImportRequest'];
 export type UploadTicket = Schemas['UploadTicket'];
 export type UploadReceipt = Schemas['UploadReceipt'];
 

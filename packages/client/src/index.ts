@@ -1,6 +1,7 @@
 // biome-ignore-all lint/performance/noBarrelFile: what a published package exports is one module.
 export { type ClientOptions, createClient, type FramelaneClient } from './client.ts';
 export type {
+  ImportRequest,
   Problem,
   ReadyVideo,
   Schemas,

@@ -1,5 +1,13 @@
 import type { Client } from 'openapi-fetch';
-import type { Paths, ReadyVideo, Schemas, UploadTicket, UploadTicketRequest, Video } from './contract.ts';
+import type {
+  ImportRequest,
+  Paths,
+  ReadyVideo,
+  Schemas,
+  UploadTicket,
+  UploadTicketRequest,
+  Video,
+} from './contract.ts';
 import { errorOf, unwrap } from './framelane-error.ts';
 import { listAll } from './list.ts';
 import type { RetryOptions } from './retries.ts';
@@ -46,6 +54,9 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         unwrap(api.POST('/videos/upload-ticket', { body, ...requestOptions(options) })),
     },
     videos: {
+      /** Creates a video from a file on a web server. Resolves before the file has arrived; `import` shows the progress. */
+      import: (body: ImportRequest, options?: CallOptions): Promise<Video> =>
+        unwrap(api.POST('/videos/import', { body, ...requestOptions(options) })),
       get: (id: string, options?: CallOptions): Promise<Video> =>
         unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
       list: (query: Query<'/videos'> = {}, options?: CallOptions): AsyncGenerator<Video, void> =>

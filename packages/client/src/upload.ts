@@ -1,11 +1,16 @@
 import type { UploadReceipt, UploadTicket } from './contract.ts';
 import { errorOf } from './framelane-error.ts';
 
-/** The part of a ticket that an upload needs. A browser can have it: it is valid for one file. */
-export type UploadPermit = Pick<UploadTicket, 'uploadUrl' | 'uploadToken'>;
+/**
+ * The part of a ticket that an upload needs. A browser can have it: it is valid for one file. Without `tusUrl` and `videoId`,
+ * files of any size are sent as a form, which cannot be continued.
+ */
+export type UploadPermit = Pick<UploadTicket, 'uploadUrl' | 'uploadToken'> &
+  Partial<Pick<UploadTicket, 'tusUrl' | 'videoId'>>;
 
 /** Bytes of the file. */
 export type UploadProgress = {
+  /** It decreases only when bytes that were sent have not arrived. */
   sent: number;
   /** Null for a stream, whose size is unknown. */
   total: number | null;
@@ -13,18 +18,24 @@ export type UploadProgress = {
 
 export type UploadOptions = {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Aborts the upload. Its reason is thrown. The ticket stays valid. */
+  /** Aborts the upload. Its reason is thrown. The ticket stays valid: a later call continues a resumable upload. */
   signal?: AbortSignal | undefined;
+  /**
+   * How many attempts in a row a resumable upload may fail without progress before the error is thrown. Default 12, which takes
+   * three to six minutes.
+   */
+  retries?: number | undefined;
 };
 
 /** Reads the engine's response to an upload. Throws a FramelaneError if it is an error. */
 export function readReceipt(status: number, requestId: string | null, text: string): UploadReceipt {
-  const body = parse(text);
+  const body = parseBody(text);
   if (status !== 202) throw errorOf(status, requestId, body);
   return body as UploadReceipt;
 }
 
-function parse(text: string): unknown {
+/** A JSON body, or any other as text. */
+export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 /** A user's program. Every line with the comment has a type error. */
 const CONSUMER = `
 import { ApiError, createClient, FramelaneError, unwrap, verifyWebhook, VideoFailedError, type Schemas, type Video } from '@framelane/client';
-import { upload as uploadInBrowser } from '@framelane/client/browser';
+import { upload as uploadInBrowser, uploadVideo as uploadVideoInBrowser } from '@framelane/client/browser';
 import { upload, uploadVideo } from '@framelane/client/node';
 
 const client = createClient({ baseUrl: 'https://video.example.com/v1', apiKey: 'svc_test_1', workspaceId: 'ws_1' });
@@ -29,6 +29,7 @@ export async function use(): Promise<void> {
   raw satisfies typeof ticket;
   await upload('a.mp4', ticket, { onProgress: ({ sent, total }) => [sent, total] });
   await uploadInBrowser(new Blob([]), ticket);
+  await uploadVideoInBrowser(new File([], 'a.mp4'), async () => ticket, { retries: 3 });
   const { videoId } = await uploadVideo(client, 'a.mp4', { title: 'A', playbackPolicy: 'signed' });
   const hls: string = (await client.videos.waitUntilReady(videoId)).hls;
   const deleted: undefined = await client.videos.delete(videoId);
@@ -55,6 +56,7 @@ export function describe(error: unknown): string {
 export async function misuse(): Promise<void> {
   await client.GET('/videos/{id}'); // mistake
   await client.GET('/upload'); // mistake
+  await client.POST('/files'); // mistake
   await client.POST('/videos/upload-ticket', { body: { title: 'A' } }); // mistake
   await client.videos.get(); // mistake
   await client.videos.update('vid_1', { title: 1 }); // mistake
@@ -130,6 +132,12 @@ describe('the package, installed outside of the workspace', () => {
       }
     };
     await read('./browser.js');
-    expect([...seen]).toEqual(['./browser.js', './framelane-error.js', './upload.js']);
+    expect([...seen]).toEqual([
+      './browser.js',
+      './framelane-error.js',
+      './resumable-upload.js',
+      './pause.js',
+      './upload.js',
+    ]);
   });
 });

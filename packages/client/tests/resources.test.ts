@@ -23,6 +23,7 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   getVideo: ({ videos }) => videos.get('vid_1'),
   updateVideo: ({ videos }) => videos.update('vid_1', { title: 'A' }),
   deleteVideo: ({ videos }) => videos.delete('vid_1'),
+  importVideo: ({ videos }) => videos.import({ url: 'https://media.example.com/a.mp4' }),
   retryVideo: ({ videos }) => videos.retry('vid_1'),
   getVideoSource: ({ videos }) => videos.getSource('vid_1'),
   deleteVideoSource: ({ videos }) => videos.deleteSource('vid_1'),

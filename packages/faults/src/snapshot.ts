@@ -96,6 +96,7 @@ async function readDatabase(
     );
     const jobs = await rows<{ job: string }>(
       `select 'transcode-command' as job from videos where command_due_at is not null
+        union all select 'import' from imports where due_at is not null
         union all select 'object-purge' from object_purges order by 1`,
     );
     const [usage] = await rows<Snapshot['usage']>(USAGE);

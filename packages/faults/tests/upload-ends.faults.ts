@@ -5,10 +5,11 @@ import { Random } from '@framelane/test-kit/random';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
 import { testSeed } from '@framelane/test-kit/seed';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
 import { makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
+import { HeldFile } from '../src/held-file.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
 import { holdUpload, Uploader } from '../src/uploader.ts';
@@ -182,5 +183,50 @@ describe('an engine', () => {
     await Promise.all([engine.start(), uploader.sendUntilAccepted(ticket)]);
     await uploader.expectReady([ticket]);
     await until(() => uploader.sourcesOf(ticket).length === 1);
+  });
+});
+
+describe('an import', () => {
+  let file: HeldFile;
+  let videoId: string;
+
+  /** Resolves when an engine has received half of the file, and the record shows it. */
+  beforeEach(async () => {
+    file = await HeldFile.start(large);
+    const secret = 'query-and-header-of-an-import';
+    cluster.api.secrets.push(secret);
+    const headers = { 'X-Secret': secret };
+    const video = await cluster.api.client.videos.import({ url: `${file.url}?key=${secret}`, headers });
+    videoId = video.id;
+    await until(async () => ((await cluster.api.video(videoId))?.import?.bytes ?? 0) > 0, {
+      what: 'the record shows the progress',
+      seconds: 30,
+    });
+  });
+  afterEach(() => file.stop());
+
+  test('starts over when its engine is killed', async () => {
+    await Promise.all(cluster.engines.map((engine) => engine.end('SIGKILL')));
+    await until(() => file.connections === 0);
+    file.release();
+    await Promise.all(cluster.engines.map((engine) => engine.start()));
+    await cluster.api.client.videos.waitUntilReady(videoId);
+    expect(file.requests).toHaveLength(2);
+    expect(file.requests[1]).not.toHaveProperty('range');
+  });
+
+  test('continues while all control planes are killed and start again', async () => {
+    await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.end('SIGKILL')));
+    await Promise.all(cluster.controlPlanes.map((controlPlane) => controlPlane.start()));
+    file.release();
+    await cluster.api.client.videos.waitUntilReady(videoId);
+    expect(file.requests).toHaveLength(1);
+  });
+
+  test('ends when the video is deleted', async () => {
+    await cluster.api.delete(videoId);
+    await until(() => file.connections === 0, { what: 'the engine closes the connection', seconds: 30 });
+    await until(() => uploader.sourcesOf({ videoId } as Ticket).length === 0);
+    expect(file.requests).toHaveLength(1);
   });
 });

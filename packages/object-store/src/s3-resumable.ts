@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   type CompletedPart,
+  ListPartsCommand,
   PutObjectCommand,
-  paginateListParts,
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -222,19 +222,21 @@ async function listParts(
   id: string,
 ): Promise<Map<number, StoredPart> | null> {
   const listed = new Map<number, StoredPart>();
-  try {
-    for await (const { Parts = [] } of paginateListParts(
-      { client },
-      { Bucket: bucket, Key: key, UploadId: id },
-    )) {
-      for (const { ETag, PartNumber = 0, Size = 0 } of Parts) {
-        listed.set(PartNumber, { ...(ETag !== undefined && { ETag }), PartNumber, Size });
-      }
+  let from: string | undefined;
+  // The paginator of the SDK goes on for ever if a server returns a marker with its last page.
+  do {
+    const page = await client
+      .send(new ListPartsCommand({ Bucket: bucket, Key: key, UploadId: id, PartNumberMarker: from }))
+      .catch((error: unknown) => {
+        if (isNoSuchUpload(error)) return null;
+        throw error;
+      });
+    if (page === null) return null;
+    for (const { ETag, PartNumber = 0, Size = 0 } of page.Parts ?? []) {
+      listed.set(PartNumber, { ...(ETag !== undefined && { ETag }), PartNumber, Size });
     }
-  } catch (error) {
-    if (isNoSuchUpload(error)) return null;
-    throw error;
-  }
+    from = page.IsTruncated ? page.NextPartNumberMarker : undefined;
+  } while (from !== undefined);
   return listed;
 }
 

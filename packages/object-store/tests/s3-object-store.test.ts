@@ -79,7 +79,7 @@ function realServerContract(options: S3Options): void {
     create: async () => store,
     dispose: async () => {
       await store.abortStaleUploads(inAnHour(), noneIsLive);
-      for (const prefix of ['a/', 'v/', 'w/']) await store.deletePrefix(prefix);
+      for (const prefix of ['a/', 's/', 'v/', 'w/']) await store.deletePrefix(prefix);
     },
   });
 }

@@ -18,6 +18,19 @@ export function terminalJson(json: string): string {
   return json.replace(UNSAFE_IN_JSON, escaped);
 }
 
+/** The output of a command-line program. It is no error if the reader, such as `head`, has closed the pipe. */
+export function terminalOutput(): { write(text: string): void; writeError(text: string): void } {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  return {
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+  };
+}
+
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -37,11 +37,16 @@ test('admin commands find the database of a running and of a stopped node', asyn
   const node = await SingleNodeProcess.start(dataDir);
   try {
     const key = await admin<Key>('key', 'create', '--name', 'Made beside it');
-    const whoami = () =>
-      fetch(`${node.baseUrl}/auth/whoami`, {
-        headers: { authorization: `Bearer ${key.secret}`, 'x-svc-workspace': node.fact('Workspace') },
-      });
+    const headers = { authorization: `Bearer ${key.secret}`, 'x-svc-workspace': node.fact('Workspace') };
+    const whoami = () => fetch(`${node.baseUrl}/auth/whoami`, { headers });
     expect((await whoami()).status).toBe(200);
+    await admin('limits', 'set', '--videos', '0');
+    const refused = await fetch(`${node.baseUrl}/videos/upload-ticket`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"filename":"a.mp4"}',
+    });
+    expect(await refused.json()).toMatchObject({ status: 403, code: 'quota_exceeded', quota: 'videos' });
     await admin('key', 'revoke', key.id);
     expect((await whoami()).status).toBe(401);
   } finally {

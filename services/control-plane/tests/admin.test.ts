@@ -1,5 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { newId } from '@framelane/contracts/ids';
 import { SettingsError } from '@framelane/service-kit/settings';
@@ -263,9 +265,9 @@ describe('errors', () => {
 test('the help needs no database and lists all commands', async () => {
   const help = await run(undefined, '--help');
   expect(help).toMatchObject({ code: 0, errors: '' });
-  for (const text of ['workspace', 'key', 'limits', 'A note.']) expect(help.output).toContain(text);
+  for (const words of ['workspace', 'key', 'limits', 'A note.']) expect(help.output).toContain(words);
   const { output } = await run(undefined, 'key', 'create', '--help');
-  for (const text of [...PERMISSIONS, '(required)', '2027-01-01T12:00:00Z']) expect(output).toContain(text);
+  for (const words of [...PERMISSIONS, '(required)', '2027-01-01T12:00:00Z']) expect(output).toContain(words);
   expect((await run(undefined, 'key', 'list')).errors).toBe('No database\n');
 });
 
@@ -283,5 +285,11 @@ describe('as a program', () => {
       code: 1,
       stderr: expect.stringContaining('DATABASE_URL is not set'),
     });
+  });
+  test('ends quietly when the reader of its output has ended', async () => {
+    const child = spawn(process.execPath, [MAIN, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect([code, errors]).toEqual([0, '']);
   });
 });

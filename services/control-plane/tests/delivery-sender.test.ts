@@ -3,10 +3,10 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AddressGuard } from '@framelane/address-guard/address-guard';
 import { readRanges } from '@framelane/address-guard/address-ranges';
 import { HostNotFoundError, type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
+import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
 import { afterEach, expect, test } from '@jest/globals';
 import { DeliverySender } from '../src/webhooks/delivery-sender.ts';
 import { closedPort, type Respond, TestEndpoint } from './support/test-endpoint.ts';
-import { CERTIFICATE, startTlsServer } from './support/tls-server.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

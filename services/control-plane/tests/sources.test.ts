@@ -2,6 +2,7 @@ import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
+import { readControlPlaneConfig } from '../src/config.ts';
 import type { Permission } from '../src/db/schema.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { localWebhooks } from './support/webhooks.ts';
@@ -116,6 +117,30 @@ describe('keepSource', () => {
     expect((await record(byDefault.body.videoId)).keepSource).toBe('never');
     expect((await record(byTicket.body.videoId)).keepSource).toBe('always');
     await another.stop();
+  });
+});
+
+describe('SOURCE_RETENTION_DAYS', () => {
+  const read = (days: string) =>
+    readControlPlaneConfig({
+      PUBLIC_URL: 'http://framelane.test',
+      ENGINE_PUBLIC_URL: 'http://engine.framelane.test',
+      DATABASE_URL: 'postgresql://nowhere.test/none',
+      SERVICE_SECRET: 'tests-only-service-secret-of-32-chars',
+      CONTENT_KEY_SECRET: Buffer.alloc(32).toString('base64'),
+      SOURCE_RETENTION_DAYS: days,
+    }).sourceRetentionDays;
+
+  test.each([
+    ['', null],
+    ['0', 0],
+    ['3650', 3650],
+  ])('%j is %s', (text, days) => {
+    expect(read(text)).toBe(days);
+  });
+
+  test.each(['3651', '-1', 'always'])('%j is refused', (text) => {
+    expect(() => read(text)).toThrow(/^SOURCE_RETENTION_DAYS: must be a whole number/);
   });
 });
 

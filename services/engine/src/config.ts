@@ -113,6 +113,13 @@ export type ImportSettings = {
   maxConcurrent: number;
   /** Files in these ranges can be imported although they are not on the public internet. */
   allowedRanges: readonly AddressRange[];
+  /** Pause between two claims while no import is due. */
+  pollSeconds: number;
+  /** Time to connect to a server, TLS included, and to send the response headers after that. */
+  connectSeconds: number;
+  headSeconds: number;
+  /** Seconds to wait after the first failed try, the second, and so on. */
+  pauseSeconds: readonly number[];
 };
 
 /** The engine's configuration. Secrets have a member of their own, so that the rest can be shown. */
@@ -152,7 +159,14 @@ export function readEngineConfig(env: NodeJS.ProcessEnv): EngineConfig {
       registerSeconds: REGISTER_SECONDS,
       drainSeconds: values.UPLOAD_DRAIN_SECONDS,
     },
-    imports: { maxConcurrent: values.ENGINE_MAX_IMPORTS, allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [] },
+    imports: {
+      maxConcurrent: values.ENGINE_MAX_IMPORTS,
+      allowedRanges: values.IMPORT_ALLOW_CIDRS ?? [],
+      pollSeconds: 1,
+      connectSeconds: 10,
+      headSeconds: 15,
+      pauseSeconds: [2, 10, 30, 60],
+    },
     transcode: {
       slots: values.ENGINE_SLOTS,
       // An engine empties its folder when it starts, so engines on one machine must not share one. Every engine has an

@@ -1,9 +1,12 @@
+import { AddressGuard } from '@framelane/address-guard/address-guard';
+import { type ResolveHost, resolveHost } from '@framelane/address-guard/resolve-host';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { ReadinessChecks } from '@framelane/service-kit/health';
 import type { Logger } from '@framelane/service-kit/logger';
 import type { EngineConfig } from './config.ts';
 import { ControlPlaneClient } from './control-plane-client.ts';
+import { Imports } from './imports/imports.ts';
 import { EngineMetrics } from './metrics/engine-metrics.ts';
 import { ResumableUploads } from './resumable-uploads/resumable-uploads.ts';
 import { TranscodeWorker } from './transcode/transcode-worker.ts';
@@ -19,15 +22,25 @@ export type EngineContext = {
   /** Undefined without the role `upload`. */
   uploads: Uploads | undefined;
   resumableUploads: ResumableUploads | undefined;
+  imports: Imports | undefined;
   /** Undefined without the role `transcode`. */
   worker: TranscodeWorker | undefined;
   checks: ReadinessChecks;
 };
 
+/** What the process that runs the engine provides. */
+export type EngineDeps = {
+  bus: MessageBus;
+  objects: ObjectStore;
+  logger: Logger;
+  /** Resolves the host names of imports. Default: by DNS. Tests replace it. */
+  resolveHost?: ResolveHost;
+};
+
 /** Builds the parts of an engine. It opens no connection and starts nothing. */
 export function createContext(
   config: EngineConfig,
-  { bus, objects, logger }: { bus: MessageBus; objects: ObjectStore; logger: Logger },
+  { bus, objects, logger, ...deps }: EngineDeps,
 ): EngineContext {
   const controlPlane = new ControlPlaneClient({
     baseUrl: config.controlPlaneUrl,
@@ -41,6 +54,14 @@ export function createContext(
   const receives = config.roles.includes('upload');
   const uploads = receives ? new Uploads(receiving) : undefined;
   const resumableUploads = receives ? new ResumableUploads(receiving) : undefined;
+  const guard = new AddressGuard({
+    allowedRanges: config.imports.allowedRanges,
+    publicProtocols: ['https:', 'http:'],
+    resolveHost: deps.resolveHost ?? resolveHost,
+  });
+  const imports = receives
+    ? new Imports({ ...shared, headroom, guard, limits: config.uploads, settings: config.imports })
+    : undefined;
   const worker = config.roles.includes('transcode')
     ? new TranscodeWorker({ ...shared, settings: config.transcode })
     : undefined;
@@ -51,5 +72,5 @@ export function createContext(
     objectStore: () => objects.check(),
     messageBus: () => bus.check(),
   };
-  return { config, logger, metrics, uploads, resumableUploads, worker, checks };
+  return { config, logger, metrics, uploads, resumableUploads, imports, worker, checks };
 }

@@ -3,12 +3,16 @@ import {
   type CheckTransferRequest,
   type ClaimAttemptRequest,
   type ClaimAttemptResponse,
+  type ClaimedImport,
   type CompleteTransferRequest,
   type CreateResumableRequest,
   type CreateResumableResponse,
   checkResponse,
   claimAttemptResponse,
+  claimImportResponse,
   createResumableResponse,
+  type EndImportTryRequest,
+  type ImportProgressRequest,
   INTERNAL_PATHS,
   type OpenResumableRequest,
   type OpenResumableResponse,
@@ -135,6 +139,22 @@ export class ControlPlaneClient {
       terminateResumableResponse,
       await this.#post(INTERNAL_PATHS.terminateResumable, request, expected),
     );
+  }
+
+  /** Claims an import that is due. Null if there is none. */
+  async claimImport(): Promise<ClaimedImport | null> {
+    return parseResponse(claimImportResponse, await this.#post(INTERNAL_PATHS.claimImport, {})).import;
+  }
+
+  /** Reports the progress of an import and renews its lease. Resolves with whether the transfer is current. */
+  async importProgress(request: ImportProgressRequest): Promise<boolean> {
+    const body = await this.#post(INTERNAL_PATHS.importProgress, request);
+    return parseResponse(checkResponse, body).current;
+  }
+
+  /** Ends a try of an import whose file is not stored. */
+  async endImportTry(request: EndImportTryRequest): Promise<void> {
+    await this.#post(INTERNAL_PATHS.endImportTry, request);
   }
 
   /** Claims the next attempt at a video. Null if there is none to run. */

@@ -1,13 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
-import type { MessageBus } from '@framelane/message-bus/message-bus';
-import type { ObjectStore } from '@framelane/object-store/object-store';
 import { closeServer, listen } from '@framelane/service-kit/http-server';
-import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { createApp, createInternalApp } from './app.ts';
 import type { EngineConfig } from './config.ts';
-import { createContext, type EngineContext } from './context.ts';
+import { createContext, type EngineContext, type EngineDeps } from './context.ts';
 
 /** Time to clean up aborted uploads: delete stored bytes, release the tickets, respond to the clients. */
 const CLEANUP_TIMEOUT_MS = 10_000;
@@ -30,7 +27,7 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 5_000,
 };
 
-/** Receives uploads, transcodes videos, or both. It keeps no state: any number of engines may run. */
+/** Receives uploads and fetches imports, transcodes videos, or both. It keeps no state: any number of engines may run. */
 export class Engine {
   readonly #context: EngineContext;
   /** Undefined if this engine receives no uploads. */
@@ -38,10 +35,7 @@ export class Engine {
   readonly #internalServer: Server;
 
   /** Builds an engine. Nothing runs before `start`. */
-  static create(
-    config: EngineConfig,
-    deps: { bus: MessageBus; objects: ObjectStore; logger: Logger },
-  ): Engine {
+  static create(config: EngineConfig, deps: EngineDeps): Engine {
     return new Engine(createContext(config, deps));
   }
 
@@ -62,7 +56,7 @@ export class Engine {
    * SettingsError when a port is in use or ffmpeg, which only the role `transcode` needs, is missing; nothing runs then.
    */
   async start(): Promise<{ port: number | undefined; internalPort: number }> {
-    const { config, worker, logger } = this.#context;
+    const { config, worker, imports, logger } = this.#context;
     const { roles } = config;
     countBuffersAsHeap();
     try {
@@ -72,6 +66,7 @@ export class Engine {
         variable: 'ENGINE_INTERNAL_PORT',
       });
       await worker?.start();
+      imports?.start();
       logger.info('engine.started', { roles, port, internalPort });
       return { port, internalPort };
     } catch (error) {
@@ -82,18 +77,23 @@ export class Engine {
   }
 
   /**
-   * Refuses new uploads and hands transcodes back at once, and lets uploads in progress complete within UPLOAD_DRAIN_SECONDS.
+   * Refuses new uploads and imports and hands transcodes back at once, and lets uploads and imports in progress complete within
+   * UPLOAD_DRAIN_SECONDS.
    * Then releases everything the engine holds. Never throws.
    */
   async stop(): Promise<void> {
-    const { config, uploads, resumableUploads, worker, logger } = this.#context;
+    const { config, uploads, resumableUploads, imports, worker, logger } = this.#context;
     // First: the engine is unready from here on.
     uploads?.close();
+    imports?.close();
     const drainMs = config.uploads.drainSeconds * 1000;
     const phases: StopPhase[] = [];
     const limitMs = drainMs + CLEANUP_TIMEOUT_MS;
     if (uploads) {
       phases.push({ name: 'uploads', limitMs, run: () => uploads.drain(drainMs) });
+    }
+    if (imports) {
+      phases.push({ name: 'imports', limitMs, run: () => imports.drain(drainMs) });
     }
     if (resumableUploads) {
       const run = () => resumableUploads.stop();

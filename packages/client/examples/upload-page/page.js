@@ -1,29 +1,48 @@
-import { upload } from '@framelane/client/browser';
+import { uploadVideo } from '@framelane/client/browser';
 
 const input = document.querySelector('input');
 const bar = document.querySelector('progress');
-const cancel = document.querySelector('button');
+const button = document.querySelector('button');
 const output = document.querySelector('output');
 
-input.addEventListener('change', async () => {
-  const [file] = input.files;
-  const controller = new AbortController();
-  cancel.onclick = () => controller.abort();
-  try {
-    // Your server gets the ticket, because API keys do not belong in web pages. The file goes directly to the engine.
-    const body = JSON.stringify({ filename: file.name, size: file.size });
-    const response = await fetch('/tickets', { method: 'POST', body });
-    const ticket = await response.json();
-    if (!response.ok) throw ticket;
+let file;
+let controller;
 
-    const { videoId } = await upload(file, ticket, {
+input.addEventListener('change', () => {
+  [file] = input.files;
+  send();
+});
+button.addEventListener('click', () => (controller ? controller.abort() : send()));
+
+/** Sends the file, or continues where it was interrupted: also after a reload, when the user selects the same file again. */
+async function send() {
+  controller = new AbortController();
+  show('Pause', '');
+  try {
+    const { videoId } = await uploadVideo(file, requestTicket, {
       signal: controller.signal,
       onProgress({ sent, total }) {
         bar.value = sent / total;
       },
     });
-    output.textContent = `${videoId} has arrived`;
+    show('', `${videoId} has arrived`);
   } catch (error) {
-    output.textContent = `Upload failed: ${error instanceof DOMException ? error.name : error.code}`;
+    show('Resume', error.name === 'AbortError' ? 'Paused' : `Upload failed: ${error.code ?? error}`);
   }
-});
+  controller = undefined;
+}
+
+/** Your server gets the ticket, because API keys do not belong in web pages. The file goes directly to the engine. */
+async function requestTicket() {
+  const body = JSON.stringify({ filename: file.name, size: file.size });
+  const response = await fetch('/tickets', { method: 'POST', body });
+  const ticket = await response.json();
+  if (!response.ok) throw ticket;
+  return ticket;
+}
+
+function show(action, text) {
+  button.hidden = action === '';
+  button.textContent = action;
+  output.textContent = text;
+}

@@ -22,18 +22,24 @@ export async function sizeOf(source: UploadSource): Promise<number | null> {
   return source instanceof Blob ? source.size : null;
 }
 
-/** Its bytes, up to `size` if the file grows during the upload. */
-export function bytesOf(source: UploadSource, size: number | null): Readable {
-  const bytes = open(source, size);
+/** When it was last modified, Unix time in milliseconds, if it is a file. */
+export async function modifiedOf(source: UploadSource): Promise<number | undefined> {
+  if (typeof source === 'string') return (await stat(source)).mtimeMs;
+  return source instanceof File ? source.lastModified : undefined;
+}
+
+/** Its bytes from `start`, up to `size` if the file grows during the upload. A stream has only one start. */
+export function bytesOf(source: UploadSource, size: number | null, start = 0): Readable {
+  const bytes = open(source, size, start);
   // The reader gets the error, also if it happens before reading starts.
   bytes.on('error', () => {});
   return bytes;
 }
 
-function open(source: UploadSource, size: number | null): Readable {
+function open(source: UploadSource, size: number | null, start: number): Readable {
   if (typeof source === 'string') {
-    return createReadStream(source, { highWaterMark: PIECE_BYTES, ...(size && { end: size - 1 }) });
+    return createReadStream(source, { highWaterMark: PIECE_BYTES, start, ...(size && { end: size - 1 }) });
   }
-  if (source instanceof Blob) return Readable.fromWeb(source.stream() as ReadableStream);
+  if (source instanceof Blob) return Readable.fromWeb(source.slice(start).stream() as ReadableStream);
   return source instanceof Readable ? source : Readable.from(source, { objectMode: false });
 }

@@ -1,4 +1,5 @@
 import { runAdmin } from '@framelane/control-plane/admin/admin';
+import { terminalOutput } from '@framelane/service-kit/terminal-text';
 import { borrowDatabase } from '../node-database.ts';
 import { readSingleNodeSettings } from '../settings.ts';
 
@@ -8,6 +9,5 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     'Uses the database of the single node in DATA_DIR (default: .data), running or\n' +
     'stopped. If DATABASE_URL is set, uses that database instead.',
   provideDatabase: async () => borrowDatabase(readSingleNodeSettings(process.env)),
-  write: (text) => void process.stdout.write(text),
-  writeError: (text) => void process.stderr.write(text),
+  ...terminalOutput(),
 });

@@ -1,4 +1,5 @@
 import { SettingsError } from '@framelane/service-kit/settings';
+import { terminalOutput } from '@framelane/service-kit/terminal-text';
 import { runAdmin } from './admin.ts';
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
@@ -14,6 +15,5 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
     }
     return { url, release: async () => {} };
   },
-  write: (text) => void process.stdout.write(text),
-  writeError: (text) => void process.stderr.write(text),
+  ...terminalOutput(),
 });

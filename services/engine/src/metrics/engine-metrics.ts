@@ -53,6 +53,22 @@ export class EngineMetrics {
     help: 'Uploads in progress',
     registers: this.#registers,
   });
+  readonly #imports = new Counter({
+    name: 'framelane_engine_imports_total',
+    help: 'Transfers of imports that were received, failed, or were abandoned because the engine stopped or the video was deleted',
+    labelNames: ['outcome', 'code'],
+    registers: this.#registers,
+  });
+  readonly #importBytes = new Counter({
+    name: 'framelane_engine_import_bytes_total',
+    help: 'Bytes of files fetched, including failed transfers',
+    registers: this.#registers,
+  });
+  readonly #importsActive = new Gauge({
+    name: 'framelane_engine_imports_active',
+    help: 'Imports in progress',
+    registers: this.#registers,
+  });
   readonly #transcodes = new Counter({
     name: 'framelane_engine_transcodes_total',
     help: 'Transcode attempts that completed, failed, or were abandoned because they lost their lease or their video was deleted',
@@ -79,7 +95,10 @@ export class EngineMetrics {
 
   constructor(roles: readonly EngineRole[], transcode: Pick<TranscodeSettings, 'slots' | 'workDir'>) {
     for (const role of roles) this.#roles.set({ role }, 1);
-    if (roles.includes('upload')) this.#uploads.inc({ outcome: 'received', code: '' }, 0);
+    if (roles.includes('upload')) {
+      this.#uploads.inc({ outcome: 'received', code: '' }, 0);
+      this.#imports.inc({ outcome: 'received', code: '' }, 0);
+    }
     if (roles.includes('transcode')) this.#beginTranscodes(transcode);
   }
 
@@ -90,6 +109,20 @@ export class EngineMetrics {
       this.#transcodes.inc({ outcome: 'failed', code }, 0);
     for (const stage of STAGES) this.#stageDurations.zero({ stage });
     this.#measureMachine(slots, workDir);
+  }
+
+  importBegan(): void {
+    this.#importsActive.inc();
+  }
+
+  importBytes(bytes: number): void {
+    this.#importBytes.inc(bytes);
+  }
+
+  /** Ends a transfer of an import that began. `code` is empty unless it failed. */
+  importEnded(outcome: 'received' | 'failed' | 'abandoned', code: string): void {
+    this.#importsActive.dec();
+    this.#imports.inc({ outcome, code });
   }
 
   uploadRefused(code: string): void {

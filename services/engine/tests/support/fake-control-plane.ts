@@ -5,13 +5,18 @@ import { json } from 'node:stream/consumers';
 import { newId } from '@framelane/contracts/ids';
 import {
   type ClaimAttemptResponse,
+  type ClaimedImport,
   type CompleteTransferRequest,
   checkAttemptRequest,
   checkTransferRequest,
   claimAttemptRequest,
   completeTransferRequest,
   createResumableRequest,
+  type EndImportTryRequest,
+  endImportTryRequest,
+  type ImportProgressRequest,
   INTERNAL_PATHS,
+  importProgressRequest,
   openResumableRequest,
   type ReleaseTransferRequest,
   redeemTicketRequest,
@@ -85,6 +90,12 @@ export class FakeControlPlane {
   /** Attempts that can be claimed, by video. Each can be claimed once and is current from then on. */
   readonly claimable = new Map<string, ClaimAttemptResponse>();
   readonly #claimed = new Set<string>();
+  /** Imports that are due; each is current from its claim to the end of its try. */
+  readonly imports: ClaimedImport[] = [];
+  readonly currentImports = new Set<string>();
+  /** The latest progress of each import, by transfer, and how the tries ended. */
+  readonly importProgress = new Map<string, ImportProgressRequest>();
+  readonly endedTries: EndImportTryRequest[] = [];
   /** No request gets a response before this resolves. */
   gate: Promise<void> = Promise.resolve();
 
@@ -123,6 +134,20 @@ export class FakeControlPlane {
     };
     this.#tickets.set(ticket.token, ticket);
     return ticket;
+  }
+
+  /** Makes an import due. Its ticket is leased to it. */
+  import(url: string, options: Partial<ClaimedImport> = {}): ClaimedImport {
+    const transferId = newId('xfr');
+    const { videoId, workspaceId, maxBytes, leaseSeconds } = this.issue({ transferId });
+    const claimed = {
+      ...{ videoId, workspaceId, transferId, maxBytes, leaseSeconds, url },
+      sourceKey: sourceKey(workspaceId, videoId, transferId),
+      ...{ headers: {}, tries: 0, startedOver: false, secondsLeft: 3600 },
+      ...options,
+    };
+    this.imports.push(claimed);
+    return claimed;
   }
 
   /** Applies an event of an engine. */
@@ -180,6 +205,22 @@ export class FakeControlPlane {
         return this.#saveResumable(body);
       case INTERNAL_PATHS.terminateResumable:
         return this.#terminateResumable(body);
+      case INTERNAL_PATHS.claimImport: {
+        const claimed = this.imports.shift() ?? null;
+        if (claimed !== null) this.currentImports.add(claimed.transferId);
+        return { status: 200, body: { import: claimed } };
+      }
+      case INTERNAL_PATHS.importProgress: {
+        const progress = importProgressRequest.parse(body);
+        this.importProgress.set(progress.transferId, progress);
+        return { status: 200, body: { current: this.currentImports.has(progress.transferId) } };
+      }
+      case INTERNAL_PATHS.endImportTry: {
+        const end = endImportTryRequest.parse(body);
+        this.currentImports.delete(end.transferId);
+        this.endedTries.push(end);
+        return { status: 204 };
+      }
       case INTERNAL_PATHS.claimAttempt:
         return this.#claim(claimAttemptRequest.parse(body).videoId);
       case INTERNAL_PATHS.checkAttempt:

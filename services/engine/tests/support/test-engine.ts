@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import type { ResolveHost } from '@framelane/address-guard/resolve-host';
 import { newContentKey } from '@framelane/contracts/content-key';
 import { newId } from '@framelane/contracts/ids';
 import { createMessage, type Message, type MessageOf, type MessageType } from '@framelane/contracts/messages';
@@ -10,7 +11,12 @@ import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { sourceKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { createLogger, type Logger } from '@framelane/service-kit/logger';
-import { type EngineConfig, readEngineConfig, type UploadLimits } from '../../src/config.ts';
+import {
+  type EngineConfig,
+  type ImportSettings,
+  readEngineConfig,
+  type UploadLimits,
+} from '../../src/config.ts';
 import { Engine } from '../../src/engine.ts';
 import { FakeControlPlane, SERVICE_SECRET } from './fake-control-plane.ts';
 
@@ -37,6 +43,8 @@ export type TestEngine = {
 export type TestEngineOptions = {
   env?: NodeJS.ProcessEnv;
   limits?: Partial<UploadLimits>;
+  imports?: Partial<ImportSettings>;
+  resolveHost?: ResolveHost;
   /** Adds faults between the engine and its object store or bus. */
   wrapObjects?: (objects: ObjectStore) => ObjectStore;
   wrapBus?: (bus: MessageBus) => MessageBus;
@@ -55,10 +63,12 @@ export async function startTestEngine(options: TestEngineOptions = {}): Promise<
   });
   const config = testConfig(controlPlane.url, join(root, 'work'), options.env);
   Object.assign(config.uploads, options.limits);
+  Object.assign(config.imports, options.imports);
   const engine = Engine.create(config, {
     bus: options.wrapBus?.(bus) ?? bus,
     objects: options.wrapObjects?.(objects) ?? objects,
     logger,
+    ...(options.resolveHost && { resolveHost: options.resolveHost }),
   });
   const stop = async () => {
     await engine.stop();

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
@@ -19,16 +20,18 @@ cGxlhwR/AAABMAoGCCqGSM49BAMCA0kAMEYCIQCOGEZos22ITnUFh7OsoOTBad+Z
 0q9KjMV+lQLjgAPFmQIhAN3YVb9krJkz2QNzIrDoUo7SUdnjR1Z0VJoDG6/U2nQx
 -----END CERTIFICATE-----`;
 
-/** An HTTPS server with that certificate; it responds with 204 and counts requests. */
-export async function startTlsServer(): Promise<{
+/** An HTTPS server with that certificate; it counts requests. By default it responds with 204. */
+export async function startTlsServer(
+  respond: RequestListener = (_req, res) => void res.writeHead(204).end(),
+): Promise<{
   port: number;
   readonly requests: number;
   stop: () => Promise<void>;
 }> {
   let requests = 0;
-  const server = createServer({ key: KEY, cert: CERTIFICATE }, (_req, res) => {
+  const server = createServer({ key: KEY, cert: CERTIFICATE }, (req, res) => {
     requests += 1;
-    res.writeHead(204).end();
+    respond(req, res);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClaimedImport } from '@framelane/contracts/internal-api';
+import { type ImportDeps, ImportJob } from './import-job.ts';
+
+/** Claims imports and fetches several at the same time. */
+export class Imports {
+  readonly #deps: ImportDeps;
+  readonly #inProgress = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(deps: ImportDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Claims no more imports. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Lets imports in progress complete within `graceMs`, then hands them back. Call `close` first. */
+  async drain(graceMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#stop.abort(new Error('The engine stops')), graceMs);
+    await this.#running;
+    await Promise.all(this.#inProgress);
+    clearTimeout(timer);
+  }
+
+  async #run(): Promise<void> {
+    const closing = this.#closing.signal;
+    const { maxConcurrent, pollSeconds } = this.#deps.settings;
+    let failing = false;
+    while (!closing.aborted) {
+      let claimed: ClaimedImport | null = null;
+      try {
+        if (this.#inProgress.size < maxConcurrent) {
+          claimed = await this.#deps.controlPlane.claimImport();
+        }
+        failing = false;
+      } catch (error) {
+        // One warning is enough for an outage.
+        this.#deps.logger.log(failing ? 'debug' : 'warn', 'import.claim_failed', { error });
+        failing = true;
+      }
+      if (claimed !== null) this.#begin(claimed);
+      else await delay(pollSeconds * 1000, undefined, { signal: closing }).catch(() => {});
+    }
+  }
+
+  #begin(claimed: ClaimedImport): void {
+    const work = new ImportJob(this.#deps, claimed, this.#stop.signal).run().finally(() => {
+      this.#inProgress.delete(work);
+    });
+    this.#inProgress.add(work);
+  }
+}

@@ -1,0 +1,483 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setGlobalProxyFromEnv } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { HostNotFoundError } from '@framelane/address-guard/resolve-host';
+import type { ClaimedImport, EndImportTryRequest } from '@framelane/contracts/internal-api';
+import { PrometheusText } from '@framelane/test-kit/prometheus-text';
+import { CERTIFICATE, startTlsServer } from '@framelane/test-kit/tls-server';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RemoteServer, type RespondTo } from './support/remote-server.ts';
+import { startTestEngine, type TestEngine, withFaults } from './support/test-engine.ts';
+
+const FILE = randomBytes(300_000);
+const HALF = FILE.byteLength / 2;
+const STRONG = '"v1"';
+
+let engine: TestEngine;
+let server: RemoteServer;
+/** Another origin. */
+let other: RemoteServer;
+/** Addresses of the names that tests use. A list is used up from its first entry on, except for the last. */
+const names = new Map<string, string[][]>();
+
+beforeAll(async () => {
+  [server, other] = await Promise.all([RemoteServer.start(), RemoteServer.start('127.0.0.2')]);
+  engine = await startTestEngine({
+    env: { IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
+    limits: { idleSeconds: 1, minBytesPerSecond: 0 },
+    imports: { maxConcurrent: 100, pollSeconds: 0.02, headSeconds: 0.5, pauseSeconds: [0, 0, 0, 0] },
+    resolveHost: async (hostname) => {
+      const answers = names.get(hostname) ?? [];
+      const addresses = answers.length > 1 ? answers.shift() : answers[0];
+      if (addresses === undefined) throw new HostNotFoundError(hostname);
+      return addresses;
+    },
+  });
+});
+afterAll(async () => {
+  await engine.stop();
+  await Promise.all([server.stop(), other.stop()]);
+});
+
+/** Resolves with the registered file. */
+async function received({ videoId, sourceKey }: ClaimedImport): Promise<Buffer> {
+  const completion = await until(async () => {
+    const end = engine.controlPlane.endedTries.find((each) => each.videoId === videoId);
+    if (end !== undefined) throw new Error(`The import ended with ${JSON.stringify(end)}`);
+    return engine.controlPlane.completions.find((each) => each.videoId === videoId);
+  });
+  const stored = await buffer((await engine.objects.get(sourceKey)).body);
+  const sha256 = createHash('sha256').update(stored).digest('hex');
+  expect(completion).toMatchObject({ bytes: stored.byteLength, sha256 });
+  return stored;
+}
+
+/** Resolves with the end of the try. Nothing of the file is stored then. */
+async function ended({ videoId, sourceKey }: ClaimedImport): Promise<EndImportTryRequest> {
+  const end = await until(async () =>
+    engine.controlPlane.endedTries.find((each) => each.videoId === videoId),
+  );
+  expect(await engine.objects.head(sourceKey)).toBeNull();
+  expect(engine.controlPlane.completions.some((each) => each.videoId === videoId)).toBe(false);
+  return end;
+}
+
+const request = (url: string, options?: Partial<ClaimedImport>) => engine.controlPlane.import(url, options);
+const imported = (respond: RespondTo, options?: Partial<ClaimedImport>) =>
+  request(server.serve(respond), options);
+
+const wholeFile: RespondTo = (res) => res.writeHead(200, { 'Content-Length': FILE.byteLength }).end(FILE);
+
+/** Sends the head and the first half of the file, then closes the connection. */
+function half(headers: Record<string, string | number> = {}): RespondTo {
+  return (res) => {
+    res.writeHead(200, { 'Content-Length': FILE.byteLength, ETag: STRONG, ...headers });
+    res.write(FILE.subarray(0, HALF), () => res.destroy());
+  };
+}
+
+/** Responds to the first request with half of the file, and to the second as given. */
+const halfThen =
+  (respond: RespondTo, headers?: Record<string, string | number>): RespondTo =>
+  (res, req, nth) =>
+    nth === 1 ? half(headers)(res, req, nth) : respond(res, req, nth);
+
+/** Sends the second half of the file. */
+const rest =
+  (headers: Record<string, string | number> = {}): RespondTo =>
+  (res) => {
+    const range = `bytes ${HALF}-${FILE.byteLength - 1}/${FILE.byteLength}`;
+    res.writeHead(206, { ETag: STRONG, 'Content-Range': range, ...headers }).end(FILE.subarray(HALF));
+  };
+
+const redirectTo =
+  (location: string, status = 302): RespondTo =>
+  (res) =>
+    void res.writeHead(status, { Location: location }).end();
+
+describe('a file', () => {
+  test('is stored, hashed and registered; the request has the headers of the import', async () => {
+    const url = server.serve(wholeFile);
+    const claimed = request(`${url}?signature=a`, { headers: { 'X-Secret': 'x', 'User-Agent': 'Own/1' } });
+    expect((await received(claimed)).equals(FILE)).toBe(true);
+    const [headers] = server.requestsFor(url);
+    expect(headers).toMatchObject({ 'x-secret': 'x', 'user-agent': 'Own/1', 'accept-encoding': 'identity' });
+    expect(headers).not.toHaveProperty('range');
+    const metrics = PrometheusText.parse(await (await fetch(`${engine.internalUrl}/metrics`)).text());
+    expect(metrics.series.get('framelane_engine_imports_total{outcome="received",code=""}')).toBeGreaterThan(
+      0,
+    );
+    expect(metrics.series.get('framelane_engine_import_bytes_total')).toBeGreaterThanOrEqual(FILE.byteLength);
+  });
+
+  test('can have an unknown length', async () => {
+    expect((await received(imported((res) => void res.end(FILE)))).equals(FILE)).toBe(true);
+  });
+
+  test('without a length and without chunks counts as complete when the connection closes', async () => {
+    // HTTP/1 cannot tell this from a truncated file.
+    const claimed = imported((res) => {
+      res.socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n');
+      res.socket?.end(FILE.subarray(0, HALF));
+    });
+    expect((await received(claimed)).byteLength).toBe(HALF);
+  });
+
+  test('can be reached by a name, at the checked address', async () => {
+    names.set('media.example', [['127.0.0.1']]);
+    const url = server.serve(wholeFile).replace('127.0.0.1', 'media.example');
+    await received(request(url));
+    expect(server.requestsFor(url)[0]?.host).toBe(`media.example:${server.port}`);
+  });
+
+  test('is fetched without the proxy of the environment', async () => {
+    const restore = setGlobalProxyFromEnv({
+      HTTP_PROXY: 'http://127.0.0.1:9',
+      NO_PROXY: new URL(engine.controlPlane.url).host,
+    });
+    try {
+      await received(imported(wholeFile));
+    } finally {
+      restore();
+    }
+  });
+
+  test('shows its progress, and stops when the transfer is not current', async () => {
+    let closed = false;
+    const claimed = imported(
+      (res) => {
+        res.writeHead(200, { 'Content-Length': FILE.byteLength }).write(FILE.subarray(0, HALF));
+        const timer = setInterval(() => res.write('.'), 100);
+        res.once('close', () => {
+          clearInterval(timer);
+          closed = true;
+        });
+      },
+      { leaseSeconds: 1 },
+    );
+    const { controlPlane } = engine;
+    const progress = await until(async () => {
+      const latest = controlPlane.importProgress.get(claimed.transferId);
+      return latest !== undefined && latest.bytes >= HALF ? latest : undefined;
+    });
+    expect(progress).toMatchObject({ totalBytes: FILE.byteLength, tries: 0, failure: null });
+    controlPlane.currentImports.delete(claimed.transferId);
+    await until(async () => closed);
+    await until(async () => (await engine.storedFiles()).every((file) => !file.includes(claimed.transferId)));
+    expect(controlPlane.endedTries.filter((end) => end.videoId === claimed.videoId)).toEqual([]);
+  });
+});
+
+describe('a failure', () => {
+  test.each<[string, string, RespondTo, Partial<ClaimedImport>]>([
+    ['import_not_found', '404', (res) => void res.writeHead(404).end(), {}],
+    ['import_not_found', '410', (res) => void res.writeHead(410).end(), {}],
+    ['import_denied', '401', (res) => void res.writeHead(401).end(), {}],
+    ['import_denied', '403', (res) => void res.writeHead(403).end(), {}],
+    ['import_denied', '400', (res) => void res.writeHead(400).end(), {}],
+    ['import_server_failed', '204', (res) => void res.writeHead(204).end(), {}],
+    ['import_server_failed', '206 without a Range', rest(), {}],
+    ['import_redirected', '304', (res) => void res.writeHead(304).end(), {}],
+    ['import_redirected', 'no Location', (res) => void res.writeHead(302).end(), {}],
+    ['import_redirected', 'another protocol', redirectTo('ftp://127.0.0.1/a.mp4'), {}],
+    ['import_redirected', 'a user name', redirectTo('http://user@127.0.0.1/a.mp4'), {}],
+    ['import_redirected', 'a loop', (res, req) => redirectTo(req.url ?? '')(res, req, 1), {}],
+    [
+      'import_encoded',
+      'gzip',
+      (res) => void res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(FILE),
+      {},
+    ],
+    ['import_empty', 'no byte', (res) => void res.writeHead(200, { 'Content-Length': 0 }).end(), {}],
+    [
+      'import_empty',
+      'no chunk',
+      (res) => void res.writeHead(200, { 'Transfer-Encoding': 'chunked' }).end(),
+      {},
+    ],
+    ['import_too_large', 'by its length', wholeFile, { maxBytes: FILE.byteLength - 1 }],
+    ['import_too_large', 'by its bytes', (res) => void res.end(FILE), { maxBytes: FILE.byteLength - 1 }],
+    ['import_address_refused', 'a redirect to IPv6 loopback', redirectTo('http://[::1]:8080/'), {}],
+    ['import_address_refused', 'a redirect to a mapped address', redirectTo('http://[::ffff:10.0.0.1]/'), {}],
+    ['import_address_refused', 'a redirect to a number', redirectTo('http://167772161/'), {}],
+    [
+      'import_address_refused',
+      'a redirect to metadata',
+      redirectTo('http://0xa9fea9fe/latest/meta-data/'),
+      {},
+    ],
+  ])('%s, final: %s', async (code, _, respond, options) => {
+    const end = await ended(imported(respond, options));
+    expect(end).toMatchObject({ failure: code, tries: 1, retryInSeconds: null });
+  });
+
+  test.each<[string, string, RespondTo]>([
+    ['import_server_failed', '500', (res) => void res.writeHead(500).end()],
+    ['import_server_failed', '429', (res) => void res.writeHead(429).end()],
+    ['import_server_failed', '408', (res) => void res.writeHead(408).end()],
+    ['import_server_failed', 'something other than HTTP', (res) => void res.socket?.end('hello\r\n')],
+    ['import_unreachable', 'no response', (res) => void res.destroy()],
+    ['import_timed_out', 'no response head', () => {}],
+    ['import_timed_out', 'no more bytes', (res) => void res.writeHead(200).write('a')],
+    ['import_incomplete', 'less than its length', half({ ETag: 'W/"weak"' })],
+    ['import_incomplete', 'no last chunk', (res) => void res.write(FILE, () => res.destroy())],
+  ])('%s, retried: %s', async (code, _, respond) => {
+    const url = server.serve(respond);
+    const [first, last] = await Promise.all([
+      ended(request(url)),
+      // The fifth try.
+      ended(request(url, { tries: 4 })),
+    ]);
+    expect(first).toMatchObject({ failure: code, tries: 1, retryInSeconds: 0, startedOver: false });
+    expect(last).toMatchObject({ failure: code, tries: 5, retryInSeconds: null });
+  });
+
+  test.each([
+    ['7', 7],
+    ['86400', 600],
+  ])('Retry-After: %s delays the next try by %s seconds', async (header, seconds) => {
+    const end = await ended(imported((res) => void res.writeHead(503, { 'Retry-After': header }).end()));
+    expect(end).toMatchObject({ failure: 'import_server_failed', retryInSeconds: seconds });
+  });
+
+  test.each([
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[64:ff9b::a00:1]/',
+    'http://2852039166/',
+    'https://[fd00::1]/',
+    'https://0300.0250.1/',
+  ])('import_address_refused: %s', async (url) => {
+    expect(await ended(request(url))).toMatchObject({
+      failure: 'import_address_refused',
+      retryInSeconds: null,
+    });
+  });
+
+  test('import_address_refused: one of the addresses of a name is private', async () => {
+    names.set('half-inside.example', [['127.0.0.1', '10.0.0.1']]);
+    const url = server.serve(wholeFile).replace('127.0.0.1', 'half-inside.example');
+    expect(await ended(request(url))).toMatchObject({ failure: 'import_address_refused' });
+    expect(server.requestsFor(url)).toEqual([]);
+  });
+
+  test('import_address_refused: the name changes its address between two connections', async () => {
+    names.set('rebinding.example', [['127.0.0.1'], ['10.0.0.1']]);
+    const url = server.serve(half()).replace('127.0.0.1', 'rebinding.example');
+    expect(await ended(request(url))).toMatchObject({ failure: 'import_address_refused', tries: 2 });
+    expect(server.requestsFor(url)).toHaveLength(1);
+  });
+
+  test('import_host_not_found', async () => {
+    const end = await ended(request('http://nowhere.example/a.mp4'));
+    expect(end).toMatchObject({ failure: 'import_host_not_found', retryInSeconds: 0 });
+  });
+
+  test('import_unreachable: nothing listens', async () => {
+    const closed = await RemoteServer.start();
+    const url = closed.serve(wholeFile);
+    await closed.stop();
+    expect(await ended(request(url))).toMatchObject({ failure: 'import_unreachable', retryInSeconds: 0 });
+  });
+
+  test('import_timed_out: the import takes too long', async () => {
+    const claimed = imported(
+      (res) => {
+        res.writeHead(200).write('a');
+        const timer = setInterval(() => res.write('a'), 50);
+        res.once('close', () => clearInterval(timer));
+      },
+      { secondsLeft: 0.3 },
+    );
+    expect(await ended(claimed)).toMatchObject({ failure: 'import_timed_out', retryInSeconds: null });
+  });
+});
+
+describe('TLS', () => {
+  let secure: Awaited<ReturnType<typeof startTlsServer>>;
+  beforeAll(async () => {
+    secure = await startTlsServer(server.listener);
+    names.set('hooks.example', [['127.0.0.1']]);
+  });
+  afterAll(() => secure.stop());
+  /** The URL of a file at the TLS server. */
+  const secureUrl = (respond: RespondTo) =>
+    `https://hooks.example:${secure.port}${new URL(server.serve(respond)).pathname}`;
+
+  test('import_tls_failed: nobody trusts the certificate', async () => {
+    const end = await ended(request(secureUrl(wholeFile)));
+    expect(end).toMatchObject({ failure: 'import_tls_failed', retryInSeconds: null });
+  });
+
+  test('a trusted certificate is accepted; a redirect to http is not', async () => {
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, CERTIFICATE]);
+    try {
+      await received(request(secureUrl(wholeFile)));
+      const end = await ended(request(secureUrl(redirectTo(server.serve(wholeFile)))));
+      expect(end).toMatchObject({ failure: 'import_redirected', retryInSeconds: null });
+    } finally {
+      setDefaultCACertificates(trusted);
+    }
+  });
+});
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])('%s is followed', async (status) => {
+    await received(imported(redirectTo(server.serve(wholeFile), status)));
+  });
+
+  test('five are followed, six are not', async () => {
+    let url = server.serve(wholeFile);
+    for (let hop = 0; hop < 5; hop += 1) url = server.serve(redirectTo(url));
+    await received(request(url));
+    const end = await ended(imported(redirectTo(url)));
+    expect(end).toMatchObject({ failure: 'import_redirected', retryInSeconds: null });
+  });
+
+  test('only the first origin gets the headers, and not after another origin', async () => {
+    const last = server.serve(wholeFile);
+    const foreign = other.serve(redirectTo(last));
+    const second = server.serve(redirectTo(foreign));
+    const first = server.serve(redirectTo(new URL(second).pathname));
+    await received(request(first, { headers: { 'X-Secret': 'x', Authorization: 'Bearer x' } }));
+    const secrets = [first, second, last].map((url) => server.requestsFor(url)[0]?.['x-secret']);
+    expect(secrets).toEqual(['x', 'x', undefined]);
+    expect(other.requestsFor(foreign)[0]).not.toHaveProperty('authorization');
+    expect(other.requestsFor(foreign)[0]).not.toHaveProperty('x-secret');
+  });
+});
+
+describe('an interrupted file', () => {
+  const OLD = { 'Last-Modified': 'Sat, 21 Nov 2026 09:00:00 GMT', Date: 'Sat, 21 Nov 2026 09:01:00 GMT' };
+
+  test.each<[string, Record<string, string>, RespondTo, string]>([
+    ['a strong ETag', {}, rest(), STRONG],
+    ['a weak ETag and no date', { ETag: STRONG }, rest({ 'Content-Length': HALF }), STRONG],
+  ])('continues with %s', async (_, headers, respond, validator) => {
+    const url = server.serve(halfThen(respond, headers));
+    const claimed = request(url, { headers: { 'X-Secret': 'x' } });
+    expect((await received(claimed)).equals(FILE)).toBe(true);
+    expect(server.requestsFor(url)[1]).toMatchObject({
+      range: `bytes=${HALF}-`,
+      'if-range': validator,
+      'x-secret': 'x',
+    });
+  });
+
+  test('continues with an old Last-Modified, also when the second response omits it', async () => {
+    const url = server.serve((res, _req, nth) => {
+      if (nth > 1) {
+        const range = `bytes ${HALF}-${FILE.byteLength - 1}/${FILE.byteLength}`;
+        res.writeHead(206, { 'Content-Range': range }).end(FILE.subarray(HALF));
+        return;
+      }
+      res.writeHead(200, { 'Content-Length': FILE.byteLength, ...OLD });
+      res.write(FILE.subarray(0, HALF), () => res.destroy());
+    });
+    expect((await received(request(url))).equals(FILE)).toBe(true);
+    expect(server.requestsFor(url)[1]?.['if-range']).toBe(OLD['Last-Modified']);
+  });
+
+  test('continues several times, and shows the failed tries', async () => {
+    const url = server.serve((res, req, nth) => {
+      if (nth === 1) return half()(res, req, nth);
+      if (nth < 4) return void res.writeHead(503).end();
+      return rest()(res, req, nth);
+    });
+    const claimed = request(url);
+    await received(claimed);
+    expect(server.requestsFor(url)).toHaveLength(4);
+  });
+
+  test('fails after five tries in all', async () => {
+    const url = server.serve(halfThen((res) => void res.writeHead(500).end()));
+    expect(await ended(request(url))).toMatchObject({ failure: 'import_server_failed', tries: 5 });
+    expect(server.requestsFor(url)).toHaveLength(5);
+  });
+
+  test.each<[string, string, RespondTo, Record<string, string>]>([
+    ['import_incomplete', 'a weak ETag', rest(), { ETag: 'W/"v1"' }],
+    [
+      'import_incomplete',
+      'a Last-Modified that is too young',
+      rest(),
+      { ETag: '', ...OLD, Date: OLD['Last-Modified'] },
+    ],
+    [
+      'import_incomplete',
+      'a server without ranges',
+      (res) => void res.writeHead(200, { ETag: STRONG }).end(FILE),
+      {},
+    ],
+  ])('%s: starts over with %s', async (code, _, respond, headers) => {
+    const end = await ended(imported(halfThen(respond, headers)));
+    expect(end).toMatchObject({ failure: code, retryInSeconds: 0, startedOver: false });
+  });
+
+  test.each<[string, RespondTo]>([
+    ['another ETag', rest({ ETag: '"v2"' })],
+    ['no ETag', rest({ ETag: '' })],
+    ['another size', rest({ 'Content-Range': `bytes ${HALF}-${FILE.byteLength}/${FILE.byteLength + 1}` })],
+    ['416', (res) => void res.writeHead(416).end()],
+    ['200 with another ETag', (res) => void res.writeHead(200, { ETag: '"v2"' }).end(FILE)],
+    ['200 without an ETag', (res) => void res.writeHead(200).end(FILE)],
+  ])('import_changed: starts over once with %s', async (_, respond) => {
+    const [first, second] = await Promise.all([
+      ended(imported(halfThen(respond))),
+      ended(imported(halfThen(respond), { startedOver: true })),
+    ]);
+    expect(first).toMatchObject({ failure: 'import_changed', retryInSeconds: 0, startedOver: true });
+    expect(second).toMatchObject({ failure: 'import_changed', retryInSeconds: null });
+  });
+
+  test.each<[string, RespondTo]>([
+    ['another start', rest({ 'Content-Range': `bytes 0-${FILE.byteLength - 1}/${FILE.byteLength}` })],
+    ['another end', rest({ 'Content-Range': `bytes ${HALF}-${HALF}/${FILE.byteLength}` })],
+    ['an unknown size', rest({ 'Content-Range': `bytes ${HALF}-${FILE.byteLength - 1}/*` })],
+    ['no Content-Range', (res) => void res.writeHead(206, { ETag: STRONG }).end(FILE.subarray(HALF))],
+  ])('import_server_failed: 206 with %s', async (_, respond) => {
+    expect(await ended(imported(halfThen(respond)))).toMatchObject({
+      failure: 'import_server_failed',
+      tries: 5,
+    });
+  });
+
+  test('import_encoded: 206 with gzip', async () => {
+    const end = await ended(imported(halfThen(rest({ 'Content-Encoding': 'gzip' }))));
+    expect(end).toMatchObject({ failure: 'import_encoded', retryInSeconds: null });
+  });
+});
+
+describe('the engine', () => {
+  test('hands an import back when it stops, and storage failures are retried', async () => {
+    let isBroken = true;
+    const stopping = await startTestEngine({
+      env: { IMPORT_ALLOW_CIDRS: '127.0.0.0/8', UPLOAD_DRAIN_SECONDS: '0' },
+      imports: { pollSeconds: 0.02, pauseSeconds: [0, 0, 0, 0] },
+      wrapObjects: (objects) =>
+        withFaults(objects, {
+          putStream: async (...options) => {
+            if (!isBroken) return objects.putStream(...options);
+            options[1].destroy();
+            throw new Error('The store is unavailable');
+          },
+        }),
+    });
+    const { controlPlane } = stopping;
+    const endOf = ({ videoId }: ClaimedImport) =>
+      until(async () => controlPlane.endedTries.find((each) => each.videoId === videoId));
+    const failed = controlPlane.import(server.serve(wholeFile));
+    expect(await endOf(failed)).toMatchObject({ failure: 'storage_failed', tries: 1, retryInSeconds: 0 });
+    isBroken = false;
+    const url = server.serve((res) => void res.writeHead(200).write('a'));
+    const held = controlPlane.import(url);
+    await until(async () => server.requestsFor(url).length > 0);
+    const stopped = stopping.stop();
+    expect(await endOf(held)).toMatchObject({ failure: null, tries: 0, retryInSeconds: 0 });
+    await stopped;
+  });
+});
