@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { UploadTicket } from '@framelane/client';
+import { requires } from '@framelane/test-kit/requires';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { until } from '@framelane/test-kit/until';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'puppeteer-core';
+import { findBrowser, startBrowser } from '../src/browser.ts';
+import { makeMp4, pad } from '../src/clips.ts';
+import { type Fault, FaultyProxy } from '../src/faulty-proxy.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
+import { readTarget } from '../src/target.ts';
+
+/** The clients of docs/uploads.md upload through a proxy that loses connections and responses. */
+
+jest.setTimeout(90_000);
+
+const MIB = 1024 ** 2;
+const BYTES = 20 * MIB;
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+
+/** The examples of the guide: a program for Node, and a module for web pages. */
+let guide: string[];
+let program: string;
+let directory: string;
+let clip: string;
+let sha256: string;
+let proxy: FaultyProxy;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'framelane-tus-'));
+  const plan = { name: 'clip', width: 320, height: 180, rate: '25', seconds: 1, audio: null };
+  clip = await pad(await makeMp4(directory, plan), BYTES);
+  sha256 = hashOf(await readFile(clip));
+  proxy = await FaultyProxy.start(target.engineUrl);
+  const markdown = await readFile(join(import.meta.dirname, '../../../docs/uploads.md'), 'utf8');
+  guide = [...markdown.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  program = join(directory, 'upload.mjs');
+  await writeFile(program, guide[0] ?? '');
+  await symlink(join(import.meta.dirname, '../node_modules'), join(directory, 'node_modules'));
+});
+afterAll(async () => {
+  await proxy.stop();
+  await client.deleteAll();
+  await rm(directory, { recursive: true });
+});
+
+/** A ticket, and its `tusUrl` at the proxy. */
+async function requestTicket(): Promise<UploadTicket> {
+  const ticket = await client.requestTicket({ filename: 'clip.mp4' });
+  return { ...ticket, tusUrl: ticket.tusUrl.replace(target.engineUrl, proxy.url) };
+}
+
+/** The video has the whole file. Deletes it, because its transcode would slow down the other tests. */
+async function expectArrived({ videoId }: UploadTicket): Promise<void> {
+  const response = await client.call('GET', `/videos/${videoId}/source`);
+  expect(response.status).toBe(200);
+  expect(hashOf(Buffer.from(await response.arrayBuffer()))).toBe(sha256);
+  await client.delete(videoId);
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** What makes clients give up, start anew or continue: each in the middle of an upload. */
+const FAULTS: [what: string, method: string, fault: Fault][] = [
+  ['a response to the creation that is lost', 'POST', 'lost'],
+  ['a creation with 503', 'POST', 503],
+  ['a connection that breaks', 'PATCH', { afterBytes: 5 * MIB }],
+  ['a PATCH with 409', 'PATCH', 409],
+  ['a PATCH with 503', 'PATCH', 503],
+  ['a last response that is lost', 'PATCH', 'lost'],
+  ['a HEAD with 423', 'HEAD', 423],
+  ['a HEAD with 503', 'HEAD', 503],
+  ['a HEAD whose response is lost', 'HEAD', 'lost'],
+];
+
+/** A HEAD is sent only after an interruption. */
+function inject(method: string, fault: Fault): void {
+  if (method === 'HEAD') proxy.inject('PATCH', { afterBytes: 5 * MIB });
+  proxy.inject(method, fault);
+}
+
+describe('tus-js-client in Node', () => {
+  test.each(FAULTS)('uploads one complete file in spite of %s', async (_what, method, fault) => {
+    const ticket = await requestTicket();
+    inject(method, fault);
+    const { stdout } = await runProgram(
+      process.execPath,
+      [program, clip, ticket.tusUrl, ticket.uploadToken],
+      {
+        env: { NODE_OPTIONS: '' },
+      },
+    );
+    expect(stdout).toMatch(/^arrived$/m);
+    expect(proxy.pending).toBe(0);
+    await expectArrived(ticket);
+  });
+});
+
+const executable = findBrowser();
+const describeInBrowser = requires(
+  'Chromium',
+  executable === undefined ? 'Chromium is not installed' : null,
+).describe;
+
+/** Programs of the page. Both find the file of an earlier upload by its fingerprint. `createUppy` is that of the guide. */
+const PROGRAMS = `
+  import * as tus from 'tus-js-client';
+  const state = { sent: 0, result: null };
+  const finish = (result) => { state.result = result; };
+  window.state = state;
+  window.withTus = async (ticket) => {
+    Object.assign(state, { sent: 0, result: null });
+    const upload = new tus.Upload(document.querySelector('input').files[0], {
+      endpoint: ticket.tusUrl,
+      headers: { 'X-Upload-Token': ticket.uploadToken },
+      metadata: { filename: 'clip.mp4' },
+      retryDelays: [100, 200, 400, 800, 1600],
+      onProgress: (sent) => { state.sent = sent; state.first ??= sent; },
+      onSuccess: () => finish('done'),
+      onError: (error) => finish(String(error)),
+    });
+    const [earlier] = await upload.findPreviousUploads();
+    if (earlier) upload.resumeFromPreviousUpload(earlier);
+    window.pause = () => upload.abort();
+    window.resume = () => upload.start();
+    upload.start();
+  };
+  window.withUppy = (ticket) => {
+    Object.assign(state, { sent: 0, result: null });
+    const uppy = createUppy(ticket);
+    uppy.on('upload-progress', (_file, { bytesUploaded }) => { state.sent = bytesUploaded; state.first ??= bytesUploaded; });
+    uppy.on('complete', ({ failed }) => finish(failed?.length ? failed[0].error : 'done'));
+    const [file] = document.querySelector('input').files;
+    uppy.addFile({ name: file.name, type: file.type, data: file });
+    window.pause = () => uppy.pauseAll();
+    window.resume = () => uppy.resumeAll();
+    uppy.upload();
+  };`;
+
+describeInBrowser('in Chromium', () => {
+  let browser: Browser;
+  let pages: Page[];
+
+  beforeAll(async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: `${guide[1]}\n${PROGRAMS}`, resolveDir: import.meta.dirname },
+      bundle: true,
+      format: 'esm',
+      write: false,
+      define: { 'process.env.NODE_ENV': '"production"' },
+    });
+    proxy.pages.set(
+      '/',
+      '<!doctype html><script type="module" src="/programs.js"></script><input type="file">',
+    );
+    proxy.pages.set('/programs.js', outputFiles[0]?.text ?? '');
+    proxy.pages.set('/favicon.ico', '');
+    browser = await startBrowser(executable ?? '');
+  });
+  afterAll(() => browser.close());
+  beforeEach(() => {
+    pages = [];
+  });
+  afterEach(async () => {
+    await pages[0]?.evaluate('localStorage.clear()');
+    for (const page of pages) await page.close();
+  });
+
+  /** A page with the clip selected. Uploads send this many bytes per second. */
+  async function openPage(bytesPerSecond = -1): Promise<Page> {
+    const page = await browser.newPage();
+    pages.push(page);
+    await page.emulateNetworkConditions({
+      offline: false,
+      upload: bytesPerSecond,
+      download: -1,
+      latency: 0,
+    });
+    await page.goto(proxy.url);
+    await choose(page);
+    return page;
+  }
+
+  async function choose(page: Page): Promise<void> {
+    await page.waitForFunction('window.withUppy !== undefined');
+    const input = await page.waitForSelector('input');
+    await (input as Awaited<ReturnType<typeof page.$<'input'>>>)?.uploadFile(clip);
+  }
+
+  const start = (page: Page, program: string, ticket: UploadTicket) =>
+    page.evaluate(`${program}(${JSON.stringify(ticket)})`);
+
+  const sent = async (page: Page) => Number(await page.evaluate('state.sent'));
+
+  async function expectDone(page: Page): Promise<void> {
+    expect(await until(() => page.evaluate('state.result'), { what: 'result' })).toBe('done');
+  }
+
+  test.each(FAULTS)('Uppy uploads one complete file in spite of %s', async (_what, method, fault) => {
+    const page = await openPage();
+    const ticket = await requestTicket();
+    inject(method, fault);
+    await start(page, 'withUppy', ticket);
+    await expectDone(page);
+    expect(proxy.pending).toBe(0);
+    await expectArrived(ticket);
+  });
+
+  test.each(['withTus', 'withUppy'])('%s pauses, resumes and continues after a reload', async (program) => {
+    const page = await openPage(8 * MIB);
+    const ticket = await requestTicket();
+    await start(page, program, ticket);
+    await until(async () => (await sent(page)) > 4 * MIB);
+    await page.evaluate('pause()');
+    await page.evaluate('resume()');
+    await until(async () => (await sent(page)) > 8 * MIB);
+    await page.reload();
+    await choose(page);
+    await start(page, program, ticket);
+    await expectDone(page);
+    expect(Number(await page.evaluate('state.first'))).toBeGreaterThan(4 * MIB);
+    await expectArrived(ticket);
+  });
+
+  test.each(['withTus', 'withUppy'])('%s uploads the same file for a second ticket', async (program) => {
+    const page = await openPage();
+    const tickets = [await requestTicket(), await requestTicket()];
+    for (const ticket of tickets) {
+      await start(page, program, ticket);
+      await expectDone(page);
+    }
+    for (const ticket of tickets) await expectArrived(ticket);
+  });
+
+  test('two tabs with the same ticket and file upload one complete file', async () => {
+    const tabs = [await openPage(8 * MIB), await openPage(8 * MIB)];
+    const ticket = await requestTicket();
+    for (const tab of tabs) await start(tab, 'withTus', ticket);
+    await Promise.all(tabs.map(expectDone));
+    await expectArrived(ticket);
+  });
+
+  test('an upload of another token is not continued', async () => {
+    const page = await openPage(8 * MIB);
+    const [first, second] = [await requestTicket(), await requestTicket()];
+    await start(page, 'withTus', first);
+    await until(async () => (await sent(page)) > 4 * MIB);
+    await page.evaluate('pause()');
+    await start(page, 'withTus', second);
+    await expectDone(page);
+    await expectArrived(second);
+    expect((await client.video(first.videoId)).status).toBe('uploading');
+  });
+});
