@@ -45,6 +45,7 @@ export async function upload(
   permit: UploadPermit,
   options: UploadOptions = {},
 ): Promise<UploadReceipt> {
+  options.signal?.throwIfAborted();
   const resumable = resumablePermit(file.size, permit);
   if (resumable === undefined) return uploadForm(file, permit, options);
   const { size } = file;
@@ -111,7 +112,6 @@ async function exchange(
   },
   signal: AbortSignal | undefined,
 ): Promise<EngineResponse> {
-  signal?.throwIfAborted();
   const { method, url, headers, body, onSent, idleMs } = request;
   // fetch does not report upload progress.
   const xhr = new XMLHttpRequest();

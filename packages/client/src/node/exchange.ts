@@ -40,7 +40,6 @@ export async function exchange(
   const abort = () => request.destroy();
   signal?.addEventListener('abort', abort);
   try {
-    signal?.throwIfAborted();
     const response = responseTo(request, url, idleMs);
     if (body) await Promise.race([response, send(request, body)]);
     else request.end();
