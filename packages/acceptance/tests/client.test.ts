@@ -169,6 +169,26 @@ describeInBrowser('a web page', () => {
   });
   afterEach(() => page.close());
 
+  test('a kept ticket that was used means that the file has arrived; an unknown one is replaced', async () => {
+    await choose(clip, -1);
+    const arrived = await output();
+    const [ticket] = tickets;
+    for (const { kept, expected, requested } of [
+      { kept: ticket, expected: arrived, requested: 1 },
+      { kept: { ...ticket, uploadToken: 'ut_unknown' }, expected: / has arrived$/, requested: 2 },
+    ]) {
+      await page.evaluate(`{
+        const [{ name, size, lastModified }] = document.querySelector('input').files;
+        const ticket = ${JSON.stringify(JSON.stringify(kept))};
+        localStorage.setItem(['framelane', name, size, lastModified].join(' '), ticket);
+      }`);
+      await page.reload();
+      await choose(clip, -1);
+      expect(await output()).toMatch(expected);
+      expect(tickets).toHaveLength(requested);
+    }
+  });
+
   async function watchProgress(): Promise<void> {
     await page.evaluate(`
       window.seen = [];
