@@ -31,11 +31,17 @@ const MIN_IDLE_BUFFERS = 10;
  * them.
  */
 export class SharedBuffers {
+  /** The size of a buffer. */
+  readonly partBytes: number;
   readonly #idle: Buffer[] = [];
   /** Callbacks of streams that wait for a buffer. */
   readonly #waiting = new Set<() => void>();
   #shared = 0;
   #held = 0;
+
+  constructor(partBytes = PART_BYTES) {
+    this.partBytes = partBytes;
+  }
 
   /**
    * A buffer for a stream that holds `held` others. When no shared buffer is available, returns undefined and later calls
@@ -48,7 +54,7 @@ export class SharedBuffers {
     }
     if (held > 0) this.#shared += 1;
     this.#held += 1;
-    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
+    return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.partBytes);
   }
 
   /** Takes a buffer back from a stream that holds `held`. `reusable` if no request reads from it any more. */

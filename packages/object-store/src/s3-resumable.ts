@@ -14,7 +14,7 @@ import {
   ObjectNotFoundError,
   type ResumableWriter,
 } from './object-store.ts';
-import { PART_BYTES, type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
+import { type Part, S3Parts, type SharedBuffers } from './s3-parts.ts';
 
 /** A client that sends very small bodies must not make the checkpoint grow without limit. */
 const MAX_PIECES = 64;
@@ -34,7 +34,7 @@ export type ResumableDeps = {
 };
 
 /**
- * Continues a multipart upload. Part n has the bytes from (n - 1) × PART_BYTES, so that every process that sends it sends the
+ * Continues a multipart upload. Part n has the bytes from (n - 1) × the size of a part, so that every process that sends it sends the
  * same bytes. Bytes that do not fill a part become small objects at each checkpoint ("pieces"): S3 accepts a small part at
  * the end of an upload only.
  */
@@ -65,7 +65,8 @@ export class S3ResumableWriter implements ResumableWriter {
       if ((await deps.sizeOf(key)) !== length) throw new NotResumableError(key);
       return new S3ResumableWriter(deps, key, checkpoint, length, { offset: length, parts: [] });
     }
-    const parts = partsWithoutGap(listed, length, exact ? reached : length);
+    const { partBytes } = deps.shared;
+    const parts = partsWithoutGap(listed, partBytes, length, exact ? reached : length);
     const offset = parts.reduce((bytes, { Size }) => bytes + Size, 0);
     const piecesStart = reached - bytesOf(pieces);
     if (offset < piecesStart) throw new NotResumableError(key);
@@ -102,12 +103,12 @@ export class S3ResumableWriter implements ResumableWriter {
     for (let at = 0; at < chunk.byteLength; ) {
       this.#part ??= await this.#parts.next();
       const part = this.#part;
-      const bytes = chunk.subarray(at, at + PART_BYTES - part.filled);
+      const bytes = chunk.subarray(at, at + this.#partBytes - part.filled);
       part.buffer.set(bytes, part.filled);
       part.filled += bytes.byteLength;
       at += bytes.byteLength;
       this.#offset += bytes.byteLength;
-      if (part.filled === PART_BYTES) await this.#send(part);
+      if (part.filled === this.#partBytes) await this.#send(part);
     }
   }
 
@@ -147,10 +148,14 @@ export class S3ResumableWriter implements ResumableWriter {
     const listed = await listParts(this.#deps, this.#key, this.#id);
     if (listed === null) return (await this.#deps.sizeOf(this.#key)) === this.#length;
     if (!(failure instanceof S3ServiceException && failure.name === 'InvalidPart')) return false;
-    const confirmed = partsWithoutGap(listed, this.#length, this.#length);
+    const confirmed = partsWithoutGap(listed, this.#partBytes, this.#length, this.#length);
     if (confirmed.reduce((bytes, { Size }) => bytes + Size, 0) !== this.#length) return false;
     await this.#parts.complete(this.#id, {}, confirmed);
     return true;
+  }
+
+  get #partBytes(): number {
+    return this.#deps.shared.partBytes;
   }
 
   get #place(): { Bucket: string; Key: string } {
@@ -173,7 +178,7 @@ export class S3ResumableWriter implements ResumableWriter {
   }
 
   async #send(part: Part): Promise<void> {
-    const number = Math.ceil(this.#offset / PART_BYTES);
+    const number = Math.ceil(this.#offset / this.#partBytes);
     this.#part = undefined;
     this.#obsolete.push(...this.#pieces.map((piece) => piece.key));
     this.#pieces = [];
@@ -236,11 +241,16 @@ async function listParts(
 }
 
 /** The parts before the first gap that have their full size and end at or before `limit`. */
-function partsWithoutGap(listed: Map<number, StoredPart>, length: number, limit: number): StoredPart[] {
+function partsWithoutGap(
+  listed: Map<number, StoredPart>,
+  partBytes: number,
+  length: number,
+  limit: number,
+): StoredPart[] {
   const parts: StoredPart[] = [];
-  for (let start = 0; start < limit; start += PART_BYTES) {
+  for (let start = 0; start < limit; start += partBytes) {
     const part = listed.get(parts.length + 1);
-    const size = Math.min(PART_BYTES, length - start);
+    const size = Math.min(partBytes, length - start);
     if (part?.Size !== size || start + size > limit) break;
     parts.push(part);
   }

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { until } from './until.ts';
 
+/** As on AWS. */
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 
 export type Operation =
@@ -74,6 +75,8 @@ export class FakeS3 {
   readonly undeletable = new Set<string>();
   /** Entries on one page of a list. */
   pageSize = 1000;
+  /** The size of the smallest part that is not the last one. */
+  minPartBytes = MIN_PART_BYTES;
   /** Whether it supports conditional writes (If-None-Match). */
   knowsConditions = true;
   /** The checksums that it accepts with DeleteObjects. */
@@ -129,6 +132,7 @@ export class FakeS3 {
     this.undeletable.clear();
     this.log.length = 0;
     this.pageSize = 1000;
+    this.minPartBytes = MIN_PART_BYTES;
     this.knowsConditions = true;
     this.deletions = 'any';
     this.bytesSent = 0;
@@ -302,11 +306,18 @@ export class FakeS3 {
   #listParts({ query }: Request): Reply {
     const upload = this.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return failure(404, 'NoSuchUpload');
-    const parts = [...upload.parts].map(
+    const after = Number(query.get('part-number-marker') ?? 0);
+    const remaining = [...upload.parts].filter(([number]) => number > after).sort(([a], [b]) => a - b);
+    const page = remaining.slice(0, this.pageSize);
+    const parts = page.map(
       ([number, { bytes, md5 }]) =>
         `<Part><PartNumber>${number}</PartNumber><ETag>"${md5}"</ETag><Size>${bytes}</Size></Part>`,
     );
-    return xml(`<ListPartsResult><IsTruncated>false</IsTruncated>${parts.join('')}</ListPartsResult>`);
+    const more = remaining.length > page.length;
+    const next = more ? `<NextPartNumberMarker>${page.at(-1)?.[0]}</NextPartNumberMarker>` : '';
+    return xml(
+      `<ListPartsResult><IsTruncated>${more}</IsTruncated>${next}${parts.join('')}</ListPartsResult>`,
+    );
   }
 
   async #completeUpload({ key, query, message }: Request): Promise<Reply> {
@@ -325,7 +336,8 @@ export class FakeS3 {
       last = number;
       blobs.push(blob);
     }
-    if (blobs.slice(0, -1).some(({ bytes }) => bytes < MIN_PART_BYTES)) return failure(400, 'EntityTooSmall');
+    if (blobs.slice(0, -1).some(({ bytes }) => bytes < this.minPartBytes))
+      return failure(400, 'EntityTooSmall');
     const digest = createHash('md5');
     for (const { md5 } of blobs) digest.update(md5, 'hex');
     const etag = `"${digest.digest('hex')}-${blobs.length}"`;

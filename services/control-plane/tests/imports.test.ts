@@ -217,8 +217,14 @@ describe('the import of an engine', () => {
     expect(Date.parse(shown.nextTryAt) - Date.now()).toBeGreaterThan(25_000);
     expect(await claim()).toBeNull();
     await plane.db.updateTable('imports').set({ due_at: new Date() }).execute();
-    expect(await claimOnly()).toMatchObject({ tries: 1, startedOver: true });
-    expect((await record(videoId)).import).toMatchObject({ tries: 1, nextTryAt: null });
+    const second = await claimOnly();
+    expect(second).toMatchObject({ tries: 1, startedOver: true });
+    await progress(second, { tries: 1 });
+    expect((await record(videoId)).import).toMatchObject({
+      tries: 1,
+      nextTryAt: null,
+      failure: 'import_server_failed',
+    });
   });
 
   test('shows the pause of an engine that waits', async () => {

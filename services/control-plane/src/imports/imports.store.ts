@@ -77,16 +77,17 @@ export async function postpone(db: Database, videoId: string, seconds: number): 
 export type ImportProgress = ImportTransfer &
   Pick<ImportRow, 'bytes' | 'total_bytes' | 'tries' | 'failure'> & { nextTryInSeconds: number | null };
 
-/** Stores the progress and renews the claim of the current transfer. Resolves with whether it is current. */
+/** Stores the progress and renews the claim of the current transfer. An earlier failure stays until there is another one. Resolves with whether it is current. */
 export async function storeProgress(
   db: Database,
-  { videoId, transferId, nextTryInSeconds, ...columns }: ImportProgress,
+  { videoId, transferId, nextTryInSeconds, failure, ...columns }: ImportProgress,
   leaseSeconds: number,
 ): Promise<boolean> {
   const result = await db
     .updateTable('imports')
     .set({
       ...columns,
+      ...(failure !== null && { failure }),
       next_try_at: nextTryInSeconds === null ? null : inSeconds(nextTryInSeconds),
       claimed_until: inSeconds(leaseSeconds),
     })
@@ -104,17 +105,18 @@ export type EndedTry = ImportTransfer &
 /** Stores the end of a try of the current transfer, which is not current any more. Resolves with whether it was. */
 export async function storeEndOfTry(
   trx: Database,
-  { videoId, transferId, retryInSeconds, ...columns }: EndedTry,
+  { videoId, transferId, retryInSeconds, failure, ...columns }: EndedTry,
 ): Promise<boolean> {
   const due = inSeconds(retryInSeconds ?? 0);
   const result = await trx
     .updateTable('imports')
     .set({
       ...columns,
+      ...(failure !== null && { failure }),
       transfer_id: null,
       claimed_until: null,
       due_at: due,
-      next_try_at: columns.failure === null || retryInSeconds === null ? null : due,
+      next_try_at: failure === null || retryInSeconds === null ? null : due,
     })
     .where('video_id', '=', videoId)
     .where('transfer_id', '=', transferId)

@@ -52,8 +52,9 @@ function redirectTarget(from: URL, location: string | undefined): URL {
   let target: URL;
   try {
     target = readUrl(new URL(location ?? '', from).href, ['https:', 'http:']);
-  } catch (cause) {
-    throw new ImportFailure('import_redirected', { cause });
+  } catch {
+    // Without the cause, which would have the query of the URL.
+    throw new ImportFailure('import_redirected');
   }
   const isDowngrade = from.protocol === 'https:' && target.protocol === 'http:';
   if (location === undefined || isDowngrade) throw new ImportFailure('import_redirected');
