@@ -39,6 +39,10 @@ export class FaultyProxy {
     return this.#faults.length;
   }
 
+  clearFaults(): void {
+    this.#faults.length = 0;
+  }
+
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();

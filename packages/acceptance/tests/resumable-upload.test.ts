@@ -1,10 +1,11 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { UploadTicket } from '@framelane/client';
 import { requires } from '@framelane/test-kit/requires';
-import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { build } from 'esbuild';
@@ -92,18 +93,43 @@ describe('tus-js-client in Node', () => {
   test.each(FAULTS)('uploads one complete file in spite of %s', async (_what, method, fault) => {
     const ticket = await requestTicket();
     inject(method, fault);
-    const { stdout } = await runProgram(
-      process.execPath,
-      [program, clip, ticket.tusUrl, ticket.uploadToken],
-      {
-        env: { NODE_OPTIONS: '' },
-      },
-    );
-    expect(stdout).toMatch(/^arrived$/m);
+    expect(await run(ticket)).toMatch(/^arrived$/m);
     expect(proxy.pending).toBe(0);
     await expectArrived(ticket);
   });
+
+  test('continues an upload whose process was killed', async () => {
+    const ticket = await requestTicket();
+    const controller = new AbortController();
+    proxy.inject('PATCH', { afterBytes: 15 * MIB });
+    for (let retry = 0; retry < 5; retry += 1) proxy.inject('HEAD', 423);
+    const killed = run(ticket, controller.signal).catch(() => '');
+    // The program waits for seconds before its next HEAD.
+    await until(() => proxy.pending === 2);
+    controller.abort();
+    expect(await killed).toBe('');
+    proxy.clearFaults();
+
+    const lines = (await run(ticket)).trim().split('\n');
+    expect(lines.at(-1)).toBe('arrived');
+    // After the creation, tus-js-client sends the beginning again until it gets 409, and then asks for the offset.
+    const percents = lines.slice(0, -1).map((line) => Number.parseInt(line, 10));
+    const jumps = percents.map((percent, index) => percent - (percents[index - 1] ?? 0));
+    expect(Math.max(...jumps)).toBeGreaterThan(20);
+    await expectArrived(ticket);
+  });
 });
+
+/** Runs the program of the guide. Resolves with its output. */
+async function run({ tusUrl, uploadToken }: UploadTicket, signal?: AbortSignal): Promise<string> {
+  const options = { env: { ...process.env, NODE_OPTIONS: '' }, ...(signal && { signal }) };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [program, clip, tusUrl, uploadToken],
+    options,
+  );
+  return stdout;
+}
 
 const executable = findBrowser();
 const describeInBrowser = requires(

@@ -61,6 +61,7 @@ export async function uploadResumably(
       if (offset > reached) failures = 0;
       reached = Math.max(reached, offset);
       report(offset);
+      signal?.throwIfAborted();
       if (offset === size || (await upload.sendFrom(offset, report)) === size) {
         return receiptOf(permit.videoId, size);
       }

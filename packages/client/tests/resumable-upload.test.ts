@@ -204,6 +204,14 @@ describe('a resumable upload throws', () => {
     await expect(upload(path, engine.permit, { retries: 1 })).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  test('its reason when it is aborted before the first byte', async () => {
+    const controller = new AbortController();
+    const reason = new Error('too soon');
+    const options = { onProgress: () => controller.abort(reason), signal: controller.signal };
+    await expect(upload(path, engine.permit, options)).rejects.toBe(reason);
+    expect(methods()).toEqual(['POST', 'HEAD']);
+  });
+
   test('its reason at once when it is aborted during a pause', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');

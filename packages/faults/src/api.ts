@@ -1,6 +1,7 @@
 import {
   createClient,
   type FramelaneClient,
+  type UploadTicket,
   type UploadTicketRequest,
   unwrap,
   type Video,
@@ -11,7 +12,7 @@ import { upload } from '@framelane/client/node';
 export const WORKSPACE_ID = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
 export const API_KEY = 'svc_live_F4ultSu1teK3yOfTheFirstWorkspace';
 
-export type Ticket = { videoId: string; uploadUrl: string; uploadToken: string };
+export type Ticket = Pick<UploadTicket, 'videoId' | 'uploadUrl' | 'tusUrl' | 'uploadToken'>;
 
 /** The public API. Records every response that is a server error. */
 export class Api {

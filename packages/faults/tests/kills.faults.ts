@@ -1,3 +1,5 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
 import { Random } from '@framelane/test-kit/random';
@@ -107,4 +109,32 @@ test('every accepted video becomes ready, whichever process is killed at any mom
   expect(wrong).toEqual([]);
   expect(lost).toEqual([]);
   for (const video of states) expect(video?.sourceFile.stored).toBe(video?.keepSource === 'always');
+});
+
+test('a resumable upload arrives unchanged, although every engine is killed during it', async () => {
+  const file = Buffer.concat([await readFile(clips.short), randomBytes(120 * 1024 ** 2)]);
+  const ticket = await cluster.api.ticket();
+  const victims = cluster.engines.map((engine, index) => ({
+    engine,
+    at: (index + 1) * 0.4 * file.byteLength,
+  }));
+  const restarts: Promise<void>[] = [];
+  let continuedAt = Number.POSITIVE_INFINITY;
+  await upload(new Blob([file]), ticket, {
+    onProgress: ({ sent }) => {
+      const [victim] = victims;
+      if (victim === undefined) continuedAt = Math.min(continuedAt, sent);
+      else if (sent > victim.at) {
+        victims.shift();
+        restarts.push(victim.engine.end('SIGKILL').then(() => victim.engine.start()));
+      }
+    },
+  });
+  expect(restarts).toHaveLength(cluster.engines.length);
+  await Promise.all(restarts);
+  // A kill loses at most 40 MiB, and what the connections hold.
+  expect(continuedAt).toBeGreaterThan(0.3 * file.byteLength);
+  const video = await cluster.api.client.videos.waitUntilReady(ticket.videoId);
+  expect(video.source?.sha256).toBe(createHash('sha256').update(file).digest('hex'));
+  expect(await violationsAtRest(cluster)).toEqual([]);
 });

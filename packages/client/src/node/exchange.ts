@@ -63,12 +63,11 @@ function bodyHeaders({ size, head, tail }: Body): OutgoingHttpHeaders {
 function begin(url: string, method: string, headers: OutgoingHttpHeaders): ClientRequest {
   const { request } = url.startsWith('https:') ? https : http;
   // A new connection: the server may be closing an idle one.
-  const begun = request(url, { method, agent: false, headers });
-  begun.flushHeaders();
-  return begun;
+  return request(url, { method, agent: false, headers });
 }
 
 async function send(request: ClientRequest, { bytes, size, head, tail, onSent }: Body): Promise<void> {
+  request.flushHeaders();
   await once(request, 'continue', { signal: AbortSignal.timeout(CONTINUE_TIMEOUT_MS) }).catch(() => {});
   if (head) await write(request, head);
   let sent = 0;
