@@ -37,6 +37,9 @@ const CLAIM_ATTEMPTS = 10;
 /** Pause before the next claim of an import whose workspace has too many uploads in progress. */
 const SHARE_PAUSE_SECONDS = 10;
 
+/** The ticket of an import outlasts the import, so that a video fails with the code of the import. */
+const TICKET_MARGIN_SECONDS = 3600;
+
 /** Imports handled in one run of `expire`. */
 const EXPIRY_BATCH = 100;
 
@@ -195,6 +198,3 @@ export class ImportsService {
     }
   }
 }
-
-/** The ticket of an import outlasts the import, so that a video fails with the code of the import. */
-const TICKET_MARGIN_SECONDS = 3600;

@@ -81,7 +81,7 @@ export class FakeControlPlane {
   readonly completions: CompleteTransferRequest[] = [];
   /** Bodies of the release requests. */
   readonly releases: ReleaseTransferRequest[] = [];
-  /** Paths of all requests, in order. */
+  /** Paths of all requests in order, without those for imports, which engines send all the time. */
   readonly requests: string[] = [];
   /** Paths that respond with 503. */
   readonly broken = new Set<string>();
@@ -165,7 +165,7 @@ export class FakeControlPlane {
   async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const path = req.url ?? '';
     const body = await json(req);
-    this.requests.push(path);
+    if (path !== INTERNAL_PATHS.claimImport) this.requests.push(path);
     await this.gate;
     const reply = this.broken.has(path)
       ? refusal(503, 'unavailable')
