@@ -1148,7 +1148,7 @@ export interface components {
             expiresAt: string;
             /**
              * Format: int64
-             * @description Maximum size of the file in bytes.
+             * @description Maximum size of the file in bytes: the declared `size`, or the limit of the installation or of a quota.
              * @example 10737418240
              */
             maxBytes: number;

@@ -130,6 +130,7 @@ export const endImportTryRequest = z.object({
   startedOver: z.boolean(),
 });
 export type EndImportTryRequest = z.infer<typeof endImportTryRequest>;
+
 /** Where a resumable upload stands in the object store. Only the store reads its members. */
 export const checkpointSchema = z.object({
   id: z.string(),

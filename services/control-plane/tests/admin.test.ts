@@ -232,6 +232,7 @@ describe('errors', () => {
     ['an unknown unit', ['limits', 'set', '--stored-bytes', '1XB'], /such as 1TB .* KiB/],
     ['a size below zero', ['limits', 'set', '--stored-bytes', '-1TB'], /such as 1TB/],
     ['a size without a number', ['limits', 'set', '--stored-bytes', 'TB'], /such as 1TB/],
+    ['a fraction of a byte', ['limits', 'set', '--stored-bytes', '0.4'], /such as 1TB/],
     ['a size beyond all numbers', ['limits', 'set', '--stored-bytes', '99999PB'], /such as 1TB/],
     ['a fraction of a video', ['limits', 'set', '--videos', '1.5'], /whole number, or none/],
     ['a file without a byte', ['limits', 'set', '--file-bytes', '0'], /at least one byte/],

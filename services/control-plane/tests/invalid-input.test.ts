@@ -138,6 +138,16 @@ describe('an unknown field is refused', () => {
     ]);
   });
 
+  test('but the body of a GET is ignored, also if the query is invalid', async () => {
+    const withBody = (path: string) =>
+      request(plane.url).get(`/v1${path}`).set(plane.credentials).send({ titel: 'x' });
+    expect((await withBody('/videos')).status).toBe(200);
+    expect((await withBody('/videos?limit=0')).body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ field: 'query/limit' }],
+    });
+  });
+
   test('and nothing is created', async () => {
     const videos = async () => (await get('/videos')).body.data.length;
     const before = await videos();

@@ -77,9 +77,8 @@ export class Engine {
   }
 
   /**
-   * Refuses new uploads and imports and hands transcodes back at once, and lets uploads and imports in progress complete within
-   * UPLOAD_DRAIN_SECONDS.
-   * Then releases everything the engine holds. Never throws.
+   * Refuses new uploads, claims no more imports and hands transcodes back, all at once. Resumable uploads pause. Form uploads and
+   * imports in progress may complete within UPLOAD_DRAIN_SECONDS. Then releases everything the engine holds. Never throws.
    */
   async stop(): Promise<void> {
     const { config, uploads, resumableUploads, imports, worker, logger } = this.#context;

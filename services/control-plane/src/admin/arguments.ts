@@ -76,7 +76,8 @@ export function parseSize(text: string): number | None {
   if (text === 'none') return text;
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?) ?(\w*)$/.exec(text) ?? [];
   const name = Object.keys(UNITS).find((known) => known.toLowerCase() === (unit || 'B').toLowerCase());
-  const bytes = Math.round(Number(number) * (UNITS[name ?? ''] ?? Number.NaN));
+  const factor = UNITS[name ?? ''] ?? Number.NaN;
+  const bytes = factor === 1 ? Number(number) : Math.round(Number(number) * factor);
   if (!Number.isSafeInteger(bytes)) {
     throw new InvalidArgumentError(
       `Give a size, such as 1TB or 1.5TiB, or none. The units are ${Object.keys(UNITS).join(', ')}.`,

@@ -60,8 +60,7 @@ export function requestValidation(
 
   // The validator does not read the body of an operation that has none in the contract.
   const refuseUndescribedBody: RequestHandler = (req, _res, next) => {
-    const reads = ['GET', 'HEAD'].includes(req.method);
-    const unknown = reads || requestBodyOf(req) !== undefined ? [] : unknownFieldsOf(req, contract);
+    const unknown = requestBodyOf(req) === undefined ? unknownFieldsOf(req, contract) : [];
     next(unknown.length > 0 ? unknownField(unknown) : undefined);
   };
 
@@ -95,8 +94,9 @@ function requestBodyOf(req: Request): RequestBody | undefined {
   return openapi?.schema?.requestBody ?? undefined;
 }
 
-/** The fields of the body that its operation does not know. */
+/** The fields of the body that its operation does not know. The body of a GET or HEAD is ignored. */
 function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
+  if (['GET', 'HEAD'].includes(req.method)) return [];
   const schema = requestBodyOf(req)?.content['application/json']?.schema;
   return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
 }
