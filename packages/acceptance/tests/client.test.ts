@@ -17,7 +17,7 @@ import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const CLIENT = join(import.meta.dirname, '..', '..', 'client');
 
