@@ -33,7 +33,7 @@ export class AddressGuard {
   async check(url: string): Promise<void> {
     const parsed = readUrl(url, this.#publicProtocols);
     const isPublic = this.#publicProtocols.some((protocol) => protocol === parsed.protocol);
-    if (!isPublic && this.#allowedRanges.length === 0) throw refused(parsed);
+    if (!isPublic && this.#allowedRanges.length === 0) throw this.#refused(parsed);
     try {
       await this.addressesOf(parsed, AbortSignal.timeout(REGISTRATION_LOOKUP_MS));
     } catch (error) {
@@ -50,8 +50,17 @@ export class AddressGuard {
     const addresses = isIP(host) === 0 ? await this.#resolveHost(host, signal) : [host];
     const isAllowed = (address: string) =>
       isAllowedAddress(address, url.protocol, this.#allowedRanges, this.#publicProtocols);
-    if (!addresses.every(isAllowed)) throw refused(url);
+    if (!addresses.every(isAllowed)) throw this.#refused(url);
     return addresses;
+  }
+
+  #refused(url: URL): AddressRefusedError {
+    const isPublic = this.#publicProtocols.some((protocol) => protocol === url.protocol);
+    return new AddressRefusedError(
+      isPublic
+        ? 'must have a public address'
+        : 'must begin with https://; http:// is only for addresses that the operator allows',
+    );
   }
 }
 
@@ -80,12 +89,4 @@ export function lookupOf(addresses: readonly string[]): LookupFunction {
     if (options.all || first === undefined) callback(null, entries);
     else callback(null, first.address, first.family);
   };
-}
-
-function refused(url: URL): AddressRefusedError {
-  return new AddressRefusedError(
-    url.protocol === 'https:'
-      ? 'must have a public address'
-      : 'must begin with https://; http:// is only for addresses that the operator allows',
-  );
 }

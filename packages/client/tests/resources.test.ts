@@ -5,6 +5,10 @@ import { createClient, type FramelaneClient } from '../src/index.ts';
 /** Operations without a method: players and browsers request them, and `upload` sends the file. */
 const NOT_FOR_PROGRAMS = [
   'uploadFile',
+  'createResumableUpload',
+  'getResumableUpload',
+  'sendUploadPart',
+  'terminateResumableUpload',
   'getMasterPlaylist',
   'getMediaPlaylist',
   'getSegment',

@@ -182,6 +182,14 @@ const OPERATIONS: Record<string, Preparation> = {
     }),
     renewed: ['uploadToken'],
   },
+  'POST /videos/import': {
+    prepare: async (workspace) => ({
+      path: '/videos/import',
+      body: { url: 'https://media.example.com/a.mp4', headers: { Authorization: 'Bearer a' } },
+      another: { url: 'https://media.example.com/a.mp4', headers: { Authorization: 'Bearer b' } },
+      effects: () => workspace.count('videos'),
+    }),
+  },
   'POST /videos/{id}/retry': {
     prepare: async (workspace) => {
       const videoId = await workspace.failedVideo();

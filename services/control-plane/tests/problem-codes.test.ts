@@ -13,14 +13,17 @@ const OF_NO_OPERATION: readonly string[] = [
   'route_not_found',
   // The client has disconnected; the code stands in the log.
   'upload_interrupted',
+  // A response to HEAD has no body.
+  'upload_locked',
   // The internal API.
   'attempt_not_claimable',
   'invalid_service_secret',
+  'transfer_lost',
 ];
 
-/** Codes of the upload operation, which the table in the description leaves to it. */
+/** Codes of the upload operations, which the table in the description leaves to them. */
 const OF_UPLOADS =
-  /^(upload_(?!ticket_)|file_(?!too_large)|too_many_uploads|malformed_|multiple_files|insufficient_storage)/;
+  /^(upload_(?!ticket_)|file_(?!too_large)|checksum_|tus_|too_many_uploads|malformed_|multiple_files|insufficient_storage)/;
 
 type ShownProblem = {
   type: string;
