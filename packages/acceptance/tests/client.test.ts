@@ -17,7 +17,7 @@ import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
 
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const CLIENT = join(import.meta.dirname, '..', '..', 'client');
 
@@ -168,6 +168,26 @@ describeInBrowser('a web page', () => {
     await watchProgress();
   });
   afterEach(() => page.close());
+
+  test('a kept ticket that was used means that the file has arrived; an unknown one is replaced', async () => {
+    await choose(clip, -1);
+    const arrived = await output();
+    const [ticket] = tickets;
+    for (const { kept, expected, requested } of [
+      { kept: ticket, expected: arrived, requested: 1 },
+      { kept: { ...ticket, uploadToken: 'ut_unknown' }, expected: / has arrived$/, requested: 2 },
+    ]) {
+      await page.evaluate(`{
+        const [{ name, size, lastModified }] = document.querySelector('input').files;
+        const ticket = ${JSON.stringify(JSON.stringify(kept))};
+        localStorage.setItem(['framelane', name, size, lastModified].join(' '), ticket);
+      }`);
+      await page.reload();
+      await choose(clip, -1);
+      expect(await output()).toMatch(expected);
+      expect(tickets).toHaveLength(requested);
+    }
+  });
 
   async function watchProgress(): Promise<void> {
     await page.evaluate(`

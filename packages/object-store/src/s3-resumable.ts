@@ -34,8 +34,8 @@ export type ResumableDeps = {
 };
 
 /**
- * Continues a multipart upload. Part n has the bytes from (n - 1) × the size of a part, so that every process that sends it sends the
- * same bytes. Bytes that do not fill a part become small objects at each checkpoint ("pieces"): S3 accepts a small part at
+ * Continues a multipart upload. Part n has the bytes from (n - 1) × the size of a part, so every process that sends it sends
+ * the same bytes. Bytes that do not fill a part become small objects at each checkpoint ("pieces"): S3 accepts a small part at
  * the end of an upload only.
  */
 export class S3ResumableWriter implements ResumableWriter {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CLOSING_BOUNDARY, filePartHead, formWith } from '@framelane/test-kit/multipart';
 import { RawClient } from '@framelane/test-kit/raw-upload-client';
+import { TusClient } from '@framelane/test-kit/tus-client';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FakeControlPlane } from './support/fake-control-plane.ts';
 
@@ -97,6 +98,31 @@ test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one e
   await uploadConcurrently(200, 16 * MIB);
   expect(await peakBytes()).toBeLessThan(3 * 1024 * MIB);
 }, 600_000);
+
+test('50 concurrent resumable uploads to S3 need less than 1.5 GiB: buffers as above', async () => {
+  const storage = startProcess('benchmarks/support/object-server.ts');
+  await startEngine(JSON.stringify(await nextMessage(storage)));
+  const fileBytes = 20 * MIB;
+  const piece = randomBytes(MIB);
+  const patches = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const client = new TusClient(controlPlane.issue({ maxBytes: fileBytes }).token);
+      const url = `http://127.0.0.1:${port}`;
+      return client.holdPatch(`${url}${await client.create(url, fileBytes)}`, 0, fileBytes);
+    }),
+  );
+  for (let sent = 0; sent < fileBytes; sent += piece.byteLength) {
+    await Promise.all(
+      patches.map(async ({ request }) => {
+        if (!request.write(piece)) await once(request, 'drain');
+      }),
+    );
+  }
+  for (const { request } of patches) request.end();
+  const responses = await Promise.all(patches.map(({ response }) => response));
+  expect(responses.filter((response) => response?.status !== 204)).toEqual([]);
+  expect(await peakBytes()).toBeLessThan(1.5 * 1024 * MIB);
+}, 300_000);
 
 /** Uploads files concurrently, one chunk of each in turn. No upload ends before all have sent their last chunk. */
 async function uploadConcurrently(count: number, fileBytes: number): Promise<void> {
