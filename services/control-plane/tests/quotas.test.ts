@@ -8,6 +8,7 @@ import { newApiKeySecret } from '../src/api-keys/api-key-secret.ts';
 import { createFullKey } from '../src/api-keys/api-keys.service.ts';
 import { QuotasService } from '../src/quotas/quotas.service.ts';
 import type { Limits, Quotas } from '../src/quotas/quotas.ts';
+import { lockVideo, turnIntoTombstone } from '../src/videos/videos.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 import { insertWorkspace } from './support/database.ts';
 import { sampleManifest } from './support/manifest.ts';
@@ -356,6 +357,21 @@ describe('the reservation of a ticket', () => {
     await expire(expired.videoId);
     expect(await limits()).toMatchObject({ storedBytes: NOTHING, uploads: { used: 0 } });
     await granted({ size: 1_000 });
+  });
+
+  test('does not deadlock with the deletion of the video', async () => {
+    const { granted } = await workspace({ storedBytes: null });
+    const { videoId, uploadToken } = await granted();
+    const { redeemed } = await plane.db.transaction().execute(async (trx) => {
+      await lockVideo(trx, videoId);
+      const redeemed = redeem(uploadToken, 100);
+      const waiting = sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => (await waiting.execute(plane.db)).rows.length > 0);
+      await turnIntoTombstone(trx, videoId);
+      return { redeemed };
+    });
+    expect(await redeemed).toMatchObject({ status: 401, body: { code: 'upload_token_invalid' } });
   });
 
   test('of an expired ticket lasts as long as its transfer, and ends when the video fails', async () => {

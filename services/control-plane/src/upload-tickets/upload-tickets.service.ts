@@ -27,6 +27,7 @@ import {
   findTicketByHash,
   findTokenHash,
   holdsLease,
+  holdVideo,
   insertTicket,
   isSpentBy,
   isTicketExpired,
@@ -188,6 +189,7 @@ export class UploadTicketsService {
     const bytes = contentLength ?? maxBytes;
     const allowedBytes = await this.#db.transaction().execute(async (trx) => {
       requireShare(await uploadsInProgress(trx, ticket.workspace_id), bytes, this.#workspaceLimits);
+      await holdVideo(trx, ticket.video_id);
       if (!(await leaseTicket(trx, tokenHash, { transferId, bytes, leaseSeconds }))) return undefined;
       await endUnfinished(trx, ticket.video_id, 'superseded');
       return this.#quotas.reserve(trx, ticket, { atLeast, atMost: Math.min(bytes, maxBytes) });

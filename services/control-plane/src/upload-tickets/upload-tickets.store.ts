@@ -69,6 +69,14 @@ export async function lockTicketOf(trx: Database, videoId: string): Promise<void
     .execute();
 }
 
+/**
+ * Locks a video against moves and deletion until the transaction ends. Do this before the first of two updates of its ticket: at the
+ * second one PostgreSQL locks the video for the foreign key, while moves lock the video first and then its ticket.
+ */
+export async function holdVideo(trx: Database, videoId: string): Promise<void> {
+  await trx.selectFrom('videos').select('id').where('id', '=', videoId).forKeyShare().execute();
+}
+
 function ticketByHash(db: Database, tokenHash: Buffer) {
   return db
     .selectFrom('upload_tickets')
