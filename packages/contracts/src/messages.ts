@@ -33,7 +33,10 @@ const dataSchemas = {
     waitingSince: z.iso.datetime(),
   }),
   /** Renews the lease of the transfer. */
-  'upload.progress': transferSchema,
+  'upload.progress': transferSchema.extend({
+    /** Bytes of a resumable upload have arrived since the last message, which extends its ticket. */
+    extendsTicket: z.boolean().optional(),
+  }),
   'upload.completed': uploadCompletedSchema,
   'upload.aborted': transferSchema.extend({ reason: z.string() }),
   /** Renews the lease of the attempt. `fraction` (0..1) never decreases within one attempt. */

@@ -45,7 +45,10 @@ export interface ResumableWriter {
   settle(): Promise<Checkpoint>;
   /** Removes what only earlier checkpoints need. Never rejects. */
   prune(): Promise<void>;
-  /** Makes the object, once `offset` is its length and the last checkpoint is saved. Succeeds if it exists already. */
+  /**
+   * Makes the object, once `offset` is its length and the last checkpoint is saved. Succeeds if it exists already. Throws
+   * NotResumableError if the stored bytes may be wrong.
+   */
   complete(): Promise<void>;
   /** Releases buffers and files. What is stored stays. Never rejects. */
   close(): Promise<void>;

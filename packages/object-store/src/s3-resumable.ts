@@ -148,6 +148,8 @@ export class S3ResumableWriter implements ResumableWriter {
     const listed = await listParts(this.#deps, this.#key, this.#id);
     if (listed === null) return (await this.#deps.sizeOf(this.#key)) === this.#length;
     if (!(failure instanceof S3ServiceException && failure.name === 'InvalidPart')) return false;
+    // A hanging process may have replaced a part by the wrong bytes that it had received.
+    if (this.exact) throw new NotResumableError(this.#key, failure);
     const confirmed = partsWithoutGap(listed, this.#partBytes, this.#length, this.#length);
     if (confirmed.reduce((bytes, { Size }) => bytes + Size, 0) !== this.#length) return false;
     await this.#parts.complete(this.#id, {}, confirmed);

@@ -8,7 +8,7 @@ import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/cli
 import { FakeS3, type Fault, type Operation } from '@framelane/test-kit/fake-s3';
 import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { ObjectNotFoundError } from '../src/object-store.ts';
+import { NotResumableError, ObjectNotFoundError } from '../src/object-store.ts';
 import { S3ObjectStore, type S3Options } from '../src/s3-object-store.ts';
 import { objectStoreContract } from './object-store.contract.ts';
 
@@ -93,6 +93,22 @@ test('presigned URLs have the public endpoint and expire', async () => {
   expect(url.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
   expect(url.href).not.toContain('secret');
   expect(url.search).not.toContain('response-');
+  store.close();
+});
+
+test('a part that a hanging process has replaced by unverified bytes does not get into the object', async () => {
+  const store = new S3ObjectStore(fakeOptions());
+  const key = 's/v/x/original';
+  const begun = await store.beginResumable(key, 'video/mp4');
+  const hanging = await store.resume(key, begun, 9 * MIB);
+  const next = await store.resume(key, { ...begun, exact: true }, 9 * MIB);
+  for (const writer of [next, hanging]) {
+    await writer.write(randomBytes(9 * MIB));
+    await writer.settle();
+  }
+  await expect(next.complete()).rejects.toThrow(NotResumableError);
+  expect(await store.head(key)).toBeNull();
+  for (const writer of [next, hanging]) await writer.close();
   store.close();
 });
 

@@ -335,7 +335,11 @@ describe('the ticket', () => {
     expect(extended - Date.now()).toBeLessThanOrEqual(HOUR_MS + 1000);
 
     await changeTicket(`expires_at = now() + interval '1 minute'`);
+    const expiring = await expiryOf();
+    // A session without new bytes renews its lease only.
     await plane.engine.report('upload.progress', ids);
+    expect(await expiryOf()).toBe(expiring);
+    await plane.engine.report('upload.progress', { ...ids, extendsTicket: true });
     expect(await expiryOf()).toBeGreaterThanOrEqual(extended);
   });
 

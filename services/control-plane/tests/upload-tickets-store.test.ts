@@ -173,9 +173,10 @@ describe('a transfer', () => {
     const before = await Promise.all(untouched.map(({ videoId }) => row(videoId)));
     const lease = async () => (await row(mine.videoId)).lease_expires_at?.getTime() ?? 0;
 
-    await renewLease(db, { ...mine.transfer, ...STRANGER }, 600);
+    await renewLease(db, { ...mine.transfer, ...STRANGER }, { leaseSeconds: 600, extendsTicket: false });
     expect(await lease()).toBeLessThan(minutes(2).getTime());
-    for (const { transfer } of [mine, ...untouched.slice(1)]) await renewLease(db, transfer, 600);
+    for (const { transfer } of [mine, ...untouched.slice(1)])
+      await renewLease(db, transfer, { leaseSeconds: 600, extendsTicket: false });
     expect(await lease()).toBeGreaterThan(minutes(9).getTime());
 
     await releaseTicket(db, { ...mine.transfer, ...STRANGER });

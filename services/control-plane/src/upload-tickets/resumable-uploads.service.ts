@@ -126,7 +126,10 @@ export class ResumableUploadsService {
   /** Saves what the upload has reached, and renews its lease and its ticket. Throws 409 `transfer_lost` in an earlier epoch. */
   async save({ checkpoint, ...transfer }: SaveResumableRequest): Promise<SaveResumableResponse> {
     return this.#db.transaction().execute(async (trx) => {
-      const expiresAt = await renewLease(trx, transfer, this.#limits.leaseSeconds);
+      const expiresAt = await renewLease(trx, transfer, {
+        leaseSeconds: this.#limits.leaseSeconds,
+        extendsTicket: true,
+      });
       // If the renewal waited for the lock of the ticket, it did not see an epoch that began meanwhile.
       if (expiresAt === undefined || !(await storeCheckpoint(trx, transfer, checkpoint))) {
         throw new Problem('transfer_lost', 'Another engine has the upload, or its ticket takes no file.');

@@ -217,9 +217,9 @@ export class UploadTicketsService {
     });
   }
 
-  /** Renews the lease of a transfer. */
-  async renew(transfer: TransferIds): Promise<void> {
-    await renewLease(this.#db, transfer, this.#limits.leaseSeconds);
+  /** Renews the lease of a transfer, and its ticket if it has made progress. */
+  async renew({ extendsTicket = false, ...transfer }: MessageData<'upload.progress'>): Promise<void> {
+    await renewLease(this.#db, transfer, { leaseSeconds: this.#limits.leaseSeconds, extendsTicket });
   }
 
   /** Whether the transfer holds its ticket, so that it should continue. */

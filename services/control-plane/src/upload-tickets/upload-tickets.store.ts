@@ -199,13 +199,13 @@ function isHeldBy({ videoId, transferId, epoch }: TransferIds) {
 }
 
 /**
- * Renews the lease of the transfer that holds the ticket. Progress of a resumable upload extends the ticket, too. Resolves with when the
- * ticket expires, or undefined when the transfer does not hold it.
+ * Renews the lease of the transfer that holds the ticket, and with `extendsTicket` the ticket, up to its latest expiry. Resolves
+ * with when the ticket expires, or undefined when the transfer does not hold it.
  */
 export async function renewLease(
   db: Database,
   transfer: TransferIds,
-  leaseSeconds: number,
+  { leaseSeconds, extendsTicket }: { leaseSeconds: number; extendsTicket: boolean },
 ): Promise<Date | undefined> {
   const extended = sql<Date>`greatest(upload_tickets.expires_at,
     least(now() + make_interval(secs => extension_seconds), latest_expires_at))`;
@@ -214,7 +214,7 @@ export async function renewLease(
     .from('videos')
     .set({
       lease_expires_at: inSeconds(leaseSeconds),
-      ...(transfer.epoch !== undefined && { expires_at: extended }),
+      ...(extendsTicket && { expires_at: extended }),
     })
     .where(isHeldBy(transfer))
     .whereRef('videos.id', '=', 'upload_tickets.video_id')

@@ -76,7 +76,7 @@ export class ResumableUploads {
     const found = await this.#counted(() => this.#serially(transferId, () => this.#open(req, transferId)));
     const { length, metadata, session } = found;
     if (session === null) return { offset: length, length, metadata, expiresAt: null };
-    await work(session);
+    await work(session).catch((error: unknown) => this.#endIfLost(req, transferId, error));
     return { offset: session.offset, length, metadata, expiresAt: session.expiresAt };
   }
 
@@ -116,12 +116,16 @@ export class ResumableUploads {
       return { length, metadata, session };
     } catch (error) {
       freeSlot();
-      if (error instanceof NotResumableError) {
-        await controlPlane.terminateResumable(request);
-        throw uploadNotResumable(error);
-      }
-      throw storageFailed(error);
+      return this.#endIfLost(req, transferId, error);
     }
+  }
+
+  /** Throws the Problem to respond with. Ends an upload that cannot be continued, so that the next creation begins anew. */
+  async #endIfLost(req: Request, transferId: string, error: unknown): Promise<never> {
+    if (!(error instanceof NotResumableError)) throw storageFailed(error);
+    const request = { token: readToken(req), transferId, clientAddress: req.ip ?? null };
+    await this.#deps.controlPlane.terminateResumable(request);
+    throw uploadNotResumable(error);
   }
 
   /** Two requests must not open the same upload at the same time: the second would take it from the first. */

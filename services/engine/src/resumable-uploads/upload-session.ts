@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { OpenResumableResponse } from '@framelane/contracts/internal-api';
-import type { ResumableWriter } from '@framelane/object-store/object-store';
+import { NotResumableError, type ResumableWriter } from '@framelane/object-store/object-store';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
 import { TransferLease } from '../uploads/lease.ts';
@@ -98,7 +98,15 @@ export class UploadSession {
     this.#ids = { videoId: opened.videoId, transferId, epoch: opened.epoch };
     this.#lease = new TransferLease(deps, this.#ids, opened.leaseSeconds);
     this.#registration = new Registration(deps);
-    this.#stopLease = this.#lease.keep(() => this.#lose());
+    let reported = writer.offset;
+    this.#stopLease = this.#lease.keep(
+      () => this.#lose(),
+      () => {
+        const hasProgressed = this.offset > reported;
+        reported = this.offset;
+        return hasProgressed;
+      },
+    );
     deps.metrics.uploadBegan();
     deps.logger.info('upload.opened', { ...this.#ids, offset: writer.offset, length: opened.length });
   }
@@ -281,7 +289,7 @@ export class UploadSession {
     // Also a fence: an engine that has lost the upload must not complete it.
     await this.#save();
     await this.#writer.complete().catch((error: unknown) => {
-      throw storageFailed(error);
+      throw error instanceof NotResumableError ? error : storageFailed(error);
     });
     const bytes = this.#opened.length;
     await verifyStored(objects, this.#opened.sourceKey, bytes);

@@ -7,15 +7,17 @@ import type { ControlPlaneClient } from '../control-plane-client.ts';
 /** Longest interval at which the engine asks the control plane whether the transfer is current. */
 const CHECK_SECONDS = 5;
 
+type TransferIds = Omit<MessageData<'upload.progress'>, 'extendsTicket'>;
+
 type LeaseDeps = { controlPlane: ControlPlaneClient; bus: MessageBus; logger: Logger };
 
 /** The lease of a transfer on its ticket, from `keep` to `release`. */
 export class TransferLease {
   readonly #deps: LeaseDeps;
-  readonly #transfer: MessageData<'upload.progress'>;
+  readonly #transfer: TransferIds;
   readonly #seconds: number;
 
-  constructor(deps: LeaseDeps, transfer: MessageData<'upload.progress'>, seconds: number) {
+  constructor(deps: LeaseDeps, transfer: TransferIds, seconds: number) {
     this.#deps = deps;
     this.#transfer = transfer;
     this.#seconds = seconds;
@@ -23,11 +25,11 @@ export class TransferLease {
 
   /**
    * Renews the lease, and calls `onLost` when the control plane says that the transfer is not current any more. Continues while the
-   * control plane is unavailable. Returns a function that stops this.
+   * control plane is unavailable. `extendsTicket` says whether bytes have arrived since its last call. Returns a function that stops this.
    */
-  keep(onLost: () => void): () => void {
+  keep(onLost: () => void, extendsTicket: () => boolean = () => false): () => void {
     const stops = [
-      repeat(this.#seconds / 4, () => this.#renew()),
+      repeat(this.#seconds / 4, () => this.#renew(extendsTicket())),
       repeat(Math.min(CHECK_SECONDS, this.#seconds / 4), async () => {
         const current = await this.#deps.controlPlane.isTransferCurrent(this.#transfer).catch(() => true);
         if (!current) onLost();
@@ -53,9 +55,10 @@ export class TransferLease {
     }
   }
 
-  async #renew(): Promise<void> {
+  async #renew(extendsTicket: boolean): Promise<void> {
+    const renewal = { ...this.#transfer, ...(extendsTicket && { extendsTicket }) };
     try {
-      await this.#deps.bus.publish(createMessage('upload.progress', this.#transfer));
+      await this.#deps.bus.publish(createMessage('upload.progress', renewal));
     } catch (error) {
       this.#deps.logger.warn('upload.progress_not_published', { ...this.#transfer, error });
     }
