@@ -46,7 +46,7 @@ export const redeemTicketResponse = z.object({
   sourceKey: z.string(),
   /** Maximum size of the file in bytes: the reserved ones. */
   maxBytes: z.int().positive(),
-  /** The lease expires this many seconds after the last `upload.progress`. */
+  /** The lease expires this many seconds after the last reported progress. */
   leaseSeconds: z.int().positive(),
 });
 export type RedeemTicketResponse = z.infer<typeof redeemTicketResponse>;
@@ -79,15 +79,8 @@ export type ImportTryFailure = z.infer<typeof importTryFailure>;
 /** Claims an import that is due, with a new transfer. The request has no content: an engine takes any import. */
 export const claimImportResponse = z.object({
   /** Null if no import is due. */
-  import: z
-    .object({
-      videoId: z.string(),
-      workspaceId: z.string(),
-      transferId: z.string(),
-      sourceKey: z.string(),
-      maxBytes: z.int().positive(),
-      /** The lease expires this many seconds after the last progress. */
-      leaseSeconds: z.int().positive(),
+  import: redeemTicketResponse
+    .extend({
       /** Seconds until the import fails with `import_timed_out`. */
       secondsLeft: z.number().positive(),
       /** May contain credentials in its query, so never log it. */

@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
-import { apiKeyOf } from '../auth/authentication.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
+import { readVideoFields } from '../upload-tickets/video-fields.ts';
 import type { VideoRecord } from '../videos/video-record.ts';
 import { filenameOf, readImportSource } from './import-request.ts';
 import type { ImportsService } from './imports.service.ts';
@@ -14,21 +14,10 @@ export function importRoutes(
   return {
     importVideo: idempotent<VideoRecord>({
       prepare: async (req) => {
-        const key = apiKeyOf(req);
         const body: components['schemas']['ImportRequest'] = req.body;
         const source = readImportSource(body.url, body.headers);
-        return imports.create({
-          workspaceId: key.workspace_id,
-          environment: key.environment,
-          source,
-          filename: body.filename ?? filenameOf(source.url),
-          title: body.title,
-          metadata: body.metadata,
-          tags: body.tags,
-          passthrough: body.passthrough,
-          playbackPolicy: body.playbackPolicy,
-          keepSource: body.keepSource,
-        });
+        const filename = body.filename ?? filenameOf(source.url);
+        return imports.create({ ...readVideoFields(req), source, filename });
       },
       response: (video) => ({ status: 202, location: `${baseUrl}/videos/${video.id}`, body: video }),
     }),

@@ -4,6 +4,7 @@ import { apiKeyOf } from '../auth/authentication.ts';
 import type { WithDefaults } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import type { Ticket, UploadTicketsService } from './upload-tickets.service.ts';
+import { readVideoFields } from './video-fields.ts';
 
 export function uploadTicketRoutes(
   tickets: UploadTicketsService,
@@ -13,22 +14,13 @@ export function uploadTicketRoutes(
   return {
     createUploadTicket: idempotent<Ticket>({
       prepare: async (req) => {
-        const key = apiKeyOf(req);
         const body: WithDefaults<components['schemas']['UploadTicketRequest'], 'expiresIn'> = req.body;
-        const wanted = {
-          workspaceId: key.workspace_id,
-          environment: key.environment,
+        return tickets.issue({
+          ...readVideoFields(req),
           filename: body.filename,
-          title: body.title,
-          metadata: body.metadata,
-          tags: body.tags,
-          passthrough: body.passthrough,
-          playbackPolicy: body.playbackPolicy,
-          keepSource: body.keepSource,
           size: body.size,
           expiresInSeconds: body.expiresIn,
-        };
-        return tickets.issue(wanted);
+        });
       },
       response: (ticket) => {
         const body: components['schemas']['UploadTicket'] = {

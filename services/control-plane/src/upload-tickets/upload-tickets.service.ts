@@ -8,10 +8,8 @@ import { Problem } from '@framelane/service-kit/problem';
 import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 import type { LeaseGrace } from '../background/lease-grace.ts';
 import type { Commit, Database } from '../db/database.ts';
-import type { Environment, Metadata, PlaybackPolicy } from '../db/schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
-import type { KeepSource } from '../videos/keep-source.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import type { VideosService } from '../videos/videos.service.ts';
 import { endUnfinished, isPaused } from './resumable-uploads.store.ts';
@@ -40,6 +38,7 @@ import {
   type TransferIds,
   uploadsInProgress,
 } from './upload-tickets.store.ts';
+import type { VideoFields } from './video-fields.ts';
 
 /** 32 base62 characters carry 190 bits. */
 const TOKEN_LENGTH = 32;
@@ -51,17 +50,8 @@ const MULTIPART_OVERHEAD_BYTES = 64 * 1024;
 const EXPIRY_BATCH = 100;
 
 /** What a client requests a ticket for. */
-export type TicketRequest = {
-  workspaceId: string;
-  environment: Environment;
+export type TicketRequest = VideoFields & {
   filename: string;
-  title: string | undefined;
-  metadata: Metadata | undefined;
-  tags: string[] | undefined;
-  passthrough: string | undefined;
-  playbackPolicy: PlaybackPolicy | undefined;
-  /** Undefined for the default of the installation. */
-  keepSource: KeepSource | undefined;
   /** Bytes, when the client knows them. */
   size: number | undefined;
   expiresInSeconds: number;

@@ -2,17 +2,13 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { AddressGuard } from '@framelane/address-guard/address-guard';
 import type { ClaimedImport } from '@framelane/contracts/internal-api';
-import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { transferPrefix } from '@framelane/object-store/object-keys';
-import type { ObjectStore } from '@framelane/object-store/object-store';
-import type { Logger } from '@framelane/service-kit/logger';
-import type { ImportSettings, UploadLimits } from '../config.ts';
-import type { ControlPlaneClient } from '../control-plane-client.ts';
-import type { EngineMetrics } from '../metrics/engine-metrics.ts';
+import type { ImportSettings } from '../config.ts';
 import { repeat } from '../uploads/lease.ts';
 import type { StoredSource } from '../uploads/multer-storage.ts';
 import { Registration, verifyStored } from '../uploads/registration.ts';
-import type { HeadroomClaim, StorageHeadroom } from '../uploads/storage-headroom.ts';
+import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
+import type { TransferDeps } from '../uploads/transfer.ts';
 import { ImportFailure, pauseAfter } from './import-failure.ts';
 import { RemoteFile } from './remote-file.ts';
 
@@ -22,17 +18,7 @@ const PROGRESS_SECONDS = 2;
 /** Timers do not wait longer. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-export type ImportDeps = {
-  controlPlane: ControlPlaneClient;
-  objects: ObjectStore;
-  bus: MessageBus;
-  logger: Logger;
-  metrics: EngineMetrics;
-  headroom: StorageHeadroom;
-  guard: AddressGuard;
-  limits: UploadLimits;
-  settings: ImportSettings;
-};
+export type ImportDeps = TransferDeps & { guard: AddressGuard; settings: ImportSettings };
 
 /** The engine must not report anything about this transfer any more. */
 class TransferEndedError extends Error {

@@ -33,7 +33,7 @@ export class EngineMetrics {
   });
   readonly #uploads = new Counter({
     name: 'framelane_engine_uploads_total',
-    help: 'Uploads received, broken during the transfer, and refused before the body was read; the latter two by code',
+    help: 'Uploads received, paused, broken during the transfer, and refused before the body was read; the latter two by code',
     labelNames: ['outcome', 'code'],
     registers: this.#registers,
   });
@@ -96,7 +96,7 @@ export class EngineMetrics {
   constructor(roles: readonly EngineRole[], transcode: Pick<TranscodeSettings, 'slots' | 'workDir'>) {
     for (const role of roles) this.#roles.set({ role }, 1);
     if (roles.includes('upload')) {
-      this.#uploads.inc({ outcome: 'received', code: '' }, 0);
+      for (const outcome of ['received', 'paused']) this.#uploads.inc({ outcome, code: '' }, 0);
       this.#imports.inc({ outcome: 'received', code: '' }, 0);
     }
     if (roles.includes('transcode')) this.#beginTranscodes(transcode);

@@ -1,7 +1,7 @@
 import type { CreateResumableResponse } from '@framelane/contracts/internal-api';
 import { NotResumableError } from '@framelane/object-store/object-store';
 import type { Request } from 'express';
-import type { TransferDeps } from '../uploads/transfer.ts';
+import type { UploadDeps } from '../uploads/transfer.ts';
 import { engineStopping, storageFailed, uploadNotResumable } from '../uploads/upload-problems.ts';
 import { codeOf, readToken } from '../uploads/uploads.ts';
 import type { Checksum, Creation } from './tus-headers.ts';
@@ -12,13 +12,13 @@ export type UploadState = { offset: number; length: number; metadata: string; ex
 
 /** Receives resumable uploads, and keeps track of those that this engine has open. */
 export class ResumableUploads {
-  readonly #deps: TransferDeps;
+  readonly #deps: UploadDeps;
   readonly #sessions = new Map<string, UploadSession>();
   /** The last request that opens an upload, by transfer. */
   readonly #opening = new Map<string, Promise<unknown>>();
   #closed = false;
 
-  constructor(deps: TransferDeps) {
+  constructor(deps: UploadDeps) {
     this.#deps = deps;
   }
 

@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { TransferLease } from '../uploads/lease.ts';
 import { Registration, verifyStored } from '../uploads/registration.ts';
 import type { HeadroomClaim } from '../uploads/storage-headroom.ts';
-import type { TransferDeps } from '../uploads/transfer.ts';
+import type { UploadDeps } from '../uploads/transfer.ts';
 import {
   bodyTooLong,
   checksumMismatch,
@@ -29,7 +29,7 @@ const MAX_UNSAVED_BYTES = 32 * 1024 * 1024;
  * unnoticed.
  */
 export class UploadSession {
-  readonly #deps: TransferDeps;
+  readonly #deps: UploadDeps;
   readonly #opened: OpenedUpload;
   readonly #writer: ResumableWriter;
   readonly #claim: HeadroomClaim;
@@ -55,7 +55,7 @@ export class UploadSession {
    * Continues the upload where its checkpoint and the object store say. `onEnd` is called once. Releases the ticket if it fails.
    */
   static async open(
-    deps: TransferDeps,
+    deps: UploadDeps,
     transferId: string,
     opened: OpenedUpload,
     onEnd: () => void,
@@ -81,7 +81,7 @@ export class UploadSession {
   }
 
   private constructor(
-    deps: TransferDeps,
+    deps: UploadDeps,
     transferId: string,
     opened: OpenedUpload,
     { writer, claim }: { writer: ResumableWriter; claim: HeadroomClaim },

@@ -21,6 +21,7 @@ import { watchThroughput } from './watch-throughput.ts';
 /** How long the engine waits until the object store has aborted a transfer. */
 const ABORT_TIMEOUT_MS = 10_000;
 
+/** What any transfer of a file into the object store needs. */
 export type TransferDeps = {
   controlPlane: ControlPlaneClient;
   objects: ObjectStore;
@@ -28,16 +29,18 @@ export type TransferDeps = {
   logger: Logger;
   metrics: EngineMetrics;
   headroom: StorageHeadroom;
-  slots: UploadSlots;
   limits: UploadLimits;
 };
+
+/** Uploads also share a number of slots. */
+export type UploadDeps = TransferDeps & { slots: UploadSlots };
 
 /**
  * One attempt to upload a file: streams it into the object store and registers it with the control plane, or releases the
  * ticket for the next attempt.
  */
 export class Transfer {
-  readonly #deps: TransferDeps;
+  readonly #deps: UploadDeps;
   readonly #ticket: RedeemTicketResponse;
   readonly #ids: { videoId: string; transferId: string };
   readonly #abort = new AbortController();
@@ -49,7 +52,7 @@ export class Transfer {
   #claim: HeadroomClaim | undefined;
 
   /** `stop` aborts the transfer. Its reason is the Problem to respond with. */
-  constructor(deps: TransferDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
+  constructor(deps: UploadDeps, ticket: RedeemTicketResponse, stop: AbortSignal) {
     this.#deps = deps;
     this.#ticket = ticket;
     this.#ids = { videoId: ticket.videoId, transferId: ticket.transferId };

@@ -2,7 +2,7 @@ import { MAX_TOKEN_LENGTH, type RedeemTicketResponse } from '@framelane/contract
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request, Response } from 'express';
 import type { StoredSource } from './multer-storage.ts';
-import { contentLength, Transfer, type TransferDeps } from './transfer.ts';
+import { contentLength, Transfer, type UploadDeps } from './transfer.ts';
 import { engineStopping, tokenInvalid, tokenMissing } from './upload-problems.ts';
 
 /** A file that is stored and registered. */
@@ -10,12 +10,12 @@ export type Receipt = { videoId: string; bytes: number; receivedAt: Date };
 
 /** Receives uploads, each with its own ticket, and keeps track of those in progress. */
 export class Uploads {
-  readonly #deps: TransferDeps;
+  readonly #deps: UploadDeps;
   readonly #inProgress = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #closed = false;
 
-  constructor(deps: TransferDeps) {
+  constructor(deps: UploadDeps) {
     this.#deps = deps;
   }
 
