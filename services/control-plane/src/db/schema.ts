@@ -83,6 +83,8 @@ type VideosTable = {
   title: string;
   filename: string;
   playback_policy: Generated<PlaybackPolicy>;
+  /** Increases whenever a playlist of the ready video changes. Cached playlists are found by it. */
+  playback_version: Generated<number>;
   metadata: JSONColumnType<Metadata, string | undefined>;
   tags: Generated<string[]>;
   passthrough: string | null;
