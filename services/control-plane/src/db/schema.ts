@@ -83,6 +83,8 @@ type VideosTable = {
   title: string;
   filename: string;
   playback_policy: Generated<PlaybackPolicy>;
+  /** Origins that may show the player page in a frame; null for those of the installation. */
+  allowed_origins: string[] | null;
   metadata: JSONColumnType<Metadata, string | undefined>;
   tags: Generated<string[]>;
   passthrough: string | null;
