@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { PlaybackPolicy } from '../db/schema.ts';
 import { masterPlaylistUrl } from '../videos/video-record.ts';
 import type { VideosService } from '../videos/videos.service.ts';
-import { findPlaybackPolicy } from './playback.store.ts';
+import { findPlayback } from './playback.store.ts';
 import { judgePlaybackToken, playbackTokenKey, signPlaybackToken, withToken } from './playback-token.ts';
 
 /** The credentials of a playback request. */
@@ -18,8 +18,8 @@ export type Viewer = {
 /** A playback token, and the URL of the master playlist with it. */
 export type IssuedToken = { token: string; url: string; expiresAt: Date };
 
-/** A viewer may play. The URLs in playlists need the token, if there is one. */
-export type Admission = { policy: PlaybackPolicy; token: string | undefined };
+/** A viewer may play. `version` is that of the playlists. Their URLs need the token, if there is one. */
+export type Admission = { policy: PlaybackPolicy; version: number; token: string | undefined };
 
 /** Decides who may play a video, and issues tokens. */
 export class PlaybackAccessService {
@@ -51,15 +51,15 @@ export class PlaybackAccessService {
    * API key of its workspace.
    */
   async admit(workspaceId: string, videoId: string, viewer: Viewer): Promise<Admission> {
-    const policy = await findPlaybackPolicy(this.#db, workspaceId, videoId);
-    if (policy === undefined) throw notPlayable();
-    if (policy === 'public') return { policy, token: undefined };
+    const playback = await findPlayback(this.#db, workspaceId, videoId);
+    if (playback === undefined) throw notPlayable();
+    if (playback.policy === 'public') return { ...playback, token: undefined };
     if (viewer.token !== undefined) {
-      return { policy, token: await this.#requireValid(viewer.token, videoId) };
+      return { ...playback, token: await this.#requireValid(viewer.token, videoId) };
     }
     if (viewer.workspaceOfKey === undefined) throw tokenRequired();
     if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
-    return { policy, token: undefined };
+    return { ...playback, token: undefined };
   }
 
   async #requireValid(token: unknown, videoId: string): Promise<string> {

@@ -84,19 +84,28 @@ const segmentsAt = compileOnce(
       .where('name', '=', rendition),
 );
 
-/** The playback policy of a ready video; undefined when there is none. */
-export async function findPlaybackPolicy(
+/** The playback policy of a ready video and the version of its playlists; undefined when there is none. */
+export async function findPlayback(
   db: Database,
   workspaceId: string,
   videoId: string,
-): Promise<PlaybackPolicy | undefined> {
-  const [video] = await policies(db, workspaceId, videoId);
-  return video?.playback_policy;
+): Promise<{ policy: PlaybackPolicy; version: number } | undefined> {
+  const [playback] = await playbacks(db, workspaceId, videoId);
+  return playback;
 }
 
-const policies = compileOnce((db, workspaceId: string, videoId: string) =>
-  readyVideo(db, workspaceId, videoId).select('playback_policy'),
+const playbacks = compileOnce((db, workspaceId: string, videoId: string) =>
+  readyVideo(db, workspaceId, videoId).select(['playback_policy as policy', 'playback_version as version']),
 );
+
+/** Ends the caching of a video's playlists. Call it in the transaction that changes what a playlist contains. */
+export async function incrementPlaybackVersion(trx: Database, videoId: string): Promise<void> {
+  await trx
+    .updateTable('videos')
+    .set({ playback_version: sql`playback_version + 1` })
+    .where('id', '=', videoId)
+    .execute();
+}
 
 /** The sealed content key of a ready video. */
 export async function findContentKey(
