@@ -9,6 +9,7 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { captionsRoutes } from './captions/captions.routes.ts';
 import type { Context } from './context.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
@@ -58,6 +59,7 @@ function handlers(context: Context) {
     ...sourceRoutes(context.sources),
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
+    ...captionsRoutes(context.captions),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
@@ -65,6 +67,7 @@ function handlers(context: Context) {
     ),
     ...playbackRoutes({
       playback: context.playback,
+      captions: context.captionsPlayback,
       access: context.playbackAccess,
       authenticate: context.authenticate,
       idempotent,

@@ -251,6 +251,7 @@ type CaptionsTable = {
   revision: number;
   /** Size of the WebVTT file. */
   bytes: number;
+  cue_count: number;
   /** Times of each cue in milliseconds, by increasing start. */
   cue_starts: number[];
   cue_ends: number[];

@@ -1,4 +1,6 @@
 import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import { attributes, quoted } from './attribute-list.ts';
+import { CAPTIONS_GROUP, type CaptionsFacts, captionsTags } from './captions-playlist.ts';
 import { withToken } from './playback-token.ts';
 
 /** A rendition as the master playlist describes it. */
@@ -30,7 +32,11 @@ const FIRST_RATE = 2_000_000;
  * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
  * any order.
  */
-export function renderMasterPlaylist(renditions: readonly RenditionFacts[], token?: string): string {
+export function renderMasterPlaylist(
+  renditions: readonly RenditionFacts[],
+  token?: string,
+  captions: readonly CaptionsFacts[] = [],
+): string {
   const audio = renditions.find(({ name }) => name === AUDIO_RENDITION);
   const videos = renditions
     .filter((rendition) => rendition !== audio)
@@ -41,8 +47,9 @@ export function renderMasterPlaylist(renditions: readonly RenditionFacts[], toke
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...(audio === undefined ? [] : [mediaTag(audio, token)]),
+    ...captionsTags(captions, token),
     ...startRenditionFirst(videos).flatMap((video) => [
-      streamTag(video, audio !== undefined),
+      streamTag(video, audio !== undefined, captions.length > 0),
       uriOf(video, token),
     ]),
   ];
@@ -79,7 +86,7 @@ function mediaTag(audio: RenditionFacts, token: string | undefined): string {
   })}`;
 }
 
-function streamTag(video: RenditionFacts, hasAudio: boolean): string {
+function streamTag(video: RenditionFacts, hasAudio: boolean, hasCaptions: boolean): string {
   const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = video;
   return `#EXT-X-STREAM-INF:${attributes({
     BANDWIDTH: String(bandwidth),
@@ -88,24 +95,13 @@ function streamTag(video: RenditionFacts, hasAudio: boolean): string {
     RESOLUTION: width === null || height === null ? undefined : `${width}x${height}`,
     'FRAME-RATE': frameRate?.toFixed(3),
     AUDIO: hasAudio ? quoted(AUDIO_GROUP) : undefined,
+    SUBTITLES: hasCaptions ? quoted(CAPTIONS_GROUP) : undefined,
     'CLOSED-CAPTIONS': 'NONE',
   })}`;
 }
 
 function uriOf({ name }: RenditionFacts, token: string | undefined): string {
   return withToken(`${name}/index.m3u8`, token);
-}
-
-/** An attribute list (RFC 8216 §4.2) without the undefined values. */
-function attributes(values: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(values)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',');
-}
-
-function quoted(text: string): string {
-  return `"${text}"`;
 }
 
 /** The canonical form of a BCP 47 tag. It comes from an uploaded file and can be malformed. */

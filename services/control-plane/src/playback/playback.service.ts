@@ -12,11 +12,13 @@ import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
+  findCaptions,
   findContentKey,
   findImages,
   findRenditions,
   findSegment,
   findSegments,
+  incrementPlaybackVersion,
   insertRenditions,
   type SegmentAddress,
 } from './playback.store.ts';
@@ -81,6 +83,14 @@ export class PlaybackService {
     };
   }
 
+  /**
+   * Call it in the transaction that changes what the playlists of a video contain. Resolves with the version that the video has
+   * from then on.
+   */
+  changed(trx: Database, videoId: string): Promise<number> {
+    return incrementPlaybackVersion(trx, videoId);
+  }
+
   /** The master playlist; a token is added to its URLs. Throws 404 unless the video is ready. */
   async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
     const rows = await findRenditions(this.#db, workspaceId, videoId);
@@ -98,6 +108,7 @@ export class PlaybackService {
         averageBandwidth: row.average_bandwidth,
       })),
       token,
+      await findCaptions(this.#db, videoId),
     );
   }
 

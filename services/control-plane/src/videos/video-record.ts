@@ -1,4 +1,5 @@
 import type { components } from '@framelane/openapi/types';
+import { type CaptionsRecord, toCaptionsRecords } from '../captions/captions-record.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
 import { fromDays } from './keep-source.ts';
@@ -6,8 +7,12 @@ import { fromDays } from './keep-source.ts';
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket or import, and with its import. */
-export type VideoWithFile = VideoRow & { upload_expires_at: Date | null; import: VideoRecord['import'] };
+/** A video with the expiry of its ticket or import, its import and its captions. */
+export type VideoWithFile = VideoRow & {
+  upload_expires_at: Date | null;
+  import: VideoRecord['import'];
+  captions: CaptionsRecord[];
+};
 
 /** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
@@ -50,6 +55,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     progress: row.progress,
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
+    captions: toCaptionsRecords(row.captions),
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     ...sourceState(row),

@@ -68,6 +68,8 @@ export function buildManifest(
     inputIssues: plan.inputIssues,
     renditions,
     ...images,
+    captions: [],
+    startTimestamp: Math.round(zero * 90_000),
   };
 }
 

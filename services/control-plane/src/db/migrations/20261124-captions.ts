@@ -9,15 +9,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     origin text not null check (origin in ('api', 'file')),
     revision int not null,
     bytes int not null check (bytes > 0),
+    cue_count int not null,
     cue_starts bigint[] not null,
     cue_ends bigint[] not null,
     cues text[] not null,
     updated_at timestamptz(3) not null default now(),
     primary key (video_id, language),
     constraint cues_have_times check (
-      cardinality(cues) > 0
-      and cardinality(cue_starts) = cardinality(cues)
-      and cardinality(cue_ends) = cardinality(cues)
+      cardinality(cues) = cue_count and cue_count > 0
+      and cardinality(cue_starts) = cue_count
+      and cardinality(cue_ends) = cue_count
     )
   )`.execute(db);
   // Videos of earlier versions begin at 11.4 seconds.
