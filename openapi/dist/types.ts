@@ -440,11 +440,12 @@ export interface paths {
         };
         /**
          * Get the master playlist
-         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, and the
-         *     audio that they share (RFC 8216). Compressed with gzip on request.
+         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
+         *     audio that they share, and the captions (RFC 8216). Compressed with gzip on request.
          *
-         *     Caches can store the playlist of a `public` video for a minute. They must not store that of a `signed` video, which
-         *     passes the token of the request on to the media playlists.
+         *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
+         *     visible at once. They must not store that of a `signed` video, which passes the token of the request on to the media
+         *     playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;

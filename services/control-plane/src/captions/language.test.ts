@@ -31,5 +31,12 @@ test.each([
 });
 
 test('languages are called by their own name', () => {
-  expect(['de', 'pt-BR', 'qaa'].map(languageName)).toEqual(['Deutsch', 'português (Brasil)', 'qaa']);
+  expect(['de', 'pt-BR', 'de-x-sdh', 'de-u-co-phonebk', 'de-1996', 'qaa'].map(languageName)).toEqual([
+    'Deutsch',
+    'português (Brasil)',
+    'Deutsch',
+    'Deutsch',
+    expect.stringContaining('Deutsch'),
+    'qaa',
+  ]);
 });

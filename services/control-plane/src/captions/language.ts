@@ -24,7 +24,11 @@ export function requireLanguage(text: string): string {
   throw invalidField('path/language', 'format', 'must be a BCP 47 language tag, such as en or pt-BR');
 }
 
-/** The name of a language in that language, e.g. `Deutsch`; the tag itself for a language that has no known name. */
+/**
+ * The name of a canonical tag in its own language, e.g. `Deutsch`; the tag for a language without a known name. Private subtags
+ * make no difference.
+ */
 export function languageName(tag: string): string {
-  return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+  const { baseName } = new Intl.Locale(tag);
+  return new Intl.DisplayNames([baseName], { type: 'language' }).of(baseName) ?? baseName;
 }

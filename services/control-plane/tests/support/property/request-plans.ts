@@ -47,7 +47,7 @@ const BY_NAME: Record<string, Arbitrary<Part>> = {
   ),
   rendition: fc.constantFrom<Part>('360p', 'audio', '360p', 'audio', '1080p'),
   sequence: fc.constantFrom<Part>('0', '1', '0', '1', '999999'),
-  language: fc.constantFrom<Part>('en', 'de', 'EN', 'pt-BR', 'english', 'en_US', ''),
+  language: fc.constantFrom<Part>('en', 'de', 'EN', 'pt-BR', 'english', 'en_US', 'e'),
   revision: fc.constantFrom<Part>('1', '2', '999999'),
 };
 
