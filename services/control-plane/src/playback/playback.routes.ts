@@ -115,7 +115,7 @@ export function playbackRoutes(deps: {
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.masterPlaylist(tenant, video, admission.token);
+      const playlist = await playback.masterPlaylist(tenant, video, admission);
       // A change of the captions is visible at once, so caches have to ask whether there was one.
       send(res, admission, PLAYLIST_TYPE, playlist, REVALIDATED);
     },
@@ -123,7 +123,7 @@ export function playbackRoutes(deps: {
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission.token);
+      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
