@@ -36,6 +36,7 @@ const settings = z.object({
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   CDN_BASE_URL: setting.httpUrl().optional(),
+  EMBED_ALLOWED_ORIGINS: setting.origins().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
   TRUST_PROXY: setting.proxies().default([]),
@@ -106,6 +107,8 @@ export type ControlPlaneConfig = {
     /** Replaces `publicUrl` in the URLs of segments: a CDN that fetches from `publicUrl`. */
     cdnUrl: string | undefined;
   };
+  /** Origins whose pages may show the player page in a frame, for videos without their own; undefined for all. */
+  embedOrigins: readonly string[] | undefined;
   webhooks: {
     /** Endpoints in these ranges are allowed although they are not on the public internet, also over http. */
     allowedRanges: readonly AddressRange[];
@@ -160,6 +163,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
+    embedOrigins: values.EMBED_ALLOWED_ORIGINS,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
       retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,
