@@ -35,6 +35,7 @@ const settings = z.object({
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
+  SEGMENT_CACHE_MIB: setting.integer(0, 65_536).default(128),
   CDN_BASE_URL: setting.httpUrl().optional(),
   EMBED_ALLOWED_ORIGINS: setting.origins().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
@@ -109,6 +110,8 @@ export type ControlPlaneConfig = {
   };
   /** Origins whose pages may show the player page in a frame, for videos without their own; undefined for all. */
   embedOrigins: readonly string[] | undefined;
+  /** Memory for segments that are requested often, in MiB; 0 for none. */
+  segmentCacheMib: number;
   webhooks: {
     /** Endpoints in these ranges are allowed although they are not on the public internet, also over http. */
     allowedRanges: readonly AddressRange[];
@@ -164,6 +167,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
     embedOrigins: values.EMBED_ALLOWED_ORIGINS,
+    segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
       retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,
