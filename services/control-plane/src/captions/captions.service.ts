@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
 import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { CaptionsRecord } from '../videos/captions-record.ts';
 import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
 import { videoNotFound } from '../videos/videos.service.ts';
 import {
@@ -18,7 +19,6 @@ import {
   removeCaptions,
   saveCaptions,
 } from './captions.store.ts';
-import type { CaptionsRecord } from './captions-record.ts';
 import { canonicalLanguage, languageName, requireLanguage } from './language.ts';
 
 /** The most languages of a video. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { CaptionsRow } from '../db/schema.ts';
-import { type CaptionsRecord, captionsOf, toCaptionsRecords } from './captions-record.ts';
+import { type CaptionsRecord, captionsOf, toCaptionsRecords } from '../videos/captions-record.ts';
 
 /** Captions without their times of change. */
 export type NewCaptions = Omit<CaptionsRow, 'video_id' | 'updated_at'>;

@@ -1,7 +1,7 @@
 import type { components } from '@framelane/openapi/types';
-import { type CaptionsRecord, toCaptionsRecords } from '../captions/captions-record.ts';
 import type { VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
+import { type CaptionsRecord, toCaptionsRecords } from './captions-record.ts';
 import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */

@@ -2,7 +2,6 @@ import type { FailureCode } from '@framelane/contracts/failures';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { VideoRendition } from '@framelane/contracts/renditions';
 import { type ExpressionBuilder, sql, type UpdateObject } from 'kysely';
-import { captionsOf } from '../captions/captions-record.ts';
 import type { Database } from '../db/database.ts';
 import { inSeconds } from '../db/due-rows.ts';
 import { keysetPage, type PageRequest } from '../db/keyset-page.ts';
@@ -15,6 +14,7 @@ import type {
   VideoRow,
   VideoStatus,
 } from '../db/schema.ts';
+import { captionsOf } from './captions-record.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
