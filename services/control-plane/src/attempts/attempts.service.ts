@@ -92,6 +92,7 @@ export class AttemptsService {
         sourceKey: video.source_key,
         sourceBytes: video.size,
         hashSource: video.sha256 === null,
+        severalAudioTracks: true,
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });

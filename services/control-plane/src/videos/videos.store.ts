@@ -70,7 +70,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom('videos')
     .selectAll()
-    .select([uploadExpiry, importOf])
+    .select([uploadExpiry, importOf, audioOf])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
     .where('deleted_at', 'is', null),
@@ -129,7 +129,7 @@ export async function listVideos(
   return db
     .selectFrom(listed.as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf])
+    .select([uploadExpiry, importOf, audioOf])
     .orderBy('created_at', order)
     .orderBy('id', order)
     .limit(limit)
@@ -486,4 +486,19 @@ function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     )
     .whereRef('imports.video_id', '=', 'videos.id')
     .as('import');
+}
+
+/** The audio renditions of the video in the outer query; null without any. */
+function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb
+    .selectFrom('renditions')
+    .select(
+      sql<
+        VideoWithFile['audio']
+      >`json_agg(json_build_object('name', name, 'label', label, 'language', language, 'role', role,
+        'channels', channels))`.as('audio'),
+    )
+    .whereRef('renditions.video_id', '=', 'videos.id')
+    .where('width', 'is', null)
+    .as('audio');
 }
