@@ -1086,6 +1086,15 @@ export interface components {
          */
         PlaybackPolicy: "public" | "signed";
         /**
+         * @description The origins whose pages may show the player page of this video in a frame: up to 20. `https://*.example.com` stands for all
+         *     subdomains. An empty list allows no other site. Default: the origins of the installation, usually all.
+         * @example [
+         *       "https://www.example.com",
+         *       "https://*.example.org"
+         *     ]
+         */
+        AllowedOrigins: string[];
+        /**
          * @description How long the uploaded file is kept after the transcode: `always`, `never`, or a number of days after the video became
          *     `ready` or `failed`. The file of a failed video is kept for at least 7 days, so that you can retry it.
          * @example 30
@@ -1099,6 +1108,7 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            allowedOrigins?: components["schemas"]["AllowedOrigins"];
             /** @description How long to keep the uploaded file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
             /**
@@ -1246,6 +1256,7 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             passthrough?: components["schemas"]["Passthrough"];
             playbackPolicy?: components["schemas"]["PlaybackPolicy"];
+            allowedOrigins?: components["schemas"]["AllowedOrigins"];
             /** @description How long to keep the imported file. Default: that of the installation, usually `always`. */
             keepSource?: components["schemas"]["KeepSource"];
         };
@@ -1411,6 +1422,8 @@ export interface components {
             /** @description As in the request for the ticket or the import. */
             filename: string;
             playbackPolicy: components["schemas"]["PlaybackPolicy"];
+            /** @description As you set it. `null`: the origins of the installation. */
+            allowedOrigins: components["schemas"]["AllowedOrigins"] | null;
             metadata: components["schemas"]["Metadata"];
             tags: components["schemas"]["Tags"];
             /** @description As you set it, or `null`. */
@@ -1424,6 +1437,13 @@ export interface components {
             variants?: components["schemas"]["Variant"][];
             /** @description The audio tracks that the master playlist offers, the default one first. Only when `ready`. */
             audioTracks?: components["schemas"]["AudioTrack"][];
+            /**
+             * Format: uri
+             * @description The URL of the player page, for a browser or an `<iframe>`. It works in every state: until the video is ready, the page
+             *     shows the progress. A `signed` video also needs a playback token: append `?token=…`.
+             * @example http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t
+             */
+            embed: string;
             /**
              * Format: uri
              * @description URL of the poster image; `null` until it exists.
@@ -1537,6 +1557,8 @@ export interface components {
              * @enum {string}
              */
             playbackPolicy?: "public" | "signed";
+            /** @description The new origins. They replace all old ones. `null` sets those of the installation. */
+            allowedOrigins?: components["schemas"]["AllowedOrigins"] | null;
             /**
              * @description How long to keep the uploaded file from now on. If that time has already passed, the file is deleted at once. A file that
              *     is deleted stays deleted.

@@ -50,6 +50,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection without any traffic for this long is dead. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_CONNECTIONS = 256;
+/** Connections for `get`, and how long each may be idle. */
+const MAX_READ_CONNECTIONS = 64;
+const READ_IDLE_TIMEOUT_MS = 20_000;
 /** Time limit of `check`. Checks run often and must not pile up. */
 const CHECK_TIMEOUT_MS = 5_000;
 
@@ -59,6 +62,8 @@ const WRITE_ID = 'write-id';
 /** Objects in one bucket of AWS S3 or a compatible server. The bucket must exist. */
 export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
+  /** Has its own connections: readers, who may be slow, never delay other requests. */
+  readonly #readClient: S3Client;
   /** Signs URLs for clients; sends no requests. */
   readonly #presigner: S3Client;
   readonly #bucket: string;
@@ -74,22 +79,25 @@ export class S3ObjectStore implements ObjectStore {
       ...common,
       ...(publicEndpoint !== undefined && { endpoint: publicEndpoint }),
     });
-    this.#client = new S3Client({
-      ...common,
-      ...(endpoint !== undefined && { endpoint }),
-      // Not every server supports these checksums.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      // With it, the SDK would open a new connection for every part.
-      expectContinueHeader: false,
-      retryStrategy: new S3Retries(),
-      requestHandler: {
-        connectionTimeout: CONNECT_TIMEOUT_MS,
-        socketTimeout: IDLE_TIMEOUT_MS,
-        httpAgent: { maxSockets: MAX_CONNECTIONS },
-        httpsAgent: { maxSockets: MAX_CONNECTIONS },
-      },
-    });
+    const connect = (maxSockets: number, socketTimeout: number) =>
+      new S3Client({
+        ...common,
+        ...(endpoint !== undefined && { endpoint }),
+        // Not every server supports these checksums.
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+        // With it, the SDK would open a new connection for every part.
+        expectContinueHeader: false,
+        retryStrategy: new S3Retries(),
+        requestHandler: {
+          connectionTimeout: CONNECT_TIMEOUT_MS,
+          socketTimeout,
+          httpAgent: { maxSockets },
+          httpsAgent: { maxSockets },
+        },
+      });
+    this.#client = connect(MAX_CONNECTIONS, IDLE_TIMEOUT_MS);
+    this.#readClient = connect(MAX_READ_CONNECTIONS, READ_IDLE_TIMEOUT_MS);
     this.#deletions = new S3Deletions(this.#client, this.#bucket);
   }
 
@@ -152,7 +160,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async get(key: string, range?: ByteRange): Promise<StoredObject> {
-    return this.#open(key, range ? { range } : {});
+    return this.#open(key, { client: this.#readClient, ...(range && { range }) });
   }
 
   async presign(key: string, expiresInSeconds: number, headers?: PresignedHeaders): Promise<string> {
@@ -230,6 +238,7 @@ export class S3ObjectStore implements ObjectStore {
   /** Closes the connections. The store cannot be used afterwards. */
   close(): void {
     this.#client.destroy();
+    this.#readClient.destroy();
     this.#presigner.destroy();
   }
 
@@ -239,7 +248,7 @@ export class S3ObjectStore implements ObjectStore {
       bucket: this.#bucket,
       shared: this.#buffers,
       sizeOf: async (key) => (await this.head(key))?.bytes ?? null,
-      read: async (key) => buffer((await this.get(key)).body),
+      read: async (key) => buffer((await this.#open(key, {})).body),
       delete: (keys) => this.#deletions.delete(keys),
     };
   }
@@ -251,7 +260,12 @@ export class S3ObjectStore implements ObjectStore {
   /** With `etag` it rejects when the object has another one. */
   async #open(
     key: string,
-    { range, etag, signal }: { range?: ByteRange; etag?: string; signal?: AbortSignal },
+    {
+      range,
+      etag,
+      signal,
+      client = this.#client,
+    }: { range?: ByteRange; etag?: string; signal?: AbortSignal; client?: S3Client },
   ): Promise<StoredObject> {
     assertKey(key);
     const command = new GetObjectCommand({
@@ -260,7 +274,7 @@ export class S3ObjectStore implements ObjectStore {
       ...(etag !== undefined && { IfMatch: etag }),
     });
     try {
-      const found = await this.#client.send(command, signal && { abortSignal: signal });
+      const found = await client.send(command, signal && { abortSignal: signal });
       const body = found.Body;
       if (!(body instanceof Readable)) throw new Error(`The server sent no body for ${key}`);
       // bytes 0-9/1000

@@ -83,6 +83,8 @@ export class FakeS3 {
   deletions: 'any' | 'md5' | 'none' = 'any';
   /** Bytes of objects sent. */
   bytesSent = 0;
+  /** Reads of objects that are in progress. */
+  downloads = 0;
   readonly #directory: string;
   readonly #server: Server;
   #faults: { operation: Operation; fault: Fault; times: number }[] = [];
@@ -170,6 +172,12 @@ export class FakeS3 {
     else reply = await this.#perform(operation, { key, query, message });
 
     message.resume();
+    if (operation === 'GetObject') {
+      this.downloads += 1;
+      response.once('close', () => {
+        this.downloads -= 1;
+      });
+    }
     if (fault === 'cut-after') message.socket.destroy();
     else await send(reply, message, response, fault);
   }

@@ -35,6 +35,7 @@ const settings = z.object({
   TEST_VIDEO_HOURS: setting.integer(1).default(24),
   SOURCE_RETENTION_DAYS: setting.integer(0, 3650).optional(),
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
+  SEGMENT_CACHE_MIB: setting.integer(0, 65_536).default(128),
   CDN_BASE_URL: setting.httpUrl().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
@@ -106,6 +107,8 @@ export type ControlPlaneConfig = {
     /** Replaces `publicUrl` in the URLs of segments: a CDN that fetches from `publicUrl`. */
     cdnUrl: string | undefined;
   };
+  /** Memory for segments that are requested often, in MiB; 0 for none. */
+  segmentCacheMib: number;
   webhooks: {
     /** Endpoints in these ranges are allowed although they are not on the public internet, also over http. */
     allowedRanges: readonly AddressRange[];
@@ -160,6 +163,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
+    segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],
       retryScheduleSeconds: values.WEBHOOK_RETRY_SCHEDULE_SECONDS,

@@ -29,6 +29,7 @@ import { FailureLimit } from './rate-limits/failure-limit.ts';
 import { RequestLimit } from './rate-limits/request-limit.ts';
 import { TokenGuessLimit } from './rate-limits/token-guess-limit.ts';
 import { ResealingService } from './sealed-values/resealing.service.ts';
+import { StoredReads } from './stored-files/stored-reads.ts';
 import { ResumableUploadsService } from './upload-tickets/resumable-uploads.service.ts';
 import { UploadTicketsService } from './upload-tickets/upload-tickets.service.ts';
 import { BandwidthMeter } from './usage/bandwidth-meter.ts';
@@ -41,6 +42,8 @@ import { WebhookDeliveriesService } from './webhooks/deliveries.service.ts';
 import { DeliverySender } from './webhooks/delivery-sender.ts';
 import { WebhookEndpointsService } from './webhooks/endpoints.service.ts';
 import { WebhookEventsService } from './webhooks/events.service.ts';
+
+const MIB = 1024 ** 2;
 
 /** What the process that runs the control plane provides. */
 export type ControlPlaneDeps = {
@@ -127,10 +130,12 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     workspaceLimits: config.workspaceUploads,
     filesUrl: `${config.enginePublicUrl}/files`,
   });
-  const playback = new PlaybackService({ db, objects, contentKeys, settings: config.playback });
+  const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
+  const playback = new PlaybackService({ db, objects, reads, contentKeys, settings: config.playback });
   const sources = new SourcesService({
     db,
     objects,
+    reads,
     lifecycle,
     redirects: config.playback.mode === 'redirect',
   });

@@ -10,9 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
+/** With the sizes of the sample manifest. */
 const IMAGES: Record<ImageName, Buffer> = {
-  'poster.jpg': Buffer.from('a poster'),
-  'storyboard.jpg': Buffer.from('a storyboard'),
+  'poster.jpg': Buffer.alloc(40_000, 'a poster'),
+  'storyboard.jpg': Buffer.alloc(60_000, 'a storyboard'),
 };
 const PARTS = ['poster.jpg', 'storyboard.vtt', 'storyboard.jpg'];
 

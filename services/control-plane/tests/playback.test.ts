@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
-import { until } from '@framelane/test-kit/until';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
+import { incrementPlaybackVersion } from '../src/playback/playback.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 /** The size of the last 360p segment in the sample manifest. */
@@ -54,6 +53,22 @@ describe('playlists', () => {
   test('304 for a known version', async () => {
     const { etag } = (await get('/master.m3u8')).headers;
     expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);
+  });
+
+  test('are rendered again when the version of the video increases, and end with the video', async () => {
+    const { videoId } = await plane.readyVideo();
+    const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/index.m3u8`;
+    const targetDuration = async () => {
+      const { body } = await request(plane.url).get(path).responseType('blob');
+      return /TARGETDURATION:(\d+)/.exec(body.toString())?.[1];
+    };
+    expect(await targetDuration()).toBe('6');
+    await plane.db.updateTable('videos').set({ target_duration: 7 }).where('id', '=', videoId).execute();
+    expect(await targetDuration()).toBe('6');
+    await plane.db.transaction().execute((trx) => incrementPlaybackVersion(trx, videoId));
+    expect(await targetDuration()).toBe('7');
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await request(plane.url).get(path)).status).toBe(404);
   });
 
   test('credentials of a player are ignored', async () => {
@@ -119,25 +134,44 @@ describe('segments', () => {
     expect(response.headers).not.toHaveProperty('content-encoding');
   });
 
-  test('close the object when the player disconnects before the storage responds', async () => {
+  test('are cached: players of one segment share a read, also at the same time', async () => {
+    const { videoId } = await plane.readyVideo();
+    const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/${SEQUENCE}.ts`;
+    const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+    await plane.objects.put(key, SEGMENT, 'video/mp2t');
+    const reads = jest.spyOn(plane.objects, 'get');
+    const fetched = () => request(plane.url).get(path).responseType('blob');
+    for (const response of [...(await Promise.all([1, 2, 3, 4].map(fetched))), await fetched()]) {
+      expect(SEGMENT.equals(response.body)).toBe(true);
+    }
+    expect(reads.mock.calls.filter(([read]) => read === key)).toHaveLength(1);
+    reads.mockRestore();
+
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await fetched()).status).toBe(404);
+  });
+
+  test('are still read when the first player of several disconnects', async () => {
     const player = new AbortController();
-    const hungUp = Promise.withResolvers<void>();
+    const storage = Promise.withResolvers<void>();
     const { get: read } = plane.objects;
-    const opened: Readable[] = [];
-    const storage = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {
-      const stored = await read.apply(plane.objects, asked);
-      opened.push(stored.body);
+    const { videoId } = await plane.readyVideo();
+    const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/${SEQUENCE}.ts`;
+    const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', SEQUENCE);
+    await plane.objects.put(key, SEGMENT, 'video/mp2t');
+    const reads = jest.spyOn(plane.objects, 'get').mockImplementationOnce(async (...asked) => {
       player.abort();
-      await hungUp.promise;
-      return stored;
+      await storage.promise;
+      return read.apply(plane.objects, asked);
     });
-    const { signal } = player;
-    await expect(fetch(`${plane.url}${hls}${segment}`, { signal })).rejects.toThrow('aborted');
-    // When this response arrives, the disconnect of the other request is known.
+    await expect(fetch(`${plane.url}${path}`, { signal: player.signal })).rejects.toThrow('aborted');
+    const second = fetch(`${plane.url}${path}`);
+    // When this response arrives, the server knows of the disconnect.
     await get('/master.m3u8');
-    hungUp.resolve();
-    await until(async () => opened[0]?.destroyed);
-    storage.mockRestore();
+    storage.resolve();
+    expect(SEGMENT.equals(Buffer.from(await (await second).arrayBuffer()))).toBe(true);
+    expect(reads).toHaveBeenCalledTimes(1);
+    reads.mockRestore();
   });
 });
 
@@ -184,7 +218,7 @@ describe('missing parts', () => {
 test('503 while the storage is unavailable, reported as the storage and not as the database', async () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.9:9000'), { code: 'ECONNREFUSED' });
   jest.spyOn(plane.objects, 'get').mockRejectedValueOnce(refused);
-  const response = await request(plane.url).get(`${hls}/360p/${SEQUENCE}.ts`);
+  const response = await request(plane.url).get(`${hls}/360p/1.ts`);
   expect([response.status, response.body.code]).toEqual([503, 'unavailable']);
   expect(response.body.detail).toBe('The storage cannot be reached at the moment.');
   expect(response.headers['retry-after']).toBe('5');

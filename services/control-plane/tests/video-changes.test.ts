@@ -27,6 +27,7 @@ const OWN = {
   tags: ['campaign', 'out door'],
   passthrough: 'asset-4711',
   playbackPolicy: 'signed',
+  allowedOrigins: ['https://www.example.com', 'http://*.example.org:8000'],
 };
 const pairs = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${prefix}${n}`, 'v']));
@@ -53,6 +54,17 @@ const BAD_FIELDS: [string, Record<string, unknown>, string][] = [
   ['a long passthrough', { passthrough: 'x'.repeat(256) }, 'body/passthrough'],
   ['NUL in passthrough', { passthrough: 'a\u0000' }, 'body/passthrough'],
   ['an unknown policy', { playbackPolicy: 'private' }, 'body/playbackPolicy'],
+  ['a page instead of an origin', { allowedOrigins: ['https://a.example/page'] }, 'body/allowedOrigins/0'],
+  [
+    'a directive in an origin',
+    { allowedOrigins: ['https://a.example; script-src *'] },
+    'body/allowedOrigins/0',
+  ],
+  [
+    '21 origins',
+    { allowedOrigins: [...'abcdefghijklmnopqrstu'].map((c) => `https://${c}`) },
+    'body/allowedOrigins',
+  ],
   ['half a character in the title', { title: 'x\ud83c' }, 'body/title'],
   ['NUL in the title', { title: 'x\u0000' }, 'body/title'],
   ['no title', { title: '' }, 'body/title'],
@@ -72,6 +84,7 @@ describe('requesting a ticket', () => {
     const { videoId } = await plane.ticket();
     expect(await get(videoId)).toMatchObject({
       playbackPolicy: 'public',
+      allowedOrigins: null,
       metadata: {},
       tags: [],
       passthrough: null,
@@ -129,8 +142,14 @@ describe('PATCH /videos/:id', () => {
       tags: ['b'],
     });
     expect(merged.body.metadata).not.toHaveProperty('été');
-    const cleared = await patch(videoId, { metadata: null, tags: null, passthrough: null });
+    const cleared = await patch(videoId, {
+      metadata: null,
+      tags: null,
+      passthrough: null,
+      allowedOrigins: null,
+    });
     expect(cleared.body).toMatchObject({
+      allowedOrigins: null,
       metadata: {},
       tags: [],
       passthrough: null,

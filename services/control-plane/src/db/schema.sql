@@ -225,6 +225,7 @@ create table videos (
   failed_at timestamp(3) with time zone,
   delete_source_at timestamp(3) with time zone,
   source_deleted_at timestamp(3) with time zone,
+  allowed_origins text[],
   playback_version integer not null default 0,
   constraint videos_pkey PRIMARY KEY (id),
   constraint videos_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

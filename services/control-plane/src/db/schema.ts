@@ -83,6 +83,8 @@ type VideosTable = {
   title: string;
   filename: string;
   playback_policy: Generated<PlaybackPolicy>;
+  /** Origins that may show the player page in a frame; null for those of the installation. */
+  allowed_origins: string[] | null;
   /** Increases whenever a playlist of the ready video changes. Cached playlists are found by it. */
   playback_version: Generated<number>;
   metadata: JSONColumnType<Metadata, string | undefined>;

@@ -1,5 +1,5 @@
 import { FAILURE_CODES, type FailureCode } from '@framelane/contracts/failures';
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { AttemptOutcome, DeliveryStatus, DisabledReason } from '../db/schema.ts';
 
 /** What a response below /hls contains. */
@@ -25,6 +25,10 @@ const MAINTENANCE_STEPS = [
 /** A periodic step of maintenance. */
 export type MaintenanceStep = (typeof MAINTENANCE_STEPS)[number];
 
+/** Where a segment or an image came from: the cache, the read of a concurrent request, or a read of its own. */
+export type SegmentLookup = 'hit' | 'coalesced' | 'miss';
+
+const SEGMENT_LOOKUPS: readonly SegmentLookup[] = ['hit', 'coalesced', 'miss'];
 const HLS_KINDS: readonly HlsKind[] = ['playlist', 'segment', 'key', 'image'];
 
 /** Upper bounds in seconds of the time from upload to `ready`. */
@@ -91,6 +95,17 @@ export class Metrics {
     labelNames: ['kind'],
     registers: this.#registers,
   });
+  readonly #segmentLookups = new Counter({
+    name: 'framelane_segment_cache_requests_total',
+    help: 'Requests for segments and images by result: hit, coalesced with the read of another request, or miss',
+    labelNames: ['result'],
+    registers: this.#registers,
+  });
+  readonly #refusedReads = new Counter({
+    name: 'framelane_stored_file_refusals_total',
+    help: 'Requests for stored files that failed because too many were in progress',
+    registers: this.#registers,
+  });
 
   constructor() {
     this.#videos.inc({ outcome: 'ready', code: '' }, 0);
@@ -99,6 +114,7 @@ export class Metrics {
     for (const outcome of DELIVERY_OUTCOMES) this.#webhookAttempts.inc({ outcome }, 0);
     for (const reason of DISABLED_REASONS) this.#webhooksDisabled.inc({ reason }, 0);
     for (const step of MAINTENANCE_STEPS) this.#maintenanceFailures.inc({ step }, 0);
+    for (const result of SEGMENT_LOOKUPS) this.#segmentLookups.inc({ result }, 0);
     for (const kind of HLS_KINDS) {
       this.#hlsResponses.inc({ kind }, 0);
       this.#hlsBytes.inc({ kind }, 0);
@@ -138,5 +154,27 @@ export class Metrics {
   hlsSent(kind: HlsKind, bytes: number): void {
     this.#hlsResponses.inc({ kind });
     this.#hlsBytes.inc({ kind }, bytes);
+  }
+
+  segmentRequested(result: SegmentLookup): void {
+    this.#segmentLookups.inc({ result });
+  }
+
+  storedFileRefused(): void {
+    this.#refusedReads.inc();
+  }
+
+  /** Registers gauges of the memory that stored files use, in bytes. */
+  observeStoredFiles(bytes: { cached: () => number; unsent: () => number }): void {
+    new Gauge({
+      name: 'framelane_stored_file_memory_bytes',
+      help: 'Memory used for stored files: cached, or unsent because clients have not received it',
+      labelNames: ['use'],
+      registers: this.#registers,
+      collect() {
+        this.set({ use: 'cached' }, bytes.cached());
+        this.set({ use: 'unsent' }, bytes.unsent());
+      },
+    });
   }
 }

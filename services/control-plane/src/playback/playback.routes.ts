@@ -110,14 +110,14 @@ export function playbackRoutes(deps: {
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.masterPlaylist(tenant, video, admission.token);
+      const playlist = await playback.masterPlaylist(tenant, video, admission);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission.token);
+      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 

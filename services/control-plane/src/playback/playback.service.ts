@@ -1,15 +1,13 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
 import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
-import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
-import { unavailable } from '@framelane/service-kit/problem';
+import type { ObjectNotFoundError, ObjectStore } from '@framelane/object-store/object-store';
 import { SettingsError } from '@framelane/service-kit/settings';
 import type { Database } from '../db/database.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
+import type { ReadableObject, StoredReads } from '../stored-files/stored-reads.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
@@ -22,7 +20,8 @@ import {
   insertRenditions,
   type SegmentAddress,
 } from './playback.store.ts';
-import { notPlayable } from './playback-access.service.ts';
+import { type Admission, notPlayable } from './playback-access.service.ts';
+import { PlaylistCache } from './playlist-cache.ts';
 import { renderStoryboard } from './storyboard.ts';
 
 /** How players get segments; see `ControlPlaneConfig`. */
@@ -31,15 +30,17 @@ type PlaybackSettings = { mode: 'proxy' | 'redirect'; cdnUrl: string | undefined
 /** Serves ready videos: playlists from the database, segments and images from the object store, the content key. */
 export class PlaybackService {
   readonly #db: Database;
-  readonly #objects: ObjectStore;
+  readonly #reads: StoredReads;
   readonly #contentKeys: SealingKeys;
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
+  readonly #playlists = new PlaylistCache();
 
   /** Throws a SettingsError when segments are to be redirected and the object store cannot presign URLs. */
   constructor(deps: {
     db: Database;
     objects: ObjectStore;
+    reads: StoredReads;
     contentKeys: SealingKeys;
     settings: PlaybackSettings;
   }) {
@@ -50,7 +51,7 @@ export class PlaybackService {
       );
     }
     this.#db = deps.db;
-    this.#objects = deps.objects;
+    this.#reads = deps.reads;
     this.#contentKeys = deps.contentKeys;
     this.#presign = mode === 'redirect' ? deps.objects.presign?.bind(deps.objects) : undefined;
     this.#cdnUrl = cdnUrl;
@@ -82,52 +83,61 @@ export class PlaybackService {
     };
   }
 
-  /** The master playlist; a token is added to its URLs. Throws 404 unless the video is ready. */
-  async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
-    const rows = await findRenditions(this.#db, workspaceId, videoId);
-    if (rows.length === 0) throw notPlayable();
-    return renderMasterPlaylist(
-      rows.map((row) => ({
-        name: row.name,
-        codecs: row.codecs,
-        width: row.width,
-        height: row.height,
-        frameRate: row.frame_rate,
-        channels: row.channels,
-        language: row.language,
-        label: row.label,
-        role: row.role,
-        bandwidth: row.bandwidth,
-        averageBandwidth: row.average_bandwidth,
-      })),
-      token,
-    );
+  /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video is ready. */
+  masterPlaylist(workspaceId: string, videoId: string, { version, token }: Admission): Promise<string> {
+    return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
+      const rows = await findRenditions(this.#db, workspaceId, videoId);
+      if (rows.length === 0) throw notPlayable();
+      return renderMasterPlaylist(
+        rows.map((row) => ({
+          name: row.name,
+          codecs: row.codecs,
+          width: row.width,
+          height: row.height,
+          frameRate: row.frame_rate,
+          channels: row.channels,
+          language: row.language,
+          label: row.label,
+          role: row.role,
+          bandwidth: row.bandwidth,
+          averageBandwidth: row.average_bandwidth,
+        })),
+        anyToken,
+      );
+    });
   }
 
-  /** The media playlist of one rendition; a token is added to the key's URL. Throws 404 unless the video is ready and has it. */
-  async mediaPlaylist(
+  /**
+   * The media playlist of one rendition, with the viewer's token in the key's URL. Throws 404 unless the video is ready and has the
+   * rendition.
+   */
+  mediaPlaylist(
     workspaceId: string,
     videoId: string,
     rendition: RenditionName,
-    token: string | undefined,
+    { version, token }: Admission,
   ): Promise<string> {
-    const found = await findSegments(this.#db, workspaceId, videoId, rendition);
-    if (found === undefined) throw notPlayable();
-    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
-    return renderMediaPlaylist(found, { token, segmentsAt });
+    return this.#playlists.get({ videoId, version, name: rendition }, token, async (anyToken) => {
+      const found = await findSegments(this.#db, workspaceId, videoId, rendition);
+      if (found === undefined) throw notPlayable();
+      const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+      return renderMediaPlaylist(found, { token: anyToken, segmentsAt });
+    });
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */
   async segment(address: SegmentAddress): Promise<StoredFile> {
     const segment = await findSegment(this.#db, address);
     if (segment === undefined) throw notPlayable();
-    const key = segmentKey({ ...address, attempt: segment.attempt }, address.rendition, address.sequence);
+    const { attempt, bytes } = segment;
+    const key = segmentKey({ ...address, attempt }, address.rendition, address.sequence);
+    const object = this.#object(key, bytes, address);
     const presign = this.#presign;
     return {
-      bytes: segment.bytes,
+      bytes,
       // A segment never changes, so these identify it.
-      etag: `"${segment.attempt}-${address.rendition}-${address.sequence}"`,
-      open: (range) => this.#read(key, address, range),
+      etag: `"${attempt}-${address.rendition}-${address.sequence}"`,
+      read: (range) => this.#reads.read(object, range),
       presign: presign && (() => presign(key, PRESIGNED_SECONDS)),
     };
   }
@@ -135,10 +145,10 @@ export class PlaybackService {
   /** A JPEG of the video. Throws 404 unless the video is ready and has it. */
   async image(workspaceId: string, videoId: string, name: ImageName): Promise<Buffer> {
     const images = await findImages(this.#db, workspaceId, videoId);
-    const has = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard;
-    if (images === undefined || has == null) throw notPlayable();
+    const bytes = name === 'poster.jpg' ? images?.poster_bytes : images?.storyboard?.bytes;
+    if (images === undefined || bytes == null) throw notPlayable();
     const key = imageKey({ workspaceId, videoId, attempt: images.attempt }, name);
-    return buffer(await this.#read(key, { workspaceId, videoId }));
+    return this.#reads.readWhole(this.#object(key, bytes, { workspaceId, videoId }));
   }
 
   /** The WebVTT index of the storyboard. Throws 404 unless the video is ready and has one. */
@@ -155,20 +165,15 @@ export class PlaybackService {
     return openContentKey(sealed, this.#contentKeys);
   }
 
-  /** Opens an object of a video. Throws 404 if the video was deleted since its row was read, 503 while storage is unavailable. */
-  async #read(
+  #object(
     key: string,
+    bytes: number,
     { workspaceId, videoId }: { workspaceId: string; videoId: string },
-    range?: ByteRange,
-  ): Promise<Readable> {
-    try {
-      return (await this.#objects.get(key, range)).body;
-    } catch (error) {
-      if (!(error instanceof ObjectNotFoundError)) {
-        throw unavailable('The storage cannot be reached at the moment.', error);
-      }
-      const deleted = (await findContentKey(this.#db, workspaceId, videoId)) === undefined;
-      throw deleted ? notPlayable() : error;
-    }
+  ): ReadableObject {
+    const missing = async (error: ObjectNotFoundError) => {
+      const isDeleted = (await findContentKey(this.#db, workspaceId, videoId)) === undefined;
+      return isDeleted ? notPlayable() : error;
+    };
+    return { key, bytes, shared: true, missing };
   }
 }

@@ -1,17 +1,10 @@
-import { pipeline } from 'node:stream/promises';
 import type { ByteRange } from '@framelane/object-store/object-store';
 import type { Request, Response } from 'express';
 import type { StoredFile } from './stored-file.ts';
 
-/** Errors of a response whose client has closed the connection, as players do when they seek. */
-const CLIENT_ABORTS: ReadonlySet<string | undefined> = new Set([
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ERR_STREAM_UNABLE_TO_PIPE',
-]);
-
 /**
- * Responds with 200, 206, 304 or 416 (RFC 9110 §13, §14), and reads only the requested range from storage; or redirects to the
- * object store with 302.
+ * Responds with 200, 206, 304 or 416 (RFC 9110 §13, §14), or redirects to the object store with 302. Clients may be slow, pause for
+ * any time, and disconnect.
  */
 export async function sendStored(
   req: Request,
@@ -36,21 +29,40 @@ export async function sendStored(
     res.status(416).set('Content-Range', `bytes */${file.bytes}`).end();
     return;
   }
-  const body = req.method === 'HEAD' ? null : await file.open(range);
   const { start, end } = range ?? { start: 0, end: file.bytes - 1 };
-  if (range !== undefined) res.status(206).set('Content-Range', `bytes ${start}-${end}/${file.bytes}`);
-  res.set({ ...headers, 'Content-Length': String(end - start + 1) });
-  if (body === null) {
+  const writeHead = () => {
+    if (range !== undefined) res.status(206).set('Content-Range', `bytes ${start}-${end}/${file.bytes}`);
+    res.set({ ...headers, 'Content-Length': String(end - start + 1) });
+  };
+  if (req.method === 'HEAD' || start > end) {
+    writeHead();
     res.end();
     return;
   }
-  try {
-    await pipeline(body, res);
-  } catch (error) {
-    // A pipeline that could not start does not close its source.
-    body.destroy();
-    if (!CLIENT_ABORTS.has((error as NodeJS.ErrnoException).code)) throw error;
+  let left = end - start + 1;
+  for await (const piece of file.read({ start, end })) {
+    if (!res.headersSent) writeHead();
+    left -= piece.byteLength;
+    if (!(await write(res, piece, left === 0))) return;
   }
+}
+
+/** Resolves with true when the client's connection has taken a piece, and with false when it has closed. */
+function write(res: Response, piece: Buffer, isLast: boolean): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (res.destroyed) {
+      resolve(false);
+      return;
+    }
+    const closed = () => resolve(false);
+    const written = (error?: Error | null) => {
+      res.off('close', closed);
+      resolve(error == null);
+    };
+    res.once('close', closed);
+    if (isLast) res.end(piece, written);
+    else res.write(piece, written);
+  });
 }
 
 /** The requested range. Undefined for the whole file, also if several ranges are requested. */

@@ -1,12 +1,12 @@
-import type { Readable } from 'node:stream';
 import type { ByteRange } from '@framelane/object-store/object-store';
 
-/** A stored file that never changes; `open` reads its bytes. */
+/** A stored file that never changes. */
 export type StoredFile = {
   bytes: number;
   /** Strong entity tag, with its quotes. */
   etag: string;
-  open(range?: ByteRange): Promise<Readable>;
+  /** Reads a range in pieces. A piece counts as unsent until the next one is requested. */
+  read(range: ByteRange): AsyncGenerator<Buffer, void>;
   /** Signs a URL of the object store, valid for `PRESIGNED_SECONDS`; undefined when the control plane sends the file itself. */
   presign: (() => Promise<string>) | undefined;
 };

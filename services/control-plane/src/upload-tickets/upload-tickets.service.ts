@@ -127,6 +127,7 @@ export class UploadTicketsService {
         tags: request.tags ?? [],
         passthrough: request.passthrough ?? null,
         playbackPolicy: request.playbackPolicy ?? 'public',
+        allowedOrigins: request.allowedOrigins ?? null,
         keepSource: request.keepSource,
         removeInSeconds: keptSeconds === Infinity ? null : keptSeconds,
       });

@@ -13,6 +13,8 @@ export type VideoFields = {
   tags: string[] | undefined;
   passthrough: string | undefined;
   playbackPolicy: PlaybackPolicy | undefined;
+  /** Undefined for those of the installation. */
+  allowedOrigins: string[] | undefined;
   /** Undefined for the default of the installation. */
   keepSource: KeepSource | undefined;
 };
@@ -22,6 +24,7 @@ export function readVideoFields(req: Request): VideoFields {
   const { workspace_id: workspaceId, environment } = apiKeyOf(req);
   const body: components['schemas']['UploadTicketRequest'] | components['schemas']['ImportRequest'] =
     req.body;
-  const { title, metadata, tags, passthrough, playbackPolicy, keepSource } = body;
-  return { workspaceId, environment, title, metadata, tags, passthrough, playbackPolicy, keepSource };
+  const { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource } = body;
+  const own = { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource };
+  return { workspaceId, environment, ...own };
 }

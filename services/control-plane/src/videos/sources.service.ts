@@ -1,8 +1,8 @@
-import type { Readable } from 'node:stream';
-import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
-import { Problem, unavailable } from '@framelane/service-kit/problem';
+import type { ObjectStore } from '@framelane/object-store/object-store';
+import { Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import { PRESIGNED_SECONDS, type StoredFile } from '../stored-files/stored-file.ts';
+import type { StoredReads } from '../stored-files/stored-reads.ts';
 import { attachment } from './attachment.ts';
 import type { VideoLifecycle } from './video-lifecycle.ts';
 import { videoNotFound } from './videos.service.ts';
@@ -14,16 +14,22 @@ export type SourceHeaders = ReturnType<typeof headersOf>;
 /** Returns and deletes the uploaded files of a workspace. */
 export class SourcesService {
   readonly #db: Database;
-  readonly #objects: ObjectStore;
+  readonly #reads: StoredReads;
   readonly #lifecycle: VideoLifecycle;
-  readonly #redirects: boolean;
+  readonly #presign: ObjectStore['presign'];
 
   /** With `redirects`, clients get sources from the object store; it must be able to presign URLs. */
-  constructor(deps: { db: Database; objects: ObjectStore; lifecycle: VideoLifecycle; redirects: boolean }) {
+  constructor(deps: {
+    db: Database;
+    objects: ObjectStore;
+    reads: StoredReads;
+    lifecycle: VideoLifecycle;
+    redirects: boolean;
+  }) {
     this.#db = deps.db;
-    this.#objects = deps.objects;
+    this.#reads = deps.reads;
     this.#lifecycle = deps.lifecycle;
-    this.#redirects = deps.redirects;
+    this.#presign = deps.redirects ? deps.objects.presign?.bind(deps.objects) : undefined;
   }
 
   /** The source of a video in any state. Throws 404 `video_not_found` or `source_not_found`. */
@@ -38,14 +44,16 @@ export class SourcesService {
       contentDisposition: headers['Content-Disposition'],
       cacheControl: headers['Cache-Control'],
     };
-    const presign = this.#redirects ? this.#objects.presign?.bind(this.#objects) : undefined;
+    const presign = this.#presign;
+    // It was deleted since its row was read.
+    const missing = () => sourceNotFound(null);
     return {
       headers,
       file: {
         bytes: size,
         // Each transfer has a key of its own, so the ids in the key identify the file.
         etag: `"${key.split('/').slice(2, -1).join('-')}"`,
-        open: (range) => this.#read(key, range),
+        read: (range) => this.#reads.read({ key, bytes: size, shared: false, missing }, range),
         presign: presign && (() => presign(key, PRESIGNED_SECONDS, presigned)),
       },
     };
@@ -62,16 +70,6 @@ export class SourcesService {
       if (video.status === 'uploading' || video.status === 'processing') throw sourceInUse(video.status);
       await this.#lifecycle.deleteSource(trx, videoId, 'now');
     });
-  }
-
-  async #read(key: string, range?: ByteRange): Promise<Readable> {
-    try {
-      return (await this.#objects.get(key, range)).body;
-    } catch (error) {
-      // It was deleted since its row was read.
-      if (error instanceof ObjectNotFoundError) throw sourceNotFound(null);
-      throw unavailable('The storage cannot be reached at the moment.', error);
-    }
   }
 }
 

@@ -47,6 +47,10 @@ describe('patchedColumns', () => {
     expect(patchedColumns({ metadata }, { keepSource })).toEqual({ keep_source_days: days });
   });
 
+  test.each([[['https://a.example']], [[]], [null]])('sets the origins to %j', (allowedOrigins) => {
+    expect(patchedColumns({ metadata }, { allowedOrigins })).toEqual({ allowed_origins: allowedOrigins });
+  });
+
   test('sets the policy', () => {
     expect(patchedColumns({ metadata }, { playbackPolicy: 'signed' })).toEqual({ playback_policy: 'signed' });
   });

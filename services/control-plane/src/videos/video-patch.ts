@@ -16,7 +16,7 @@ const MAX_METADATA = 50;
  */
 export function patchedColumns(
   current: { metadata: Metadata },
-  { title, metadata, tags, passthrough, playbackPolicy, keepSource }: VideoPatch,
+  { title, metadata, tags, passthrough, playbackPolicy, allowedOrigins, keepSource }: VideoPatch,
 ): UpdateObject<Schema, 'videos'> {
   return {
     ...(title !== undefined && { title }),
@@ -24,6 +24,7 @@ export function patchedColumns(
     ...(tags !== undefined && { tags: tags ?? [] }),
     ...(passthrough !== undefined && { passthrough }),
     ...(playbackPolicy !== undefined && { playback_policy: playbackPolicy }),
+    ...(allowedOrigins !== undefined && { allowed_origins: allowedOrigins }),
     ...(keepSource !== undefined && { keep_source_days: toDays(keepSource) }),
   };
 }

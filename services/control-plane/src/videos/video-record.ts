@@ -39,9 +39,11 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     title: row.title,
     filename: row.filename,
     playbackPolicy: row.playback_policy,
+    allowedOrigins: row.allowed_origins,
     metadata: row.metadata,
     tags: row.tags,
     passthrough: row.passthrough,
+    embed: `${baseUrl}/embed/${row.workspace_id}/${row.id}`,
     thumbnail: row.poster_bytes === null ? null : playbackUrl(address, baseUrl, 'poster.jpg'),
     storyboard: row.storyboard === null ? null : playbackUrl(address, baseUrl, 'storyboard.vtt'),
     ...(row.status === 'ready' && {

@@ -36,12 +36,21 @@ export type NewVideo = Pick<
 > & {
   workspaceId: string;
   playbackPolicy: PlaybackPolicy;
+  allowedOrigins: string[] | null;
   keepSourceDays: number | null;
   removeInSeconds: number | null;
 };
 
 export async function insertVideo(db: Database, video: NewVideo): Promise<void> {
-  const { workspaceId, playbackPolicy, keepSourceDays, removeInSeconds, metadata, ...columns } = video;
+  const {
+    workspaceId,
+    playbackPolicy,
+    allowedOrigins,
+    keepSourceDays,
+    removeInSeconds,
+    metadata,
+    ...columns
+  } = video;
   await db
     .insertInto('videos')
     .values({
@@ -50,6 +59,7 @@ export async function insertVideo(db: Database, video: NewVideo): Promise<void> 
       status: 'uploading',
       metadata: JSON.stringify(metadata),
       playback_policy: playbackPolicy,
+      allowed_origins: allowedOrigins,
       keep_source_days: keepSourceDays,
       remove_at: removeInSeconds === null ? null : inSeconds(removeInSeconds),
     })
@@ -417,6 +427,7 @@ const BLANK = {
   metadata: '{}',
   tags: [],
   passthrough: null,
+  allowed_origins: null,
   size: null,
   sha256: null,
   source: null,

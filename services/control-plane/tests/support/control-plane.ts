@@ -54,7 +54,7 @@ export type TestControlPlane = {
 export async function startControlPlane(
   settings: (config: ControlPlaneConfig) => ControlPlaneConfig = (config) => config,
   store: Pick<ObjectStore, 'presign'> = {},
-  deps: Pick<Partial<ControlPlaneDeps>, 'logger' | 'resolveHost'> = {},
+  deps: Pick<Partial<ControlPlaneDeps>, 'logger' | 'objects' | 'resolveHost'> = {},
 ): Promise<TestControlPlane> {
   const database = await createTestDatabase();
   const storage = await mkdtemp(join(tmpdir(), 'framelane-test-objects-'));

@@ -1,0 +1,186 @@
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ByteRange, ObjectNotFoundError, type ObjectStore } from '@framelane/object-store/object-store';
+import { Problem, unavailable } from '@framelane/service-kit/problem';
+import { LRUCache } from 'lru-cache';
+import type { Metrics } from '../metrics/metrics.ts';
+import { Allotment, AllotmentExhaustedError } from './allotment.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Concurrent reads from the object store. Fewer than it has connections, so that none waits for a connection. */
+const CONCURRENT_READS = 32;
+/** Memory that all clients together can hold with bytes they have not received. */
+const UNSENT_BYTES = 256 * MIB;
+/** Above this many unsent bytes, each client gets only small pieces. */
+const SCARCE_BYTES = 64 * MIB;
+const SMALL_PIECE = 128 * KIB;
+/** The largest piece of a file that is not cached. */
+const LARGE_PIECE = 1 * MIB;
+/** Time that a request waits for memory or for a read. */
+const WAIT_MS = 5_000;
+/** A file may use this part of the cache. */
+const LARGEST_CACHED = 1 / 16;
+
+/** Retries of a read whose connection breaks, and the delay before each. */
+const RETRIES = 2;
+const RETRY_DELAY_MS = 200;
+
+/** An object that never changes. */
+export type ReadableObject = {
+  key: string;
+  bytes: number;
+  /** Whether many clients are likely to read it. */
+  shared: boolean;
+  /** The error to throw when the object does not exist. */
+  missing: (error: ObjectNotFoundError) => Error | Promise<Error>;
+};
+
+/**
+ * Reads objects for clients of any speed. Each read is completed in memory before a byte is sent, so a client that pauses holds no
+ * connection of the object store. Unsent bytes are limited: when they get scarce, clients get smaller pieces, and beyond
+ * the limit requests wait, then fail with 503.
+ *
+ * Small shared objects are cached, least recently used first out. Concurrent requests for one share a read.
+ */
+export class StoredReads {
+  readonly #objects: Pick<ObjectStore, 'get'>;
+  readonly #metrics: Metrics;
+  readonly #reads: Allotment;
+  readonly #unsent: Allotment;
+  readonly #largestCached: number;
+  readonly #cache: LRUCache<string, Buffer>;
+  readonly #loading = new Map<string, Promise<Buffer>>();
+
+  /** `cacheBytes` limits the cache; 0 switches it off. */
+  constructor(deps: {
+    objects: Pick<ObjectStore, 'get'>;
+    metrics: Metrics;
+    cacheBytes: number;
+    waitMs?: number;
+  }) {
+    const { cacheBytes, waitMs = WAIT_MS } = deps;
+    this.#objects = deps.objects;
+    this.#metrics = deps.metrics;
+    this.#reads = new Allotment(CONCURRENT_READS, waitMs);
+    this.#unsent = new Allotment(UNSENT_BYTES, waitMs);
+    this.#largestCached = cacheBytes * LARGEST_CACHED;
+    this.#cache = new LRUCache({
+      // Nothing is put into a cache of 0 bytes.
+      maxSize: Math.max(1, cacheBytes),
+      sizeCalculation: (content) => content.byteLength,
+    });
+    this.#metrics.observeStoredFiles({
+      cached: () => this.#cache.calculatedSize,
+      unsent: () => this.#unsent.taken,
+    });
+  }
+
+  /**
+   * A range of an object in pieces. A piece counts as unsent until the next one is requested. Throws what `missing` returns, and
+   * Problems with status 503.
+   */
+  async *read(object: ReadableObject, range: ByteRange): AsyncGenerator<Buffer, void> {
+    try {
+      for (let start = range.start; start <= range.end; ) {
+        const scarce = this.#unsent.taken > SCARCE_BYTES;
+        const left = range.end - start + 1;
+        const bytes = Math.min(left, scarce ? SMALL_PIECE : this.#isCacheable(object) ? left : LARGE_PIECE);
+        const sent = await this.#unsent.take(bytes);
+        try {
+          // A client that received the first piece long ago must not bring the whole object back.
+          const whole = await this.#whole(object, start === range.start);
+          const piece = whole?.subarray(start, start + bytes);
+          if (piece === undefined) yield await this.#load(object.key, { start, end: start + bytes - 1 });
+          // A copy, so that a slow client does not keep the whole object in memory.
+          else yield scarce ? Buffer.from(piece) : piece;
+        } finally {
+          sent();
+        }
+        start += bytes;
+      }
+    } catch (error) {
+      throw await this.#toProblem(object, error);
+    }
+  }
+
+  /** A small object. Throws as `read` does. */
+  async readWhole(object: ReadableObject): Promise<Buffer> {
+    return Buffer.concat(await Array.fromAsync(this.read(object, { start: 0, end: object.bytes - 1 })));
+  }
+
+  #isCacheable({ shared, bytes }: ReadableObject): boolean {
+    return shared && bytes <= this.#largestCached;
+  }
+
+  /** The whole object from the cache. With `mayLoad` it is read if it is not cached. */
+  async #whole(object: ReadableObject, mayLoad: boolean): Promise<Buffer | undefined> {
+    if (!this.#isCacheable(object)) return undefined;
+    const cached = this.#cache.get(object.key);
+    if (!mayLoad) return cached;
+    const loading = cached ?? this.#loading.get(object.key);
+    this.#metrics.segmentRequested(cached ? 'hit' : loading ? 'coalesced' : 'miss');
+    return loading ?? this.#loadIntoCache(object);
+  }
+
+  #loadIntoCache({ key, bytes }: ReadableObject): Promise<Buffer> {
+    const load = async () => {
+      try {
+        const content = await this.#load(key, { start: 0, end: bytes - 1 });
+        this.#cache.set(key, content);
+        return content;
+      } finally {
+        this.#loading.delete(key);
+      }
+    };
+    const loading = load();
+    this.#loading.set(key, loading);
+    return loading;
+  }
+
+  /** Reads a range completely. When the connection breaks, it reads again. */
+  async #load(key: string, range: ByteRange): Promise<Buffer> {
+    const done = await this.#reads.take(1);
+    try {
+      for (let failures = 0; ; failures += 1) {
+        const { body } = await this.#objects.get(key, range);
+        try {
+          return await readAll(body, range.end - range.start + 1);
+        } catch (error) {
+          if (failures === RETRIES) throw error;
+        }
+        await delay(RETRY_DELAY_MS);
+      }
+    } finally {
+      done();
+    }
+  }
+
+  async #toProblem({ missing }: ReadableObject, error: unknown): Promise<unknown> {
+    if (error instanceof ObjectNotFoundError) return missing(error);
+    if (error instanceof Problem) return error;
+    if (error instanceof AllotmentExhaustedError) {
+      this.#metrics.storedFileRefused();
+      return unavailable(
+        'The server sends to too many clients at the moment. Retry in a few seconds.',
+        error,
+      );
+    }
+    return unavailable('The storage cannot be reached at the moment.', error);
+  }
+}
+
+/** Reads a stream of a known length. Throws when the length is another one. */
+async function readAll(body: Readable, bytes: number): Promise<Buffer> {
+  // Not from the pool of small buffers, which a cached piece would keep in memory.
+  const content = Buffer.allocUnsafeSlow(bytes);
+  let read = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    read += chunk.byteLength;
+    if (read > bytes) break;
+    content.set(chunk, read - chunk.byteLength);
+  }
+  if (read !== bytes) throw new Error(`The object store sent ${read} of ${bytes} bytes`);
+  return content;
+}
