@@ -92,7 +92,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
     sentence:
-      'Groups that variants name exist, and those of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one rendition is the default, with AUTOSELECT.',
+      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, with AUTOSELECT.',
     check: groupFindings,
   },
   {
