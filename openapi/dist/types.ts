@@ -579,6 +579,105 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/embed/{tenant}/{video}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the player page
+         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says in words why it
+         *     cannot. While the video is not ready, it shows the progress and starts by itself. It loads nothing from other
+         *     services and sets no cookies.
+         *
+         *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame.
+         *
+         *     The query has options. A value that makes no sense is ignored.
+         *
+         *     | Parameter | Meaning |
+         *     |---|---|
+         *     | `token` | A playback token, for a `signed` video. |
+         *     | `autoplay=1` | Starts by itself. If the browser refuses that, the video starts without sound. |
+         *     | `muted=1` | Starts without sound. |
+         *     | `loop=1` | Starts again at the end. |
+         *     | `start` | Where to start, in seconds. |
+         *     | `color` | Colour of the controls: three or six hexadecimal digits. |
+         */
+        get: operations["getEmbedPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed/{tenant}/{video}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get what the player page shows
+         * @description The player page polls this until the video is ready or has failed. Viewers of a `signed` video need a playback token in every
+         *     state.
+         */
+        get: operations["getEmbedState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oembed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the HTML that embeds a public video
+         * @description oEmbed 1.0 for editors and chat programs that turn a pasted link into a player. `url` is the `embed` of a `public` video.
+         *     The player page names this address in a `<link>`, so programs that support discovery need no configuration.
+         */
+        get: operations["getOEmbed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -1631,6 +1730,56 @@ export interface components {
          * @enum {string}
          */
         Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8";
+        /** @description What a viewer may know of a video. The addresses have the token of the request. */
+        EmbedState: {
+            /**
+             * @description `preparing`: the video is being uploaded or transcoded.
+             * @enum {string}
+             */
+            status: "preparing" | "ready" | "failed";
+            /** @description The name of the video. */
+            title: string;
+            /** @description Progress of the transcode in percent. */
+            progress: number;
+            /** @description The master playlist. Only when `ready`. */
+            hls?: string;
+            /** @description The poster image, if there is one. Only when `ready`. */
+            poster?: string | null;
+            /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */
+            storyboard?: string | null;
+        };
+        /** @description An oEmbed response of the type `video`. */
+        OEmbed: {
+            /**
+             * @description The kind of the embedded resource.
+             * @enum {string}
+             */
+            type: "video";
+            /**
+             * @description The version of oEmbed.
+             * @enum {string}
+             */
+            version: "1.0";
+            /** @description Who provides the video. */
+            provider_name: string;
+            /** @description The name of the video. */
+            title: string;
+            /** @description An `<iframe>` with the player page. */
+            html: string;
+            /** @description Width of the frame in pixels. */
+            width: number;
+            /** @description Height of the frame in pixels. */
+            height: number;
+            /**
+             * Format: uri
+             * @description The poster image. Absent until the video is ready, and together with the next two.
+             */
+            thumbnail_url?: string;
+            /** @description Width of the poster image in pixels. */
+            thumbnail_width?: number;
+            /** @description Height of the poster image in pixels. */
+            thumbnail_height?: number;
+        };
         /**
          * Format: uri
          * @description The endpoint that receives the events. It must begin with `https://`, have no user name or password, and lead to a
@@ -2985,6 +3134,92 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The path does not support this method. */
+        MethodNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description The methods that the path supports.
+                 * @example GET, HEAD
+                 */
+                Allow?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:method_not_allowed",
+                 *       "title": "Method Not Allowed",
+                 *       "status": 405,
+                 *       "detail": "This path does not support POST. Supported: GET, HEAD.",
+                 *       "instance": "/v1/openapi.json",
+                 *       "code": "method_not_allowed",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video is `signed`, and the request has no playback token. */
+        TokenRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The playback token is not valid for this video, or has expired. */
+        TokenRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A parameter is missing, or not as described here. */
+        BadParameters: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video is `signed`. */
+        SignedVideo: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The requested format is not available. */
+        FormatNotSupported: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request is not as described here or has an unknown field, the workspace header is missing, or the URL is not allowed. */
         BadWebhook: {
             headers: {
@@ -3128,32 +3363,6 @@ export interface components {
                  *       "detail": "No other active key with the same or a later expiry has every permission. Create one first.",
                  *       "instance": "/v1/api-keys/key_01m7y5g5zrfqetgq284dgbj6sj",
                  *       "code": "last_admin_key",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The path does not support this method. */
-        MethodNotAllowed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                /**
-                 * @description The methods that the path supports.
-                 * @example GET, HEAD
-                 */
-                Allow?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:method_not_allowed",
-                 *       "title": "Method Not Allowed",
-                 *       "status": 405,
-                 *       "detail": "This path does not support POST. Supported: GET, HEAD.",
-                 *       "instance": "/v1/openapi.json",
-                 *       "code": "method_not_allowed",
                  *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
                  *     }
                  */
@@ -4626,6 +4835,183 @@ export interface operations {
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEmbedPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. The video is being prepared, is ready, or has failed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><html lang="en"><head><title>Summer campaign</title>… */
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the video needs a link with permission. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the token has expired or is not valid for this video. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the video does not exist or was deleted. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            /** @description The database is unavailable. Or a page that says why the player is not there, usually because it is being built. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:framelane:problem:unavailable",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "detail": "The service cannot reach its database. Retry in a few seconds.",
+                     *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "code": "unavailable",
+                     *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEmbedState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a viewer may know of the video. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedState"];
+                };
+            };
+            401: components["responses"]["TokenRequired"];
+            403: components["responses"]["TokenRefused"];
+            404: components["responses"]["VideoNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOEmbed: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `embed` of a video.
+                 * @example http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                url: string;
+                /** @description Only `json` is available. */
+                format?: string;
+                /** @description The player is not wider than this, in pixels. */
+                maxwidth?: number;
+                /** @description The player is not higher than this, in pixels. */
+                maxheight?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The HTML, its size, and what the video is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "video",
+                     *       "version": "1.0",
+                     *       "provider_name": "Framelane",
+                     *       "title": "Summer campaign",
+                     *       "html": "<iframe src=\"http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t\" width=\"640\" height=\"360\" title=\"Summer campaign\" allow=\"autoplay; fullscreen; picture-in-picture\" allowfullscreen style=\"border:0\"></iframe>",
+                     *       "width": 640,
+                     *       "height": 360
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OEmbed"];
+                };
+            };
+            400: components["responses"]["BadParameters"];
+            401: components["responses"]["SignedVideo"];
+            404: components["responses"]["VideoNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["FormatNotSupported"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -69,6 +69,7 @@ export const PROBLEMS = {
   playback_token_required: { status: 401, title: 'Playback Token Required' },
   playback_token_invalid: { status: 403, title: 'Playback Token Invalid' },
   playback_token_expired: { status: 403, title: 'Playback Token Expired' },
+  format_not_supported: { status: 501, title: 'Format Not Supported' },
 
   // Webhooks
   webhook_not_found: { status: 404, title: 'Webhook Not Found' },

@@ -15,6 +15,8 @@ import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
+import { EmbedService } from './embed/embed.service.ts';
+import { PlayerPage } from './embed/player-page.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
@@ -54,6 +56,8 @@ export type ControlPlaneDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
+  /** Whether the build of the player page that this process runs has failed. Without it, no build runs. */
+  playerBuildFailed?: () => boolean;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -140,6 +144,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     redirects: config.playback.mode === 'redirect',
   });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
+  const embed = new EmbedService({
+    videos,
+    access: playbackAccess,
+    playback,
+    baseUrl,
+    frameOrigins: config.embedOrigins,
+  });
+  const playerPage = new PlayerPage(baseUrl, deps.playerBuildFailed);
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
@@ -227,6 +239,8 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     resumableUploads,
     playback,
     playbackAccess,
+    embed,
+    playerPage,
     usage,
     bandwidth,
     attempts,

@@ -108,6 +108,11 @@ async function stream(policy: 'public' | 'signed' = 'public'): Promise<string> {
   return `/hls/${plane.workspaceId}/${videoId}`;
 }
 
+/** The player page of a ready video. */
+async function embed(policy: 'public' | 'signed' = 'public'): Promise<string> {
+  return (await stream(policy)).replace('/hls/', '/embed/');
+}
+
 async function segment(): Promise<string> {
   const { videoId } = await plane.readyVideo();
   const key = segmentKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, '360p', 0);
@@ -166,6 +171,9 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getPoster: () => image('poster.jpg'),
   getStoryboard: async () => ({ path: `${await stream()}/storyboard.vtt` }),
   getStoryboardImage: () => image('storyboard.jpg'),
+  getEmbedPage: async () => ({ path: await embed() }),
+  getEmbedState: async () => ({ path: `${await embed()}/state` }),
+  getOEmbed: async () => oEmbedOf(await embed()),
   getOpenApiDocument: async () => ({ path: '/openapi.json' }),
   getReferencePage: async () => ({ path: '/docs' }),
 };
@@ -304,8 +312,32 @@ const OF_STATIC: Record<number, SendFor> = {
   },
 };
 
+/** Statuses of the player page, or of what is below its path. */
+const ofEmbed = (part: string): Record<number, SendFor> => ({
+  401: async (documented) => send(documented, { path: `${await embed('signed')}${part}` }, { headers: {} }),
+  403: async (documented) =>
+    send(documented, { path: `${await embed('signed')}${part}?token=wrong` }, { headers: {} }),
+  404: (documented) => send(documented, requestWithUnknownIds(documented)),
+  500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+  503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
+});
+
+const oEmbedOf = (path: string, more = ''): Call => ({
+  path: `/oembed?url=${encodeURIComponent(`http://framelane.test/v1${path}`)}${more}`,
+});
+
 /** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, SendFor>> = {
+  getEmbedPage: ofEmbed(''),
+  getEmbedState: ofEmbed('/state'),
+  getOEmbed: {
+    400: (documented) => send(documented, { path: '/oembed' }),
+    401: async (documented) => send(documented, oEmbedOf(await embed('signed'))),
+    404: (documented) => send(documented, { path: '/oembed?url=https://example.com/' }),
+    500: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: broken.url }),
+    501: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a', '&format=xml')),
+    503: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: unconnected.url }),
+  },
   getVideoSource: OF_STORED_FILES,
   deleteVideoSource: {
     409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),

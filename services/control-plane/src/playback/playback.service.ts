@@ -158,6 +158,12 @@ export class PlaybackService {
     return renderStoryboard(images.storyboard, images.duration ?? 0, token);
   }
 
+  /** The origins, apart from that of the control plane, from which players get segments. */
+  async segmentOrigins(): Promise<string[]> {
+    const urls = [this.#cdnUrl, await this.#presign?.('origin', PRESIGNED_SECONDS)];
+    return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
+  }
+
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */
   async contentKey(workspaceId: string, videoId: string): Promise<Buffer> {
     const sealed = await findContentKey(this.#db, workspaceId, videoId);

@@ -4,7 +4,19 @@ import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './host
 import type { SchemaValues } from './schema-values.ts';
 
 /** Values of responses that later requests use. The first six are prefixes of ids. */
-export const KINDS = ['vid', 'key', 'whk', 'dlv', 'ws', 'evt', 'cursor', 'token', 'etag', 'secret'] as const;
+export const KINDS = [
+  'vid',
+  'key',
+  'whk',
+  'dlv',
+  'ws',
+  'evt',
+  'cursor',
+  'token',
+  'etag',
+  'secret',
+  'embed',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** A text, or the `nth` (modulo the number) known value of a kind when the request is sent. */
@@ -34,6 +46,9 @@ export type Step =
 const BY_NAME: Record<string, Arbitrary<Part>> = {
   cursor: known('cursor'),
   token: known('token'),
+  // That of oEmbed.
+  url: known('embed'),
+  format: fc.constantFrom<Part>('json', 'json', 'json', 'xml'),
   'Idempotency-Key': fc.nat({ max: 30 }).map(String),
   'If-None-Match': fc.oneof(known('etag'), fc.constantFrom<Part>('*', 'W/"x"', '"x"')),
   'If-Range': fc.oneof(known('etag'), fc.constant<Part>('"x"')),
