@@ -50,6 +50,7 @@ export const GROUPS = [
     'bandwidth',
     'master-playlist',
     'media-playlist',
+    'captions-playlist',
     'playback-token',
     'storyboard',
   ]),

@@ -1552,6 +1552,30 @@ export interface components {
          * @enum {string}
          */
         Variant: "360p" | "480p" | "720p" | "1080p";
+        /** @description An audio track of the stream, which viewers can choose. */
+        AudioTrack: {
+            /**
+             * @description The name that players show: the title in the file, or the name of the language in that language.
+             * @example Deutsch
+             */
+            name: string;
+            /**
+             * @description BCP 47 tag; `null` if the file does not declare the language.
+             * @example de
+             */
+            language: string | null;
+            /**
+             * @description What the track is for: ordinary audio, a description of what can be seen, speech that is easy to understand, or a commentary.
+             * @enum {string}
+             */
+            role: "main" | "audio_description" | "clear_speech" | "commentary";
+            /** @description 1 is mono, 2 is stereo. */
+            channels: number;
+            /** @description Whether players can also choose this track in 5.1. */
+            surround: boolean;
+            /** @description Whether players begin with this track. */
+            default: boolean;
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `import_address_refused`, `import_redirected`: the URL, or one that it redirects to, is not allowed
@@ -1689,7 +1713,7 @@ export interface components {
             deletedAt: string | null;
         };
         /**
-         * @description The record of a video. Properties of the file are `null` until they are known. `hls` and `variants` are present only
+         * @description The record of a video. Properties of the file are `null` until they are known. `hls`, `variants` and `audioTracks` are present only
          *     while `status` is `ready`.
          */
         Video: {
@@ -1717,6 +1741,8 @@ export interface components {
             hls?: string;
             /** @description The resolutions the master playlist offers, lowest first. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
+            /** @description The audio tracks that the master playlist offers, the default one first. Only when `ready`. */
+            audioTracks?: components["schemas"]["AudioTrack"][];
             /**
              * Format: uri
              * @description The URL of the player page, for a browser or an `<iframe>`. It works in every state: until the video is ready, the page
@@ -1919,10 +1945,10 @@ export interface components {
             offset?: number;
         };
         /**
-         * @description One stream of a video: a variant, or the audio that all variants share.
+         * @description One stream of a video: a variant, an audio track that all variants share, or the same track in 5.1.
          * @enum {string}
          */
-        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
+        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8";
         /** @description What a viewer may know of a video. The addresses have the token of the request. */
         EmbedState: {
             /**
@@ -5021,7 +5047,7 @@ export interface operations {
                      * @example #EXTM3U
                      *     #EXT-X-VERSION:6
                      *     #EXT-X-INDEPENDENT-SEGMENTS
-                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1702844,AVERAGE-BANDWIDTH=1419037,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
                      *     480p/index.m3u8
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RENDITIONS } from './renditions.ts';
+import { AUDIO_ROLES, RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
   /** Seconds, by the timestamps of the segment. */
@@ -21,6 +21,13 @@ const renditionManifest = z.object({
   /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
   channels: z.int().positive().nullable(),
   language: z.string().nullable(),
+  /** How players name the audio, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
+  label: z
+    .string()
+    .regex(/^[^"\p{Cc}]{1,100}$/u)
+    .optional(),
+  /** Absent for video and for ordinary audio. */
+  role: z.enum(AUDIO_ROLES).optional(),
   /** In playback order. Segment n is stored as `<rendition>/<n>.ts`. */
   segments: z.array(segment).min(1),
 });
@@ -78,7 +85,7 @@ export const manifestSchema = z.object({
   /** Seconds of the delivered video. */
   duration: z.number().positive(),
   inputIssues: z.array(inputIssue),
-  /** Video renditions, lowest first, then the audio rendition if there is one. */
+  /** Video renditions, lowest first, then those of the audio tracks, the default one first. */
   renditions: z.array(renditionManifest).min(1),
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),

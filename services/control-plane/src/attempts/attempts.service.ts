@@ -96,6 +96,7 @@ export class AttemptsService {
         sourceKey: video.source_key,
         sourceBytes: video.size,
         hashSource: video.sha256 === null,
+        severalAudioTracks: true,
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });

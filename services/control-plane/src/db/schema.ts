@@ -1,7 +1,7 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
-import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -230,6 +230,9 @@ type RenditionsTable = {
   frame_rate: number | null;
   channels: number | null;
   language: string | null;
+  /** How players name the audio, and what it is for; null for video, and a null role for ordinary audio. */
+  label: string | null;
+  role: AudioRole | null;
   /** Measured peak and average, in bits per second. */
   bandwidth: number;
   average_bandwidth: number;

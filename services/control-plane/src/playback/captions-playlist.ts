@@ -9,27 +9,39 @@ export type CaptionsFacts = { language: string; label: string; isDefault: boolea
 export const CAPTIONS_GROUP = 'captions';
 
 /**
- * The tags of captions in the master playlist (RFC 8216 §4.3.4.1). Players may choose any of them by the language of the viewer,
- * and show the default one to viewers who have not chosen.
+ * The tags of captions in the master playlist (RFC 8216 §4.3.4.1). Players may choose one by the language of the viewer, and
+ * show the default one to viewers who have not chosen.
  */
 export function captionsTags(captions: readonly CaptionsFacts[], token: string | undefined): string[] {
   const names = new Set<string>();
-  return captions.map(({ language, label, isDefault, revision }) => {
+  return captions.map((each) => {
+    const { language, label, isDefault, revision } = each;
     const name = unusedName(label, language, names);
     names.add(name);
     const tag = attributes({
       TYPE: 'SUBTITLES',
       'GROUP-ID': quoted(CAPTIONS_GROUP),
       NAME: quoted(name),
-      // Private subtags distinguish captions of the same language. Players do not know them.
-      LANGUAGE: quoted(language.replace(/-x-.*$/, '')),
+      LANGUAGE: quoted(publicLanguage(language)),
       DEFAULT: isDefault ? 'YES' : 'NO',
-      AUTOSELECT: 'YES',
+      AUTOSELECT: isSelectable(each, captions) ? 'YES' : 'NO',
       FORCED: 'NO',
       URI: quoted(withToken(`captions/${language}/${revision}/index.m3u8`, token)),
     });
     return `#EXT-X-MEDIA:${tag}`;
   });
+}
+
+/** Private subtags distinguish captions of the same language. Players do not know them. */
+function publicLanguage(language: string): string {
+  return language.replace(/-x-.*$/, '');
+}
+
+/** Players choose by language, so only one of each language can be chosen (RFC 8216 §4.3.4.1.1): the default or the first. */
+function isSelectable(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {
+  const language = publicLanguage(captions.language);
+  const same = all.filter((each) => publicLanguage(each.language) === language);
+  return captions === (same.find(({ isDefault }) => isDefault) ?? same[0]);
 }
 
 /** The names of a group must differ (RFC 8216 §4.3.4.1.1). */

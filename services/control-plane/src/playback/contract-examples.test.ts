@@ -15,7 +15,7 @@ function exampleOf(path: string, type: string): string | undefined {
 }
 
 const PLAYLIST = 'application/vnd.apple.mpegurl';
-const VIDEO_ONLY = { channels: null, language: null, frameRate: 25 };
+const VIDEO_ONLY = { channels: null, language: null, label: null, role: null, frameRate: 25 };
 
 const RENDITIONS: RenditionFacts[] = [
   {
@@ -28,7 +28,14 @@ const RENDITIONS: RenditionFacts[] = [
   },
   {
     ...{ name: 'audio', codecs: 'mp4a.40.2', width: null, height: null, frameRate: null },
-    ...{ channels: 2, language: 'en', bandwidth: 140_000, averageBandwidth: 132_000 },
+    ...{
+      channels: 2,
+      language: 'en',
+      label: 'English',
+      role: null,
+      bandwidth: 140_000,
+      averageBandwidth: 132_000,
+    },
   },
 ];
 

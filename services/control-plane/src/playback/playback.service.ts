@@ -107,6 +107,8 @@ export class PlaybackService {
           frameRate: row.frame_rate,
           channels: row.channels,
           language: row.language,
+          label: row.label,
+          role: row.role,
           bandwidth: row.bandwidth,
           averageBandwidth: row.average_bandwidth,
         })),

@@ -46,6 +46,8 @@ export const findRenditions = compileOnce(
       'renditions.frame_rate',
       'channels',
       'language',
+      'label',
+      'role',
       'bandwidth',
       'average_bandwidth',
     ]),

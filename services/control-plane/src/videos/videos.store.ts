@@ -81,7 +81,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom('videos')
     .selectAll()
-    .select([uploadExpiry, importOf, captionsOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
     .where('deleted_at', 'is', null),
@@ -140,7 +140,7 @@ export async function listVideos(
   return db
     .selectFrom(listed.as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf, captionsOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf])
     .orderBy('created_at', order)
     .orderBy('id', order)
     .limit(limit)
@@ -500,4 +500,19 @@ function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     )
     .whereRef('imports.video_id', '=', 'videos.id')
     .as('import');
+}
+
+/** The audio renditions of the video in the outer query; null without any. */
+function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb
+    .selectFrom('renditions')
+    .select(
+      sql<
+        VideoWithFile['audio']
+      >`json_agg(json_build_object('name', name, 'label', label, 'language', language, 'role', role,
+        'channels', channels))`.as('audio'),
+    )
+    .whereRef('renditions.video_id', '=', 'videos.id')
+    .where('width', 'is', null)
+    .as('audio');
 }
