@@ -17,9 +17,11 @@ stop() {
   kill -QUIT "$nginx" 2>/dev/null || true
   kill -USR1 "$haproxy" 2>/dev/null || true
 }
-trap stop USR1 TERM INT
+signalled=no
+trap 'signalled=yes; stop' USR1 TERM INT
 status=0
 wait -n || status=$?
+if [ "$signalled" = yes ]; then status=0; fi
 stop
 # A signal interrupts a wait.
 while kill -0 "$haproxy" 2>/dev/null || kill -0 "$nginx" 2>/dev/null; do
