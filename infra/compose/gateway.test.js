@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { Gateway, gatewayObstacle } from '../../packages/test-kit/src/gateway.ts';
+import { Nginx, temporaryPaths } from '../../packages/test-kit/src/nginx.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { until } from '../../packages/test-kit/src/until.ts';
 import { ROOT } from '../bootstrap/project.js';
@@ -113,6 +114,31 @@ describe('the gateway in front of control planes', () => {
       await until(async () => (await status()) === 404);
     } finally {
       await short.stop();
+    }
+  });
+
+  test('the configuration in docs/playback.md does the same', async () => {
+    const [, documented] = /```nginx\n([\s\S]+?)```/.exec(
+      await readFile(join(ROOT, 'docs/playback.md'), 'utf8'),
+    );
+    const [port] = await freePorts(1);
+    const nginx = await Nginx.start(port, (folder) => {
+      const server = documented
+        .replace('listen 80;', `listen 127.0.0.1:${port};`)
+        .replace('/var/cache/nginx/framelane', `${folder}/segments`)
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${controlPlane.address().port}`);
+      return `pid ${folder}/pid; events {} http { access_log off; ${temporaryPaths(folder)} ${server} }`;
+    });
+    try {
+      const fetched = (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      for (const path of [SEGMENT, SEGMENT, '/v1/videos', '/v1/videos']) {
+        expect(content.equals(Buffer.from(await (await fetched(path)).arrayBuffer()))).toBe(true);
+      }
+      expect((await fetched(SEGMENT, { range: 'bytes=0-9' })).status).toBe(206);
+      expect(received.map(({ url }) => url)).toEqual([SEGMENT, '/v1/videos', '/v1/videos']);
+      expect(received[0].headers['x-forwarded-for']).toBe('127.0.0.1');
+    } finally {
+      await nginx.stop();
     }
   });
 
