@@ -63,7 +63,7 @@ export async function runVideoFilters(
   encoded: boolean,
 ): Promise<void> {
   const threads = String(settings.threads);
-  const options = streamOptions({ ...plan, audio: null }, settings);
+  const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
   const encodedRungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
