@@ -200,6 +200,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/captions": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List captions
+         * @description Returns the captions of a video in all languages, as in its record. There are at most 50.
+         */
+        get: operations["listCaptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/captions/{language}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the captions of a language
+         * @description Returns the captions as Framelane stores them, in one WebVTT file.
+         */
+        get: operations["getCaptions"];
+        /**
+         * Set the captions of a language
+         * @description Sets or replaces the captions of a video in one language, from a WebVTT or SubRip file in UTF-8 of at most 2 MB. The
+         *     video can have any state, and need not have a file yet. Players that start after the response get the new captions.
+         *
+         *     Framelane converts the file to WebVTT. It keeps the times, the positions and the tags `b`, `i`, `u`, `ruby`, `rt` and
+         *     `v`, and removes styles, regions, comments and all other tags. A file that cannot be read is refused as a whole, with
+         *     the number of the line.
+         */
+        put: operations["setCaptions"];
+        post?: never;
+        /**
+         * Delete the captions of a language
+         * @description Deletes the captions of a video in one language. Players that start after the response do not offer them.
+         */
+        delete: operations["deleteCaptions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
@@ -356,11 +440,12 @@ export interface paths {
         };
         /**
          * Get the master playlist
-         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, and the
-         *     audio that they share (RFC 8216). Compressed with gzip on request.
+         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
+         *     audio that they share, and the captions (RFC 8216). Compressed with gzip on request.
          *
-         *     Caches can store the playlist of a `public` video for a minute. They must not store that of a `signed` video, which
-         *     passes the token of the request on to the media playlists.
+         *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
+         *     visible at once. They must not store that of a `signed` video, which passes the token of the request on to the media
+         *     playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;
@@ -444,6 +529,98 @@ export interface paths {
          *     forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          */
         get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/captions/{language}/{revision}/index.m3u8": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the media playlist of captions
+         * @description Segments of WebVTT with the boundaries of the video segments (RFC 8216 §3.5). They are not encrypted. The playlist of
+         *     a `signed` video passes the token of the request on to them. Compressed with gzip on request.
+         *
+         *     A URL with an old revision gets the current captions.
+         */
+        get: operations["getCaptionsPlaylist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/captions/{language}/{revision}/{sequence}.vtt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a segment of captions
+         * @description A WebVTT file with the cues that are shown during one video segment. A cue that is shown during several segments is in
+         *     all of them. `X-TIMESTAMP-MAP` relates the times of the cues, which count from the first frame, to the timestamps of the
+         *     video segments. For a `signed` video it needs a playback token, like the playlists. Compressed with gzip on request.
+         */
+        get: operations["getCaptionsSegment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1440,6 +1617,36 @@ export interface components {
              */
             message: string;
         };
+        /** @description The captions of a video in one language. */
+        Captions: {
+            /**
+             * @description The language, as a canonical BCP 47 tag. If the uploaded file has several text tracks of a language, the later ones have
+             *     a private subtag, e.g. `en-x-2`.
+             * @example en
+             */
+            language: string;
+            /**
+             * @description The name in the player's menu.
+             * @example English
+             */
+            label: string;
+            /** @description Whether players show these captions unless the viewer chooses otherwise. */
+            default: boolean;
+            /**
+             * @description Where they come from: `PUT` (`api`) or a text track of the uploaded file (`file`).
+             * @enum {string}
+             */
+            origin: "api" | "file";
+            /** @description The number of cues. */
+            cues: number;
+            /** @description Size of the WebVTT file in bytes. It is part of the `storageBytes` of the video. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When they were set.
+             */
+            updatedAt: string;
+        };
         /** @description Format of the uploaded file. */
         VideoSource: {
             /**
@@ -1579,6 +1786,8 @@ export interface components {
             error: components["schemas"]["VideoError"] | null;
             /** @description Properties of the file that Framelane changed or repaired for streaming. You need not do anything. */
             inputIssues: components["schemas"]["InputIssue"][];
+            /** @description The captions, one entry for each language. Those of the uploaded file are there when the video is `ready`. */
+            captions: components["schemas"]["Captions"][];
             /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
@@ -1663,6 +1872,16 @@ export interface components {
              *     is deleted stays deleted.
              */
             keepSource?: components["schemas"]["KeepSource"];
+        };
+        /** @description The captions of a video. */
+        CaptionsList: {
+            /** @description One entry for each language, sorted by language. */
+            data: components["schemas"]["Captions"][];
+        };
+        /** @description An error about captions. */
+        CaptionsProblem: components["schemas"]["Problem"] & {
+            /** @description With the code `invalid_captions`: the line of the file that cannot be read, counted from 1; `null` if the error is not in one line. */
+            line?: number | null;
         };
         /** @description The lifetime of the token. */
         PlaybackTokenRequest: {
@@ -2629,6 +2848,82 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The language is not a BCP 47 tag, or the workspace header is missing. */
+        BadLanguage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). */
+        "NotFound-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The file cannot be read (`invalid_captions`), the language is not a BCP 47 tag, a parameter is invalid, or the workspace
+         *     header is missing.
+         */
+        "BadRequest-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["CaptionsProblem"];
+            };
+        };
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the captions
+         *     (`quota_exceeded`).
+         */
+        "Forbidden-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /** @description The video has captions in 50 languages. */
+        TooMany: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than 2 MB. */
+        "TooLarge-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is neither `text/vtt` nor `application/x-subrip`. */
+        "UnsupportedMediaType-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -2856,7 +3151,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-2": {
+        "TooLarge-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -2911,7 +3206,7 @@ export interface components {
             };
         };
         /** @description The ticket of this token has no such upload (`upload_not_found`). */
-        "NotFound-2": {
+        "NotFound-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -3090,7 +3385,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-2": {
+        "Forbidden-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3408,6 +3703,11 @@ export interface components {
          */
         IfNoneMatch: string;
         /**
+         * @description The language, as a BCP 47 tag. Its case does not matter.
+         * @example en
+         */
+        Language: string;
+        /**
          * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
          * @example 1.0.0
          */
@@ -3459,6 +3759,11 @@ export interface components {
          * @example 0
          */
         Sequence: string;
+        /**
+         * @description Identifies the version of the captions. It changes when they do.
+         * @example 1
+         */
+        Revision: string;
         /**
          * @description The webhook.
          * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
@@ -4095,6 +4400,269 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The captions, by language. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "en",
+                     *           "label": "English",
+                     *           "default": true,
+                     *           "origin": "api",
+                     *           "cues": 412,
+                     *           "bytes": 31877,
+                     *           "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaptionsList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *
+                     *     00:00:01.000 --> 00:00:03.500
+                     *     Summer begins here.
+                     *
+                     *     00:00:04.000 --> 00:00:06.250
+                     *     <v Ada>And never ends.</v>
+                     */
+                    "text/vtt": string;
+                };
+            };
+            400: components["responses"]["BadLanguage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setCaptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of the captions in the player's menu. Default: the name of the language, in that language.
+                 * @example English
+                 */
+                label?: string;
+                /**
+                 * @description Whether players show these captions unless the viewer chooses otherwise. At most one language of a video is the
+                 *     default: if this one is, the others are not.
+                 * @example true
+                 */
+                default?: boolean;
+            };
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/vtt": string;
+                "application/x-subrip": string;
+            };
+        };
+        responses: {
+            /** @description The captions were replaced. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "label": "English",
+                     *       "default": true,
+                     *       "origin": "api",
+                     *       "cues": 412,
+                     *       "bytes": 31877,
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captions"];
+                };
+            };
+            /** @description The video had no captions in this language, and now has these. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "label": "English",
+                     *       "default": true,
+                     *       "origin": "api",
+                     *       "cues": 412,
+                     *       "bytes": 31877,
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captions"];
+                };
+            };
+            400: components["responses"]["BadRequest-2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["TooMany"];
+            413: components["responses"]["TooLarge-2"];
+            415: components["responses"]["UnsupportedMediaType-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The captions are deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadLanguage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPlaybackToken: {
         parameters: {
             query?: never;
@@ -4258,7 +4826,7 @@ export interface operations {
             403: components["responses"]["QuotaExceeded"];
             409: components["responses"]["UploadInProgress"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-2"];
+            413: components["responses"]["TooLarge-3"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -4297,7 +4865,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -4428,7 +4996,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -4491,7 +5059,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4557,7 +5125,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4645,6 +5213,149 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getCaptionsPlaylist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The playlist. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example #EXTM3U
+                     *     #EXT-X-VERSION:6
+                     *     #EXT-X-TARGETDURATION:6
+                     *     #EXT-X-MEDIA-SEQUENCE:0
+                     *     #EXT-X-PLAYLIST-TYPE:VOD
+                     *     #EXTINF:6.000000,
+                     *     0.vtt
+                     *     #EXTINF:4.480000,
+                     *     1.vtt
+                     *     #EXT-X-ENDLIST
+                     */
+                    "application/vnd.apple.mpegurl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-3"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaptionsSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cues. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *     X-TIMESTAMP-MAP=MPEGTS:1026000,LOCAL:00:00:00.000
+                     *
+                     *     00:00:01.000 --> 00:00:03.500
+                     *     Summer begins here.
+                     *
+                     *     00:00:04.000 --> 00:00:06.250
+                     *     <v Ada>And never ends.</v>
+                     */
+                    "text/vtt": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-3"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getContentKey: {
         parameters: {
             query?: never;
@@ -4678,7 +5389,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4726,7 +5437,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4783,7 +5494,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4831,7 +5542,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

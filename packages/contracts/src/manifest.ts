@@ -66,6 +66,19 @@ const storyboard = image.extend({
 });
 export type Storyboard = z.infer<typeof storyboard>;
 
+/** A text track of the source. */
+const captionsTrack = z.object({
+  /** BCP 47 and the title of the track; null if the source does not name them. */
+  language: z.string().nullable(),
+  label: z.string().nullable(),
+  /** As `@framelane/captions` writes it. */
+  webvtt: z.string(),
+});
+export type CaptionsTrack = z.infer<typeof captionsTrack>;
+
+/** The timestamp of the first frame in segments of engines that do not report it. */
+const USUAL_START_TIMESTAMP = 1_026_000;
+
 /** The result of one transcode attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({
   source: sourceFacts,
@@ -77,5 +90,9 @@ export const manifestSchema = z.object({
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),
   storyboard: storyboard.nullable().default(null),
+  /** Text tracks in the order of the source. Engines of earlier versions report none. */
+  captions: z.array(captionsTrack).default([]),
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
+  startTimestamp: z.int().nonnegative().default(USUAL_START_TIMESTAMP),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

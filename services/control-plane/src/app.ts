@@ -9,6 +9,7 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { captionsRoutes } from './captions/captions.routes.ts';
 import type { Context } from './context.ts';
 import { embedRoutes, playerFiles } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -61,6 +62,7 @@ function handlers(context: Context) {
     ...sourceRoutes(context.sources),
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
+    ...captionsRoutes(context.captions),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
@@ -69,6 +71,7 @@ function handlers(context: Context) {
     ...embedRoutes(context.embed, context.playerPage),
     ...playbackRoutes({
       playback: context.playback,
+      captions: context.captionsPlayback,
       access: context.playbackAccess,
       authenticate: context.authenticate,
       idempotent,

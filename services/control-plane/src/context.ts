@@ -13,6 +13,7 @@ import { authentication } from './auth/authentication.ts';
 import { DueLoop } from './background/due-loop.ts';
 import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
+import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
@@ -24,6 +25,7 @@ import { ImportsService } from './imports/imports.service.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
+import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
@@ -136,6 +138,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
   const playback = new PlaybackService({ db, objects, reads, contentKeys, settings: config.playback });
+  const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
   const sources = new SourcesService({
     db,
     objects,
@@ -163,6 +166,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     db,
     lifecycle,
     playback,
+    captions,
     usage,
     logger,
     metrics,
@@ -233,11 +237,13 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purges,
     maintenance,
     videos,
+    captions,
     sources,
     tickets,
     imports,
     resumableUploads,
     playback,
+    captionsPlayback: new CaptionsPlaybackService(db),
     playbackAccess,
     embed,
     playerPage,

@@ -32,7 +32,7 @@ describe('playlists', () => {
     expect(response.headers).toMatchObject({
       'content-type': expect.stringMatching(/^application\/vnd\.apple\.mpegurl/),
       'content-encoding': 'gzip',
-      'cache-control': 'public, max-age=60',
+      'cache-control': 'public, no-cache',
       'access-control-allow-origin': '*',
       etag: expect.any(String),
     });

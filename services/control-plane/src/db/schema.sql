@@ -36,6 +36,26 @@ create table attempts (
 CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
 CREATE UNIQUE INDEX attempts_running ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
+create table captions (
+  video_id text not null,
+  language text not null,
+  label text not null,
+  is_default boolean not null,
+  origin text not null,
+  revision integer not null,
+  bytes integer not null,
+  cue_count integer not null,
+  cue_starts bigint[] not null,
+  cue_ends bigint[] not null,
+  cues text[] not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint captions_pkey PRIMARY KEY (video_id, language),
+  constraint captions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint captions_bytes_check CHECK ((bytes > 0)),
+  constraint captions_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text]))),
+  constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
+);
+
 create table idempotency_keys (
   workspace_id text not null,
   key_hash bytea not null,
@@ -225,6 +245,7 @@ create table videos (
   failed_at timestamp(3) with time zone,
   delete_source_at timestamp(3) with time zone,
   source_deleted_at timestamp(3) with time zone,
+  start_timestamp integer not null default 1026000,
   allowed_origins text[],
   playback_version integer not null default 0,
   constraint videos_pkey PRIMARY KEY (id),

@@ -17,6 +17,7 @@ export type Schema = {
   resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
+  captions: CaptionsTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
@@ -108,6 +109,8 @@ type VideosTable = {
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
   poster_bytes: number | null;
   storyboard: JSONColumnType<Storyboard> | null;
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
+  start_timestamp: Generated<number>;
   storage_bytes: Generated<number>;
   /** 0..100; never falls. */
   progress: Generated<number>;
@@ -238,6 +241,28 @@ type RenditionsTable = {
   segment_bytes: number[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
+
+/** Captions of one language. */
+type CaptionsTable = {
+  video_id: string;
+  /** Canonical BCP 47. */
+  language: string;
+  label: string;
+  is_default: boolean;
+  origin: 'api' | 'file';
+  /** The `playback_version` since which they are these. */
+  revision: number;
+  /** Size of the WebVTT file. */
+  bytes: number;
+  cue_count: number;
+  /** Times of each cue in milliseconds, by increasing start. */
+  cue_starts: number[];
+  cue_ends: number[];
+  /** Each cue as a block of WebVTT. */
+  cues: string[];
+  updated_at: Generated<Date>;
+};
+export type CaptionsRow = Selectable<CaptionsTable>;
 
 type ObjectPurgesTable = {
   /** The video whose orphaned objects are purged. */

@@ -6,6 +6,8 @@ import {
   UNNAMED_AUDIO,
   VIDEO_RENDITIONS,
 } from '@framelane/contracts/renditions';
+import { attributes, quoted } from './attribute-list.ts';
+import { CAPTIONS_GROUP, type CaptionsFacts, captionsTags } from './captions-playlist.ts';
 import { withToken } from './playback-token.ts';
 
 /** A rendition as the master playlist describes it. */
@@ -49,7 +51,11 @@ const FIRST_RATE = 2_000_000;
  * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
  * any order. Each video rendition is listed once for each group of audio renditions.
  */
-export function renderMasterPlaylist(renditions: readonly RenditionFacts[], token?: string): string {
+export function renderMasterPlaylist(
+  renditions: readonly RenditionFacts[],
+  token?: string,
+  captions: readonly CaptionsFacts[] = [],
+): string {
   const videos = inOrder(VIDEO_RENDITIONS, renditions);
   const groups = audioGroups(renditions);
   const lines = [
@@ -57,9 +63,10 @@ export function renderMasterPlaylist(renditions: readonly RenditionFacts[], toke
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
     ...groups.flatMap((group) => mediaTags(group, token)),
+    ...captionsTags(captions, token),
     ...(groups.length === 0 ? [undefined] : groups).flatMap((group) =>
       startRenditionFirst(videos.map((video) => withAudio(video, group))).flatMap((video) => [
-        streamTag(video, group),
+        streamTag(video, group, captions.length > 0),
         uriOf(video, token),
       ]),
     ),
@@ -129,7 +136,7 @@ function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined):
   });
 }
 
-function streamTag(video: RenditionFacts, group: AudioGroup | undefined): string {
+function streamTag(video: RenditionFacts, group: AudioGroup | undefined, hasCaptions: boolean): string {
   const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = video;
   return `#EXT-X-STREAM-INF:${attributes({
     BANDWIDTH: String(bandwidth),
@@ -138,24 +145,13 @@ function streamTag(video: RenditionFacts, group: AudioGroup | undefined): string
     RESOLUTION: width === null || height === null ? undefined : `${width}x${height}`,
     'FRAME-RATE': frameRate?.toFixed(3),
     AUDIO: group && quoted(group.id),
+    SUBTITLES: hasCaptions ? quoted(CAPTIONS_GROUP) : undefined,
     'CLOSED-CAPTIONS': 'NONE',
   })}`;
 }
 
 function uriOf({ name }: RenditionFacts, token: string | undefined): string {
   return withToken(`${name}/index.m3u8`, token);
-}
-
-/** An attribute list (RFC 8216 §4.2) without the undefined values. */
-function attributes(values: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(values)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',');
-}
-
-function quoted(text: string): string {
-  return `"${text}"`;
 }
 
 /** The canonical form of a BCP 47 tag. It comes from an uploaded file and can be malformed. */

@@ -12,11 +12,13 @@ import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
+  findCaptions,
   findContentKey,
   findImages,
   findRenditions,
   findSegment,
   findSegments,
+  incrementPlaybackVersion,
   insertRenditions,
   type SegmentAddress,
 } from './playback.store.ts';
@@ -83,6 +85,14 @@ export class PlaybackService {
     };
   }
 
+  /**
+   * Call it in the transaction that changes what the playlists of a video contain. Resolves with the version that the video has
+   * from then on.
+   */
+  changed(trx: Database, videoId: string): Promise<number> {
+    return incrementPlaybackVersion(trx, videoId);
+  }
+
   /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video is ready. */
   masterPlaylist(workspaceId: string, videoId: string, { version, token }: Admission): Promise<string> {
     return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
@@ -103,6 +113,7 @@ export class PlaybackService {
           averageBandwidth: row.average_bandwidth,
         })),
         anyToken,
+        await findCaptions(this.#db, videoId),
       );
     });
   }

@@ -7,16 +7,18 @@ import {
 import type { components } from '@framelane/openapi/types';
 import type { RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
+import { type CaptionsRecord, toCaptionsRecords } from './captions-record.ts';
 import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket or import, with its import, and with its audio renditions. */
+/** A video with the expiry of its ticket or import, its import, its audio renditions and its captions. */
 export type VideoWithFile = VideoRow & {
   upload_expires_at: Date | null;
   import: VideoRecord['import'];
   audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
+  captions: CaptionsRecord[];
 };
 
 /** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
@@ -61,6 +63,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     progress: row.progress,
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
+    captions: toCaptionsRecords(row.captions),
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     ...sourceState(row),

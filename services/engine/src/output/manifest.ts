@@ -72,6 +72,8 @@ export function buildManifest(
     inputIssues: plan.inputIssues,
     renditions,
     ...images,
+    captions: [],
+    startTimestamp: Math.round(zero * 90_000),
   };
 }
 
