@@ -1,6 +1,7 @@
 import type { Rule } from './rule.ts';
 import { ALIGNMENT_RULES } from './rules/alignment.rules.ts';
 import { BANDWIDTH_RULES } from './rules/bandwidth.rules.ts';
+import { CAPTIONS_RULES } from './rules/captions.rules.ts';
 import { ENCRYPTION_RULES } from './rules/encryption.rules.ts';
 import { MASTER_RULES } from './rules/master.rules.ts';
 import { MEDIA_RULES } from './rules/media.rules.ts';
@@ -17,6 +18,7 @@ export const RULES: readonly Rule[] = [
   ...MEDIA_RULES,
   ...SEGMENT_RULES,
   ...ALIGNMENT_RULES,
+  ...CAPTIONS_RULES,
   ...ENCRYPTION_RULES,
   ...PLAYBACK_RULES,
   ...SERVICE_RULES,
