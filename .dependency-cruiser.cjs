@@ -64,6 +64,7 @@ module.exports = {
       '^packages/address-guard/',
       '^(services|packages/(?!address-guard/))',
     ),
+    layer('captions-stand-alone', '^packages/captions/', '^(services|packages/(?!captions/))'),
     layer('openapi-tools-stand-alone', '^packages/openapi-tools/', '^(services|packages/(?!openapi-tools/))'),
     layer(
       'client-knows-the-contract',

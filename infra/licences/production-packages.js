@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The services whose production dependencies the images contain. */
-const SERVICES = ['control-plane', 'engine'];
+/** The services whose production dependencies the images contain. Those of the player are in its built files. */
+const SERVICES = ['control-plane', 'engine', 'player'];
 
 /**
- * The npm packages that the images contain, sorted by name: the production dependencies of both services, with those of
+ * The npm packages that the images contain, sorted by name: the production dependencies of the services, with those of
  * the workspace packages they use, without the workspace packages themselves. `licence` is an SPDX expression, or undefined.
  */
 export function productionPackages() {

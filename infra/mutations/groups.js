@@ -50,6 +50,7 @@ export const GROUPS = [
     'bandwidth',
     'master-playlist',
     'media-playlist',
+    'captions-playlist',
     'playback-token',
     'storyboard',
   ]),
@@ -130,6 +131,7 @@ export const GROUPS = [
     ['transcode/transcode-{job,worker}'],
     ['engine-lifecycle', 'transcode/transcode-worker'],
   ),
+  pure('captions', 'packages/captions/src', ['read-captions', 'cue-text'], ['cue-settings', 'write-webvtt']),
   pure('address-guard', 'packages/address-guard/src', ['address-guard', 'address-ranges']),
   pure('engine-import-rules', `${ENGINE}/src/imports`, ['remote-response'], ['import-failure']),
   services(

@@ -200,6 +200,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/videos/{id}/captions": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List captions
+         * @description Returns the captions of a video in all languages, as in its record. There are at most 50.
+         */
+        get: operations["listCaptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/videos/{id}/captions/{language}": {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the captions of a language
+         * @description Returns the captions as Framelane stores them, in one WebVTT file.
+         */
+        get: operations["getCaptions"];
+        /**
+         * Set the captions of a language
+         * @description Sets or replaces the captions of a video in one language, from a WebVTT or SubRip file in UTF-8 of at most 2 MB. The
+         *     video can have any state, and need not have a file yet. Players that start after the response get the new captions.
+         *
+         *     Framelane converts the file to WebVTT. It keeps the times, the positions and the tags `b`, `i`, `u`, `ruby`, `rt` and
+         *     `v`, and removes styles, regions, comments and all other tags. A file that cannot be read is refused as a whole, with
+         *     the number of the line.
+         */
+        put: operations["setCaptions"];
+        post?: never;
+        /**
+         * Delete the captions of a language
+         * @description Deletes the captions of a video in one language. Players that start after the response do not offer them.
+         */
+        delete: operations["deleteCaptions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/videos/{id}/playback-tokens": {
         parameters: {
             query?: never;
@@ -356,11 +440,12 @@ export interface paths {
         };
         /**
          * Get the master playlist
-         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, and the
-         *     audio that they share (RFC 8216). Compressed with gzip on request.
+         * @description The URL for a player: the `hls` of the record. The playlist lists the variants with their measured bit rates, the
+         *     audio that they share, and the captions (RFC 8216). Compressed with gzip on request.
          *
-         *     Caches can store the playlist of a `public` video for a minute. They must not store that of a `signed` video, which
-         *     passes the token of the request on to the media playlists.
+         *     Caches can store the playlist of a `public` video, but have to revalidate it for each request, so that new captions are
+         *     visible at once. They must not store that of a `signed` video, which passes the token of the request on to the media
+         *     playlists.
          */
         get: operations["getMasterPlaylist"];
         put?: never;
@@ -444,6 +529,98 @@ export interface paths {
          *     forever. It needs no authentication whatever the playback policy, because it is useless without the key.
          */
         get: operations["getSegment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/captions/{language}/{revision}/index.m3u8": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the media playlist of captions
+         * @description Segments of WebVTT with the boundaries of the video segments (RFC 8216 §3.5). They are not encrypted. The playlist of
+         *     a `signed` video passes the token of the request on to them. Compressed with gzip on request.
+         *
+         *     A URL with an old revision gets the current captions.
+         */
+        get: operations["getCaptionsPlaylist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hls/{tenant}/{video}/captions/{language}/{revision}/{sequence}.vtt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a segment of captions
+         * @description A WebVTT file with the cues that are shown during one video segment. A cue that is shown during several segments is in
+         *     all of them. `X-TIMESTAMP-MAP` relates the times of the cues, which count from the first frame, to the timestamps of the
+         *     video segments. For a `signed` video it needs a playback token, like the playlists. Compressed with gzip on request.
+         */
+        get: operations["getCaptionsSegment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -571,6 +748,105 @@ export interface paths {
          * @description One image of up to a hundred thumbnails, row by row. The storyboard has the position of each.
          */
         get: operations["getStoryboardImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed/{tenant}/{video}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the player page
+         * @description The `embed` of the record: a page with a player, for an `<iframe>` or a browser. It plays the video, or says in words why it
+         *     cannot. While the video is not ready, it shows the progress and starts by itself. It loads nothing from other
+         *     services and sets no cookies.
+         *
+         *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame.
+         *
+         *     The query has options. A value that makes no sense is ignored.
+         *
+         *     | Parameter | Meaning |
+         *     |---|---|
+         *     | `token` | A playback token, for a `signed` video. |
+         *     | `autoplay=1` | Starts by itself. If the browser refuses that, the video starts without sound. |
+         *     | `muted=1` | Starts without sound. |
+         *     | `loop=1` | Starts again at the end. |
+         *     | `start` | Where to start, in seconds. |
+         *     | `color` | Colour of the controls: three or six hexadecimal digits. |
+         */
+        get: operations["getEmbedPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed/{tenant}/{video}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get what the player page shows
+         * @description The player page polls this until the video is ready or has failed. Viewers of a `signed` video need a playback token in every
+         *     state.
+         */
+        get: operations["getEmbedState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oembed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the HTML that embeds a public video
+         * @description oEmbed 1.0 for editors and chat programs that turn a pasted link into a player. `url` is the `embed` of a `public` video.
+         *     The player page names this address in a `<link>`, so programs that support discovery need no configuration.
+         */
+        get: operations["getOEmbed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1276,6 +1552,30 @@ export interface components {
          * @enum {string}
          */
         Variant: "360p" | "480p" | "720p" | "1080p";
+        /** @description An audio track of the stream, which viewers can choose. */
+        AudioTrack: {
+            /**
+             * @description The name that players show: the title in the file, or the name of the language in that language.
+             * @example Deutsch
+             */
+            name: string;
+            /**
+             * @description BCP 47 tag; `null` if the file does not declare the language.
+             * @example de
+             */
+            language: string | null;
+            /**
+             * @description What the track is for: ordinary audio, a description of what can be seen, speech that is easy to understand, or a commentary.
+             * @enum {string}
+             */
+            role: "main" | "audio_description" | "clear_speech" | "commentary";
+            /** @description 1 is mono, 2 is stereo. */
+            channels: number;
+            /** @description Whether players can also choose this track in 5.1. */
+            surround: boolean;
+            /** @description Whether players begin with this track. */
+            default: boolean;
+        };
         /**
          * @description - `upload_expired`: the ticket expired before the file arrived
          *     - `import_address_refused`, `import_redirected`: the URL, or one that it redirects to, is not allowed
@@ -1316,6 +1616,36 @@ export interface components {
              * @example Interlaced video was made progressive.
              */
             message: string;
+        };
+        /** @description The captions of a video in one language. */
+        Captions: {
+            /**
+             * @description The language, as a canonical BCP 47 tag. If the uploaded file has several text tracks of a language, the later ones have
+             *     a private subtag, e.g. `en-x-2`.
+             * @example en
+             */
+            language: string;
+            /**
+             * @description The name in the player's menu.
+             * @example English
+             */
+            label: string;
+            /** @description Whether players show these captions unless the viewer chooses otherwise. */
+            default: boolean;
+            /**
+             * @description Where they come from: `PUT` (`api`) or a text track of the uploaded file (`file`).
+             * @enum {string}
+             */
+            origin: "api" | "file";
+            /** @description The number of cues. */
+            cues: number;
+            /** @description Size of the WebVTT file in bytes. It is part of the `storageBytes` of the video. */
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description When they were set.
+             */
+            updatedAt: string;
         };
         /** @description Format of the uploaded file. */
         VideoSource: {
@@ -1383,7 +1713,7 @@ export interface components {
             deletedAt: string | null;
         };
         /**
-         * @description The record of a video. Properties of the file are `null` until they are known. `hls` and `variants` are present only
+         * @description The record of a video. Properties of the file are `null` until they are known. `hls`, `variants` and `audioTracks` are present only
          *     while `status` is `ready`.
          */
         Video: {
@@ -1411,6 +1741,8 @@ export interface components {
             hls?: string;
             /** @description The resolutions the master playlist offers, lowest first. Only when `ready`. */
             variants?: components["schemas"]["Variant"][];
+            /** @description The audio tracks that the master playlist offers, the default one first. Only when `ready`. */
+            audioTracks?: components["schemas"]["AudioTrack"][];
             /**
              * Format: uri
              * @description The URL of the player page, for a browser or an `<iframe>`. It works in every state: until the video is ready, the page
@@ -1454,6 +1786,8 @@ export interface components {
             error: components["schemas"]["VideoError"] | null;
             /** @description Properties of the file that Framelane changed or repaired for streaming. You need not do anything. */
             inputIssues: components["schemas"]["InputIssue"][];
+            /** @description The captions, one entry for each language. Those of the uploaded file are there when the video is `ready`. */
+            captions: components["schemas"]["Captions"][];
             /** @description Format of the uploaded file; `null` until Framelane has probed it. */
             source: components["schemas"]["VideoSource"] | null;
             /** @description The import of the file; `null` for an uploaded file. */
@@ -1539,6 +1873,16 @@ export interface components {
              */
             keepSource?: components["schemas"]["KeepSource"];
         };
+        /** @description The captions of a video. */
+        CaptionsList: {
+            /** @description One entry for each language, sorted by language. */
+            data: components["schemas"]["Captions"][];
+        };
+        /** @description An error about captions. */
+        CaptionsProblem: components["schemas"]["Problem"] & {
+            /** @description With the code `invalid_captions`: the line of the file that cannot be read, counted from 1; `null` if the error is not in one line. */
+            line?: number | null;
+        };
         /** @description The lifetime of the token. */
         PlaybackTokenRequest: {
             /**
@@ -1601,10 +1945,60 @@ export interface components {
             offset?: number;
         };
         /**
-         * @description One stream of a video: a variant, or the audio that all variants share.
+         * @description One stream of a video: a variant, an audio track that all variants share, or the same track in 5.1.
          * @enum {string}
          */
-        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio";
+        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8";
+        /** @description What a viewer may know of a video. The addresses have the token of the request. */
+        EmbedState: {
+            /**
+             * @description `preparing`: the video is being uploaded or transcoded.
+             * @enum {string}
+             */
+            status: "preparing" | "ready" | "failed";
+            /** @description The name of the video. */
+            title: string;
+            /** @description Progress of the transcode in percent. */
+            progress: number;
+            /** @description The master playlist. Only when `ready`. */
+            hls?: string;
+            /** @description The poster image, if there is one. Only when `ready`. */
+            poster?: string | null;
+            /** @description The thumbnails for the seek bar, if there are any. Only when `ready`. */
+            storyboard?: string | null;
+        };
+        /** @description An oEmbed response of the type `video`. */
+        OEmbed: {
+            /**
+             * @description The kind of the embedded resource.
+             * @enum {string}
+             */
+            type: "video";
+            /**
+             * @description The version of oEmbed.
+             * @enum {string}
+             */
+            version: "1.0";
+            /** @description Who provides the video. */
+            provider_name: string;
+            /** @description The name of the video. */
+            title: string;
+            /** @description An `<iframe>` with the player page. */
+            html: string;
+            /** @description Width of the frame in pixels. */
+            width: number;
+            /** @description Height of the frame in pixels. */
+            height: number;
+            /**
+             * Format: uri
+             * @description The poster image. Absent until the video is ready, and together with the next two.
+             */
+            thumbnail_url?: string;
+            /** @description Width of the poster image in pixels. */
+            thumbnail_width?: number;
+            /** @description Height of the poster image in pixels. */
+            thumbnail_height?: number;
+        };
         /**
          * Format: uri
          * @description The endpoint that receives the events. It must begin with `https://`, have no user name or password, and lead to a
@@ -2454,6 +2848,82 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The language is not a BCP 47 tag, or the workspace header is missing. */
+        BadLanguage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The workspace has no such video (`video_not_found`), or the video has no captions in this language (`captions_not_found`). */
+        "NotFound-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The file cannot be read (`invalid_captions`), the language is not a BCP 47 tag, a parameter is invalid, or the workspace
+         *     header is missing.
+         */
+        "BadRequest-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["CaptionsProblem"];
+            };
+        };
+        /**
+         * @description The key belongs to another workspace or lacks a permission, or the workspace has no room for the captions
+         *     (`quota_exceeded`).
+         */
+        "Forbidden-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["QuotaProblem"];
+            };
+        };
+        /** @description The video has captions in 50 languages. */
+        TooMany: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The file is larger than 2 MB. */
+        "TooLarge-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is neither `text/vtt` nor `application/x-subrip`. */
+        "UnsupportedMediaType-2": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not a valid upload: `file_missing`, `file_empty`, `multiple_files` or `malformed_multipart`. */
         BadUpload: {
             headers: {
@@ -2681,7 +3151,7 @@ export interface components {
             };
         };
         /** @description The file is larger than the maximum (`file_too_large`), or the body is longer than the file (`body_too_large`). */
-        "TooLarge-2": {
+        "TooLarge-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -2736,7 +3206,7 @@ export interface components {
             };
         };
         /** @description The ticket of this token has no such upload (`upload_not_found`). */
-        "NotFound-2": {
+        "NotFound-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Tus-Resumable": components["headers"]["TusResumable"];
@@ -2915,7 +3385,7 @@ export interface components {
          * @description The playback token is not valid for this video (`playback_token_invalid`) or has expired (`playback_token_expired`),
          *     or the API key belongs to another workspace (`workspace_mismatch`) or lacks `videos:read`.
          */
-        "Forbidden-2": {
+        "Forbidden-3": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2958,6 +3428,92 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description The path does not support this method. */
+        MethodNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description The methods that the path supports.
+                 * @example GET, HEAD
+                 */
+                Allow?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:framelane:problem:method_not_allowed",
+                 *       "title": "Method Not Allowed",
+                 *       "status": 405,
+                 *       "detail": "This path does not support POST. Supported: GET, HEAD.",
+                 *       "instance": "/v1/openapi.json",
+                 *       "code": "method_not_allowed",
+                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video is `signed`, and the request has no playback token. */
+        TokenRequired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The playback token is not valid for this video, or has expired. */
+        TokenRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A parameter is missing, or not as described here. */
+        BadParameters: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The video is `signed`. */
+        SignedVideo: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description How to authenticate (RFC 6750 §3).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The requested format is not available. */
+        FormatNotSupported: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description The request is not as described here or has an unknown field, the workspace header is missing, or the URL is not allowed. */
         BadWebhook: {
@@ -3108,32 +3664,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The path does not support this method. */
-        MethodNotAllowed: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                /**
-                 * @description The methods that the path supports.
-                 * @example GET, HEAD
-                 */
-                Allow?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:framelane:problem:method_not_allowed",
-                 *       "title": "Method Not Allowed",
-                 *       "status": 405,
-                 *       "detail": "This path does not support POST. Supported: GET, HEAD.",
-                 *       "instance": "/v1/openapi.json",
-                 *       "code": "method_not_allowed",
-                 *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
     };
     parameters: {
         /**
@@ -3172,6 +3702,11 @@ export interface components {
          * @example "9b2cf535f27731c974343645a3985328"
          */
         IfNoneMatch: string;
+        /**
+         * @description The language, as a BCP 47 tag. Its case does not matter.
+         * @example en
+         */
+        Language: string;
         /**
          * @description The version of the tus protocol. If it is another one, the response is 412 `tus_version_unsupported`.
          * @example 1.0.0
@@ -3224,6 +3759,11 @@ export interface components {
          * @example 0
          */
         Sequence: string;
+        /**
+         * @description Identifies the version of the captions. It changes when they do.
+         * @example 1
+         */
+        Revision: string;
         /**
          * @description The webhook.
          * @example whk_01m7y5g5zrfqetgq3v7f2k8w0n
@@ -3860,6 +4400,269 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The captions, by language. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "language": "en",
+                     *           "label": "English",
+                     *           "default": true,
+                     *           "origin": "api",
+                     *           "cues": 412,
+                     *           "bytes": 31877,
+                     *           "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CaptionsList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *
+                     *     00:00:01.000 --> 00:00:03.500
+                     *     Summer begins here.
+                     *
+                     *     00:00:04.000 --> 00:00:06.250
+                     *     <v Ada>And never ends.</v>
+                     */
+                    "text/vtt": string;
+                };
+            };
+            400: components["responses"]["BadLanguage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setCaptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of the captions in the player's menu. Default: the name of the language, in that language.
+                 * @example English
+                 */
+                label?: string;
+                /**
+                 * @description Whether players show these captions unless the viewer chooses otherwise. At most one language of a video is the
+                 *     default: if this one is, the others are not.
+                 * @example true
+                 */
+                default?: boolean;
+            };
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/vtt": string;
+                "application/x-subrip": string;
+            };
+        };
+        responses: {
+            /** @description The captions were replaced. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "label": "English",
+                     *       "default": true,
+                     *       "origin": "api",
+                     *       "cues": 412,
+                     *       "bytes": 31877,
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captions"];
+                };
+            };
+            /** @description The video had no captions in this language, and now has these. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "label": "English",
+                     *       "default": true,
+                     *       "origin": "api",
+                     *       "cues": 412,
+                     *       "bytes": 31877,
+                     *       "updatedAt": "2026-11-21T09:05:02.317Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captions"];
+                };
+            };
+            400: components["responses"]["BadRequest-2"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden-2"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["TooMany"];
+            413: components["responses"]["TooLarge-2"];
+            415: components["responses"]["UnsupportedMediaType-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCaptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The workspace of the request. If it is missing, the response is 400 `workspace_header_missing`. If the API key belongs
+                 *     to another workspace, it is 403 `workspace_mismatch`.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                "X-Svc-Workspace": components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                id: components["parameters"]["VideoId"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The captions are deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadLanguage"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound-2"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createPlaybackToken: {
         parameters: {
             query?: never;
@@ -4023,7 +4826,7 @@ export interface operations {
             403: components["responses"]["QuotaExceeded"];
             409: components["responses"]["UploadInProgress"];
             412: components["responses"]["UnsupportedVersion"];
-            413: components["responses"]["TooLarge-2"];
+            413: components["responses"]["TooLarge-3"];
             460: components["responses"]["ChecksumMismatch"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["EngineUnavailable"];
@@ -4062,7 +4865,7 @@ export interface operations {
             };
             401: components["responses"]["UploadTokenRefused"];
             403: components["responses"]["Complete"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
             500: components["responses"]["InternalError"];
@@ -4193,7 +4996,7 @@ export interface operations {
             };
             400: components["responses"]["BadPart"];
             401: components["responses"]["UploadTokenRefused"];
-            404: components["responses"]["NotFound-2"];
+            404: components["responses"]["NotFound-3"];
             409: components["responses"]["OffsetMismatch"];
             410: components["responses"]["Ended"];
             412: components["responses"]["UnsupportedVersion"];
@@ -4244,7 +5047,7 @@ export interface operations {
                      * @example #EXTM3U
                      *     #EXT-X-VERSION:6
                      *     #EXT-X-INDEPENDENT-SEGMENTS
-                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+                     *     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1702844,AVERAGE-BANDWIDTH=1419037,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=854x480,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
                      *     480p/index.m3u8
                      *     #EXT-X-STREAM-INF:BANDWIDTH=1049188,AVERAGE-BANDWIDTH=893316,CODECS="avc1.64001e,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE
@@ -4256,7 +5059,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4322,7 +5125,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4410,6 +5213,149 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getCaptionsPlaylist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The playlist. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example #EXTM3U
+                     *     #EXT-X-VERSION:6
+                     *     #EXT-X-TARGETDURATION:6
+                     *     #EXT-X-MEDIA-SEQUENCE:0
+                     *     #EXT-X-PLAYLIST-TYPE:VOD
+                     *     #EXTINF:6.000000,
+                     *     0.vtt
+                     *     #EXTINF:4.480000,
+                     *     1.vtt
+                     *     #EXT-X-ENDLIST
+                     */
+                    "application/vnd.apple.mpegurl": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-3"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCaptionsSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An `ETag` received before. While it is current, the response is 304.
+                 * @example "9b2cf535f27731c974343645a3985328"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+                /**
+                 * @description The language, as a BCP 47 tag. Its case does not matter.
+                 * @example en
+                 */
+                language: components["parameters"]["Language"];
+                /**
+                 * @description Identifies the version of the captions. It changes when they do.
+                 * @example 1
+                 */
+                revision: components["parameters"]["Revision"];
+                /**
+                 * @description The media sequence number of the segment, counted from 0, without leading zeros.
+                 * @example 0
+                 */
+                sequence: components["parameters"]["Sequence"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cues. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example WEBVTT
+                     *     X-TIMESTAMP-MAP=MPEGTS:1026000,LOCAL:00:00:00.000
+                     *
+                     *     00:00:01.000 --> 00:00:03.500
+                     *     Summer begins here.
+                     *
+                     *     00:00:04.000 --> 00:00:06.250
+                     *     <v Ada>And never ends.</v>
+                     */
+                    "text/vtt": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["WorkspaceMissing"];
+            401: components["responses"]["Unauthorized-2"];
+            403: components["responses"]["Forbidden-3"];
+            404: components["responses"]["NotPlayable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getContentKey: {
         parameters: {
             query?: never;
@@ -4443,7 +5389,7 @@ export interface operations {
             };
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4491,7 +5437,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4548,7 +5494,7 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4596,10 +5542,187 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["WorkspaceMissing"];
             401: components["responses"]["Unauthorized-2"];
-            403: components["responses"]["Forbidden-2"];
+            403: components["responses"]["Forbidden-3"];
             404: components["responses"]["NotPlayable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEmbedPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. The video is being prepared, is ready, or has failed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><html lang="en"><head><title>Summer campaign</title>… */
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the video needs a link with permission. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the token has expired or is not valid for this video. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A page that says that the video does not exist or was deleted. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            /** @description The database is unavailable. Or a page that says why the player is not there, usually because it is being built. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    /**
+                     * @example {
+                     *       "type": "urn:framelane:problem:unavailable",
+                     *       "title": "Service Unavailable",
+                     *       "status": 503,
+                     *       "detail": "The service cannot reach its database. Retry in a few seconds.",
+                     *       "instance": "/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t",
+                     *       "code": "unavailable",
+                     *       "requestId": "req_01m7y5g5zrfqetgq2pn10318gd"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEmbedState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The workspace of the video.
+                 * @example ws_01m7y5g5zrfqetgq22xjmkgf70
+                 */
+                tenant: components["parameters"]["Tenant"];
+                /**
+                 * @description The video.
+                 * @example vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                video: components["parameters"]["Video"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a viewer may know of the video. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbedState"];
+                };
+            };
+            401: components["responses"]["TokenRequired"];
+            403: components["responses"]["TokenRefused"];
+            404: components["responses"]["VideoNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOEmbed: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `embed` of a video.
+                 * @example http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t
+                 */
+                url: string;
+                /** @description Only `json` is available. */
+                format?: string;
+                /** @description The player is not wider than this, in pixels. */
+                maxwidth?: number;
+                /** @description The player is not higher than this, in pixels. */
+                maxheight?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The HTML, its size, and what the video is. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "video",
+                     *       "version": "1.0",
+                     *       "provider_name": "Framelane",
+                     *       "title": "Summer campaign",
+                     *       "html": "<iframe src=\"http://localhost:8080/v1/embed/ws_01m7y5g5zrfqetgq22xjmkgf70/vid_01m7y5g5zqfqetgq1je8rn7s3t\" width=\"640\" height=\"360\" title=\"Summer campaign\" allow=\"autoplay; fullscreen; picture-in-picture\" allowfullscreen style=\"border:0\"></iframe>",
+                     *       "width": 640,
+                     *       "height": 360
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OEmbed"];
+                };
+            };
+            400: components["responses"]["BadParameters"];
+            401: components["responses"]["SignedVideo"];
+            404: components["responses"]["VideoNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["FormatNotSupported"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -232,6 +232,8 @@ export const claimAttemptResponse = z.object({
   sourceBytes: z.int().positive(),
   /** Whether the result of the attempt must include the SHA-256 of the source, which the control plane does not know. */
   hashSource: z.boolean().optional(),
+  /** Whether the control plane takes more than one audio rendition. Earlier versions do not, and leave it out. */
+  severalAudioTracks: z.boolean().optional(),
   /** The lease expires this many seconds after the last `transcode.progress`. */
   leaseSeconds: z.int().positive(),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RENDITIONS } from './renditions.ts';
+import { AUDIO_ROLES, RENDITIONS } from './renditions.ts';
 
 const segment = z.object({
   /** Seconds, by the timestamps of the segment. */
@@ -21,6 +21,13 @@ const renditionManifest = z.object({
   /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
   channels: z.int().positive().nullable(),
   language: z.string().nullable(),
+  /** How players name the audio, unique among the audio renditions. Absent for video, and in manifests of earlier engines. */
+  label: z
+    .string()
+    .regex(/^[^"\p{Cc}]{1,100}$/u)
+    .optional(),
+  /** Absent for video and for ordinary audio. */
+  role: z.enum(AUDIO_ROLES).optional(),
   /** In playback order. Segment n is stored as `<rendition>/<n>.ts`. */
   segments: z.array(segment).min(1),
 });
@@ -59,16 +66,33 @@ const storyboard = image.extend({
 });
 export type Storyboard = z.infer<typeof storyboard>;
 
+/** A text track of the source. */
+const captionsTrack = z.object({
+  /** BCP 47 and the title of the track; null if the source does not name them. */
+  language: z.string().nullable(),
+  label: z.string().nullable(),
+  /** As `@framelane/captions` writes it. */
+  webvtt: z.string(),
+});
+export type CaptionsTrack = z.infer<typeof captionsTrack>;
+
+/** The timestamp of the first frame in segments of engines that do not report it. */
+const USUAL_START_TIMESTAMP = 1_026_000;
+
 /** The result of one transcode attempt: everything the control plane needs for playback. */
 export const manifestSchema = z.object({
   source: sourceFacts,
   /** Seconds of the delivered video. */
   duration: z.number().positive(),
   inputIssues: z.array(inputIssue),
-  /** Video renditions, lowest first, then the audio rendition if there is one. */
+  /** Video renditions, lowest first, then those of the audio tracks, the default one first. */
   renditions: z.array(renditionManifest).min(1),
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),
   storyboard: storyboard.nullable().default(null),
+  /** Text tracks in the order of the source. Engines of earlier versions report none. */
+  captions: z.array(captionsTrack).default([]),
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
+  startTimestamp: z.int().nonnegative().default(USUAL_START_TIMESTAMP),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

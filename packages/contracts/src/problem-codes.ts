@@ -40,6 +40,11 @@ export const PROBLEMS = {
   source_not_found: { status: 404, title: 'Source Not Found' },
   source_in_use: { status: 409, title: 'Source In Use' },
 
+  // Captions
+  invalid_captions: { status: 400, title: 'Captions Invalid' },
+  captions_not_found: { status: 404, title: 'Captions Not Found' },
+  captions_limit_reached: { status: 409, title: 'Captions Limit Reached' },
+
   // Upload tickets and uploads
   upload_ticket_closed: { status: 409, title: 'Upload Ticket Closed' },
   upload_token_missing: { status: 401, title: 'Upload Token Missing' },
@@ -69,6 +74,7 @@ export const PROBLEMS = {
   playback_token_required: { status: 401, title: 'Playback Token Required' },
   playback_token_invalid: { status: 403, title: 'Playback Token Invalid' },
   playback_token_expired: { status: 403, title: 'Playback Token Expired' },
+  format_not_supported: { status: 501, title: 'Format Not Supported' },
 
   // Webhooks
   webhook_not_found: { status: 404, title: 'Webhook Not Found' },

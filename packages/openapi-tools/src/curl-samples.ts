@@ -32,8 +32,8 @@ type Document = { servers: Server[]; paths: Record<string, PathItem> };
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The body of a part of a resumable upload. */
-const PART = 'application/offset+octet-stream';
+/** Types of bodies that are files: a part of a resumable upload, and captions. */
+const FILES = ['application/offset+octet-stream', 'text/vtt', 'application/x-subrip'];
 
 /** The shell supplies credentials, so that the lines work as they are. */
 const CREDENTIALS: Record<string, string[]> = {
@@ -104,7 +104,11 @@ function bodiesOf(
   document: object,
   { requestBody }: Operation,
 ): { label: string; lines: string[]; implied: string }[] {
-  const { 'application/json': json, 'multipart/form-data': form, [PART]: part } = requestBody?.content ?? {};
+  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {};
+  const files = FILES.flatMap((type) => {
+    const schema = requestBody?.content[type]?.schema;
+    return schema === undefined ? [] : [{ type, file: resolve<Schema>(document, schema).example }];
+  });
   if (json !== undefined) {
     return Object.values(json.examples ?? {}).map((reference) => {
       const { summary = '', value } = resolve<Example>(document, reference);
@@ -126,10 +130,12 @@ function bodiesOf(
       },
     ];
   }
-  if (part?.schema !== undefined) {
-    const { example } = resolve<Schema>(document, part.schema);
-    const lines = [`-H "Content-Type: ${PART}"`, `--data-binary @${example}`];
-    return [{ label: 'curl', lines, implied: 'post' }];
+  if (files.length > 0) {
+    return files.map(({ type, file }) => ({
+      label: files.length === 1 ? 'curl' : type,
+      lines: [`-H "Content-Type: ${type}"`, `--data-binary @${file}`],
+      implied: 'post',
+    }));
   }
   return [{ label: 'curl', lines: [], implied: 'get' }];
 }

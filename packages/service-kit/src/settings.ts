@@ -32,6 +32,9 @@ const wholeNumber = (min: number, max: number, what: string) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be ${what}`);
 
+/** As `AllowedOrigins` in the contract. */
+const ORIGIN = /^https?:\/\/(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/;
+
 const is256Bits = (bytes: Buffer) => bytes.byteLength === 32;
 
 /** The types of settings. Each parses the text of an environment variable. */
@@ -50,6 +53,15 @@ export const setting = {
     z
       .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
       .transform((url) => url.replace(/\/+$/, '')),
+  /** Web origins such as `https://www.example.com,https://*.example.org`, separated by commas. */
+  origins: () =>
+    z
+      .string()
+      .transform((list) => list.split(',').map((origin) => origin.trim()))
+      .refine(
+        (origins) => origins.every((origin) => ORIGIN.test(origin)),
+        'must be origins like https://www.example.com or https://*.example.com, separated by commas',
+      ),
   /** The address of a message broker, with user and password. */
   amqpUrl: () => z.url({ protocol: /^amqps?$/, error: 'must be an amqp:// or amqps:// address' }),
   /** Any non-empty text. */

@@ -9,6 +9,7 @@ import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import type { Logger } from '@framelane/service-kit/logger';
 import { type StopPhase, stopInOrder } from '@framelane/service-kit/shutdown';
 import { lockDataDir, makeDataDir } from './data-dir.ts';
+import { startPlayerBuild } from './player-build.ts';
 import { assertReachable, DATABASE, ensureDatabase } from './postgres/database.ts';
 import { startEmbeddedPostgres } from './postgres/embedded-postgres.ts';
 import { makeSampleVideo } from './sample-video.ts';
@@ -80,6 +81,9 @@ async function startAll(
   await makeDataDir(dataDir);
   const unlock = await lockDataDir(dataDir.root);
   toStop.unshift({ name: 'data directory', limitMs: 1_000, run: unlock });
+  // Runs beside the start, which neither waits for it nor fails with it.
+  const playerBuild = startPlayerBuild(loggerFor('single-node'));
+  toStop.unshift({ name: 'player build', limitMs: 5_000, run: () => playerBuild.stop() });
   const secrets = await readOrCreateSecrets(dataDir);
   const database = await provideDatabase(settings, secrets.databasePassword, toStop);
   signal.throwIfAborted();
@@ -102,6 +106,7 @@ async function startAll(
     objects,
     logger: loggerFor('control-plane'),
     checks: { engine: engineCheck },
+    playerBuildFailed: () => playerBuild.failed(),
   });
   toStop.unshift({ name: 'control plane', limitMs: 60_000, run: () => controlPlane.stop() });
   await controlPlane.migrate();

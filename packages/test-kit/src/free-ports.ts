@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, stat, utimes, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -47,4 +47,15 @@ async function reserve(file: string): Promise<boolean> {
       () => false,
     );
   }
+}
+
+/** Whether a program listens on a loopback port. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const listens = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return listens;
 }

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from './free-ports.ts';
+import { freePorts, isListening } from './free-ports.ts';
 import { until } from './until.ts';
 
 const CONFIGURATION = join(import.meta.dirname, '../../../infra/docker/haproxy.cfg');
@@ -76,14 +75,4 @@ export class Gateway {
     }
     await rm(this.#folder, { recursive: true });
   }
-}
-
-async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  const listens = await once(socket, 'connect').then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return listens;
 }

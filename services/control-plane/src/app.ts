@@ -9,7 +9,9 @@ import {
 import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
+import { captionsRoutes } from './captions/captions.routes.ts';
 import type { Context } from './context.ts';
+import { embedRoutes, playerFiles } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
@@ -42,6 +44,8 @@ export function createApp(context: Context): Express {
   app.get('/readyz', readiness(context.checks));
   app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
   app.use('/v1/docs', reference.files);
+  app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
+  app.use('/v1/embed/files', playerFiles(context.playerPage));
   app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, translateHttpError));
@@ -58,13 +62,16 @@ function handlers(context: Context) {
     ...sourceRoutes(context.sources),
     ...importRoutes(context.imports, addresses.baseUrl, idempotent),
     ...videoRoutes(context.videos, config.publicUrl, idempotent),
+    ...captionsRoutes(context.captions),
     ...webhookRoutes(
       context.webhooks,
       { publicUrl: config.publicUrl, baseUrl: addresses.baseUrl },
       idempotent,
     ),
+    ...embedRoutes(context.embed, context.playerPage),
     ...playbackRoutes({
       playback: context.playback,
+      captions: context.captionsPlayback,
       access: context.playbackAccess,
       authenticate: context.authenticate,
       idempotent,

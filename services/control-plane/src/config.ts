@@ -37,6 +37,7 @@ const settings = z.object({
   SEGMENT_SERVING: z.enum(['proxy', 'redirect'], 'must be proxy or redirect').default('proxy'),
   SEGMENT_CACHE_MIB: setting.integer(0, 65_536).default(128),
   CDN_BASE_URL: setting.httpUrl().optional(),
+  EMBED_ALLOWED_ORIGINS: setting.origins().optional(),
   RATE_LIMIT_REQUESTS_PER_MINUTE: setting.integer(0).default(3000),
   RATE_LIMIT_FAILURES_PER_MINUTE: setting.integer(0).default(60),
   TRUST_PROXY: setting.proxies().default([]),
@@ -107,6 +108,8 @@ export type ControlPlaneConfig = {
     /** Replaces `publicUrl` in the URLs of segments: a CDN that fetches from `publicUrl`. */
     cdnUrl: string | undefined;
   };
+  /** Origins whose pages may show the player page in a frame, for videos without their own; undefined for all. */
+  embedOrigins: readonly string[] | undefined;
   /** Memory for segments that are requested often, in MiB; 0 for none. */
   segmentCacheMib: number;
   webhooks: {
@@ -163,6 +166,7 @@ export function readControlPlaneConfig(env: NodeJS.ProcessEnv): ControlPlaneConf
     },
     trustedProxies: values.TRUST_PROXY,
     playback: { mode: values.SEGMENT_SERVING, cdnUrl: values.CDN_BASE_URL },
+    embedOrigins: values.EMBED_ALLOWED_ORIGINS,
     segmentCacheMib: values.SEGMENT_CACHE_MIB,
     webhooks: {
       allowedRanges: values.WEBHOOK_ALLOW_CIDRS ?? [],

@@ -13,8 +13,11 @@ import { authentication } from './auth/authentication.ts';
 import { DueLoop } from './background/due-loop.ts';
 import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
+import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
+import { EmbedService } from './embed/embed.service.ts';
+import { PlayerPage } from './embed/player-page.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
@@ -22,6 +25,7 @@ import { ImportsService } from './imports/imports.service.ts';
 import { maintenanceSteps } from './maintenance-steps.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { StateMetrics } from './metrics/state-metrics.ts';
+import { CaptionsPlaybackService } from './playback/captions-playback.service.ts';
 import { PlaybackService } from './playback/playback.service.ts';
 import { PlaybackAccessService } from './playback/playback-access.service.ts';
 import { QuotasService } from './quotas/quotas.service.ts';
@@ -54,6 +58,8 @@ export type ControlPlaneDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
+  /** Whether the build of the player page that this process runs has failed. Without it, no build runs. */
+  playerBuildFailed?: () => boolean;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -132,6 +138,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
   const reads = new StoredReads({ objects, metrics, cacheBytes: config.segmentCacheMib * MIB });
   const playback = new PlaybackService({ db, objects, reads, contentKeys, settings: config.playback });
+  const captions = new CaptionsService({ db, lifecycle, playback, quotas, logger });
   const sources = new SourcesService({
     db,
     objects,
@@ -140,6 +147,14 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     redirects: config.playback.mode === 'redirect',
   });
   const playbackAccess = new PlaybackAccessService({ db, videos, contentKeys, baseUrl });
+  const embed = new EmbedService({
+    videos,
+    access: playbackAccess,
+    playback,
+    baseUrl,
+    frameOrigins: config.embedOrigins,
+  });
+  const playerPage = new PlayerPage(baseUrl, deps.playerBuildFailed);
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
@@ -151,6 +166,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     db,
     lifecycle,
     playback,
+    captions,
     usage,
     logger,
     metrics,
@@ -221,12 +237,16 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     purges,
     maintenance,
     videos,
+    captions,
     sources,
     tickets,
     imports,
     resumableUploads,
     playback,
+    captionsPlayback: new CaptionsPlaybackService(db),
     playbackAccess,
+    embed,
+    playerPage,
     usage,
     bandwidth,
     attempts,

@@ -20,7 +20,7 @@ import { localWebhooks } from './support/webhooks.ts';
 /** Gets every response that the contract documents. The test of a documented response fails if this file has no request for it. */
 
 type Credentials = Record<string, string>;
-type Call = { path: string; body?: object };
+type Call = { path: string; body?: object | string; type?: string };
 type SendFor = (documented: DocumentedResponse) => Promise<Response>;
 
 let plane: TestControlPlane;
@@ -54,10 +54,11 @@ afterEach(() => void jest.restoreAllMocks());
 /** Sends one request; the response body is bytes for every type. */
 function send(
   { method }: Pick<DocumentedResponse, 'method'>,
-  { path, body }: Call,
+  { path, body, type = 'application/json' }: Call,
   { headers = plane.credentials, url = plane.url }: { headers?: Credentials; url?: string } = {},
 ) {
-  return request(url)[method](`/v1${path}`).set(headers).redirects(0).responseType('blob').send(body);
+  const sent = request(url)[method](`/v1${path}`).set(headers).redirects(0).responseType('blob');
+  return body === undefined ? sent : sent.type(type).send(body);
 }
 
 /** A key for a workspace of its own. */
@@ -87,6 +88,15 @@ const newDelivery = async () => {
 };
 const newVideo = async () => `/videos/${(await plane.ticket()).videoId}`;
 
+const CAPTIONS = { body: 'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n', type: 'text/vtt' };
+
+/** The URL of captions: those that exist, or those of another language. */
+async function captions(language = 'en'): Promise<string> {
+  const path = `${await newVideo()}/captions`;
+  await send({ method: 'put' }, { ...CAPTIONS, path: `${path}/en` });
+  return `${path}/${language}`;
+}
+
 async function failedVideo(): Promise<string> {
   const { videoId, uploadToken } = await plane.ticket();
   const { sourceKey } = await plane.engine.upload(uploadToken);
@@ -104,8 +114,14 @@ async function failedVideo(): Promise<string> {
 
 async function stream(policy: 'public' | 'signed' = 'public'): Promise<string> {
   const { videoId } = await plane.readyVideo();
+  await send({ method: 'put' }, { ...CAPTIONS, path: `/videos/${videoId}/captions/en` });
   await plane.db.updateTable('videos').set({ playback_policy: policy }).where('id', '=', videoId).execute();
   return `/hls/${plane.workspaceId}/${videoId}`;
+}
+
+/** The player page of a ready video. */
+async function embed(policy: 'public' | 'signed' = 'public'): Promise<string> {
+  return (await stream(policy)).replace('/hls/', '/embed/');
 }
 
 async function segment(): Promise<string> {
@@ -127,6 +143,8 @@ async function image(name: ImageName): Promise<Call> {
 const PARTS: Record<string, string> = {
   getMasterPlaylist: '/master.m3u8',
   getMediaPlaylist: '/360p/index.m3u8',
+  getCaptionsPlaylist: '/captions/en/1/index.m3u8',
+  getCaptionsSegment: '/captions/en/1/0.vtt',
   getContentKey: '/key',
   getPoster: '/poster.jpg',
   getStoryboard: '/storyboard.vtt',
@@ -149,6 +167,10 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   retryVideo: async () => ({ path: `${await failedVideo()}/retry` }),
   getVideoSource: async () => ({ path: `${await failedVideo()}/source` }),
   deleteVideoSource: async () => ({ path: `${await failedVideo()}/source` }),
+  listCaptions: async () => ({ path: `${await newVideo()}/captions` }),
+  getCaptions: async () => ({ path: await captions() }),
+  setCaptions: async () => ({ path: await captions('de'), ...CAPTIONS }),
+  deleteCaptions: async () => ({ path: await captions() }),
   createPlaybackToken: async () => ({ path: `${await newVideo()}/playback-tokens`, body: {} }),
   listWebhooks: async () => ({ path: '/webhooks?limit=1' }),
   createWebhook: async () => ({ path: '/webhooks', body: { url: 'http://127.0.0.1:9/' } }),
@@ -162,10 +184,15 @@ const SUCCESSES: Record<string, () => Promise<Call>> = {
   getMasterPlaylist: async () => ({ path: `${await stream()}/master.m3u8` }),
   getMediaPlaylist: async () => ({ path: `${await stream()}/360p/index.m3u8` }),
   getSegment: async () => ({ path: await segment() }),
+  getCaptionsPlaylist: async () => ({ path: `${await stream()}/captions/en/1/index.m3u8` }),
+  getCaptionsSegment: async () => ({ path: `${await stream()}/captions/en/1/0.vtt` }),
   getContentKey: async () => ({ path: `${await stream()}/key` }),
   getPoster: () => image('poster.jpg'),
   getStoryboard: async () => ({ path: `${await stream()}/storyboard.vtt` }),
   getStoryboardImage: () => image('storyboard.jpg'),
+  getEmbedPage: async () => ({ path: await embed() }),
+  getEmbedState: async () => ({ path: `${await embed()}/state` }),
+  getOEmbed: async () => oEmbedOf(await embed()),
   getOpenApiDocument: async () => ({ path: '/openapi.json' }),
   getReferencePage: async () => ({ path: '/docs' }),
 };
@@ -188,6 +215,7 @@ const BODIES: Record<string, readonly [object, object]> = {
   updateWebhook: [{ enabled: true }, { enabled: false }],
 };
 const requestWithUnknownIds = ({ template, takesBody, operationId }: DocumentedResponse): Call => {
+  if (operationId === 'setCaptions') return { path: withUnknownIds(template), ...CAPTIONS };
   const body = BODIES[operationId]?.[0];
   if (takesBody && body === undefined) throw new Error(`No body is known for ${operationId}`);
   return { path: withUnknownIds(template), ...(body && { body }) };
@@ -304,11 +332,47 @@ const OF_STATIC: Record<number, SendFor> = {
   },
 };
 
+/** Statuses of the player page, or of what is below its path. */
+const ofEmbed = (part: string): Record<number, SendFor> => ({
+  401: async (documented) => send(documented, { path: `${await embed('signed')}${part}` }, { headers: {} }),
+  403: async (documented) =>
+    send(documented, { path: `${await embed('signed')}${part}?token=wrong` }, { headers: {} }),
+  404: (documented) => send(documented, requestWithUnknownIds(documented)),
+  500: (documented) => send(documented, requestWithUnknownIds(documented), { url: broken.url }),
+  503: (documented) => send(documented, requestWithUnknownIds(documented), { url: unconnected.url }),
+});
+
+const oEmbedOf = (path: string, more = ''): Call => ({
+  path: `/oembed?url=${encodeURIComponent(`http://framelane.test/v1${path}`)}${more}`,
+});
+
 /** Statuses that need a special request for one operation. */
 const OF_OPERATION: Record<string, Record<number, SendFor>> = {
+  getEmbedPage: ofEmbed(''),
+  getEmbedState: ofEmbed('/state'),
+  getOEmbed: {
+    400: (documented) => send(documented, { path: '/oembed' }),
+    401: async (documented) => send(documented, oEmbedOf(await embed('signed'))),
+    404: (documented) => send(documented, { path: '/oembed?url=https://example.com/' }),
+    500: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: broken.url }),
+    501: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a', '&format=xml')),
+    503: (documented) => send(documented, oEmbedOf('/embed/ws_a/vid_a'), { url: unconnected.url }),
+  },
   getVideoSource: OF_STORED_FILES,
   deleteVideoSource: {
     409: async (documented) => send(documented, { path: `${await newVideo()}/source` }),
+  },
+  setCaptions: {
+    200: async (documented) => send(documented, { path: await captions(), ...CAPTIONS }),
+    409: async (documented) => {
+      const path = await captions('de');
+      await sql`insert into captions select video_id, 'q' || chr(97 + n / 26) || chr(97 + n % 26), label, false, origin,
+        1, bytes, cue_count, cue_starts, cue_ends, cues from captions, generate_series(1, 49) n
+        where video_id = ${path.split('/')[2]}`.execute(plane.db);
+      return send(documented, { path, ...CAPTIONS });
+    },
+    413: async (documented) =>
+      send(documented, { ...requestWithUnknownIds(documented), body: 'x'.repeat(2_200_000) }),
   },
   revokeApiKey: {
     409: async (documented) => {

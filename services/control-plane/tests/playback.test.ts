@@ -3,6 +3,7 @@ import { newId } from '@framelane/contracts/ids';
 import { segmentKey } from '@framelane/object-store/object-keys';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
+import { incrementPlaybackVersion } from '../src/playback/playback.store.ts';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
 
 /** The size of the last 360p segment in the sample manifest. */
@@ -31,7 +32,7 @@ describe('playlists', () => {
     expect(response.headers).toMatchObject({
       'content-type': expect.stringMatching(/^application\/vnd\.apple\.mpegurl/),
       'content-encoding': 'gzip',
-      'cache-control': 'public, max-age=60',
+      'cache-control': 'public, no-cache',
       'access-control-allow-origin': '*',
       etag: expect.any(String),
     });
@@ -52,6 +53,22 @@ describe('playlists', () => {
   test('304 for a known version', async () => {
     const { etag } = (await get('/master.m3u8')).headers;
     expect((await get('/master.m3u8', { 'if-none-match': String(etag) })).status).toBe(304);
+  });
+
+  test('are rendered again when the version of the video increases, and end with the video', async () => {
+    const { videoId } = await plane.readyVideo();
+    const path = `/v1/hls/${plane.workspaceId}/${videoId}/360p/index.m3u8`;
+    const targetDuration = async () => {
+      const { body } = await request(plane.url).get(path).responseType('blob');
+      return /TARGETDURATION:(\d+)/.exec(body.toString())?.[1];
+    };
+    expect(await targetDuration()).toBe('6');
+    await plane.db.updateTable('videos').set({ target_duration: 7 }).where('id', '=', videoId).execute();
+    expect(await targetDuration()).toBe('6');
+    await plane.db.transaction().execute((trx) => incrementPlaybackVersion(trx, videoId));
+    expect(await targetDuration()).toBe('7');
+    await request(plane.url).delete(`/v1/videos/${videoId}`).set(plane.credentials).expect(204);
+    expect((await request(plane.url).get(path)).status).toBe(404);
   });
 
   test('credentials of a player are ignored', async () => {

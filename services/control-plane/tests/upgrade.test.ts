@@ -13,7 +13,13 @@ import { SeparateControlPlane } from './support/separate-control-plane.ts';
 const INITIAL_DATA = join(import.meta.dirname, 'fixtures/initial.sql');
 
 /** The breaking changes of each migration that contracts the schema. The previous version must no longer use what it removes. */
-const CONTRACTIONS: Record<string, string[]> = {};
+const CONTRACTIONS: Record<string, string[]> = {
+  // The rule allows more names than before.
+  '20261124-audio-tracks': [
+    "renditions.renditions_name_check is a new rule: CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text]))" +
+      " OR (name ~ '^(audio|surround)[2-8]?$'::text)))",
+  ],
+};
 
 let db: Database;
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import request from 'supertest';
 import { startControlPlane, type TestControlPlane } from './support/control-plane.ts';
+import { sampleManifest } from './support/manifest.ts';
 
 let plane: TestControlPlane;
 beforeAll(async () => {
@@ -73,9 +74,50 @@ describe('GET /videos/:id', () => {
       source: { videoCodec: 'h264', audioCodec: 'aac', sha256: 'ab'.repeat(32) },
       inputIssues: [{ code: 'interlaced' }],
       error: null,
+      // As an engine of an earlier version reports it.
+      audioTracks: [
+        { name: 'Audio', language: 'en', role: 'main', channels: 2, surround: false, default: true },
+      ],
     });
     expect(body.storageBytes).toBe(1_000_000 + ((480_000 + 900_000 + 96_000) * 20) / 6 + 100_000);
     expect(Date.parse(body.readyAt)).toBeGreaterThanOrEqual(Date.parse(body.uploadedAt));
+  });
+
+  test('a video with several audio tracks lists, stores and plays each', async () => {
+    const { videoId, uploadToken } = await plane.ticket();
+    expect((await get(`/videos/${videoId}`)).body).not.toHaveProperty('audioTracks');
+    await plane.engine.upload(uploadToken);
+    const { attempt, severalAudioTracks } = await plane.engine.claim(videoId);
+    expect(severalAudioTracks).toBe(true);
+    const { renditions, ...manifest } = sampleManifest();
+    const [audio] = renditions.slice(-1);
+    if (!audio) throw new Error('The manifest has no audio');
+    const others = [
+      { ...audio, name: 'audio2', language: null, label: 'Director', role: 'commentary', channels: 1 },
+      { ...audio, name: 'surround', language: 'de', label: 'Deutsch', channels: 6 },
+    ] as const;
+    const german = { ...audio, language: 'de', label: 'Deutsch' };
+    await plane.engine.complete(videoId, attempt, {
+      ...manifest,
+      renditions: [...renditions.slice(0, -1), german, ...others],
+    });
+    const { body } = await get(`/videos/${videoId}`);
+    expect(body.audioTracks).toEqual([
+      { name: 'Deutsch', language: 'de', role: 'main', channels: 2, surround: true, default: true },
+      { name: 'Director', language: null, role: 'commentary', channels: 1, surround: false, default: false },
+    ]);
+    expect(body.storageBytes).toBe(1_000_000 + ((480_000 + 900_000 + 3 * 96_000) * 20) / 6 + 100_000);
+    const hls = `/hls/${plane.workspaceId}/${videoId}`;
+    const { text } = await get(`${hls}/master.m3u8`).buffer(true);
+    expect(text.match(/URI="[^"]+"/g)).toEqual(
+      ['audio', 'audio2', 'surround', 'audio2'].map((name) => `URI="${name}/index.m3u8"`),
+    );
+    const found = ['audio2', 'surround', 'surround2'].map((name) => get(`${hls}/${name}/index.m3u8`));
+    expect((await Promise.all(found)).map(({ status }) => status)).toEqual([200, 200, 404]);
+    const { body: page } = await get('/videos?limit=1');
+    expect(page.data).toMatchObject([
+      { id: videoId, audioTracks: [{ name: 'Deutsch' }, { name: 'Director' }] },
+    ]);
   });
 });
 

@@ -41,6 +41,8 @@ export type TranscodeSettings = {
   /** The x264 preset of all renditions. */
   preset: string;
   maxRates: MaxRates;
+  /** Whether audio tracks with 5.1 also get a rendition in 5.1. */
+  surround: boolean;
   /** Threads of the decoder, of the filters, and of each encoder. */
   threads: number;
   limits: TranscodeLimits;

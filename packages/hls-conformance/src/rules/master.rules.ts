@@ -92,7 +92,7 @@ export const MASTER_RULES: readonly Rule[] = [
     level: 'must',
     source: 'RFC 8216 §4.3.4.1, §4.3.4.2',
     sentence:
-      'Groups that variants name exist. In a group, names differ and at most one rendition is the default, with AUTOSELECT.',
+      'Groups that variants name exist, and groups of a type have the same members. In a group, names differ, renditions with AUTOSELECT differ in language or characteristics, and at most one is the default, with AUTOSELECT.',
     check: groupFindings,
   },
   {
@@ -117,16 +117,18 @@ export const MASTER_RULES: readonly Rule[] = [
     id: 'master.audio-attributes',
     level: 'own',
     source: 'RFC 8216 §4.3.4.1',
-    sentence: 'Audio renditions have DEFAULT, AUTOSELECT and CHANNELS.',
-    check: everyAlternative(['AUDIO'], ({ attributes }, place) => {
-      const wanted = {
-        DEFAULT: 'YES',
-        AUTOSELECT: 'YES',
-        CHANNELS: attributes.get('CHANNELS')?.text ?? 'the number',
-      };
-      return Object.entries(wanted)
-        .filter(([name, value]) => attributes.get(name)?.text !== value)
-        .map(([name, value]) => ({ place, message: `${name} is not ${value}` }));
+    sentence:
+      'Audio renditions have DEFAULT, AUTOSELECT and CHANNELS. The first of each group is the default one.',
+    check: everyAlternative(['AUDIO'], (alternative, place, { master }) => {
+      const { attributes, groupId } = alternative;
+      const first = master?.alternatives.find((other) => other.type === 'AUDIO' && other.groupId === groupId);
+      const isDefault = attributes.get('DEFAULT')?.text === 'YES';
+      return [
+        ...(isDefault === (alternative === first) ? [] : ['the first is not the default']),
+        ...['DEFAULT', 'AUTOSELECT', 'CHANNELS']
+          .filter((name) => !attributes.has(name))
+          .map((name) => `has no ${name}`),
+      ].map((message) => ({ place, message }));
     }),
   },
   {
@@ -318,6 +320,7 @@ function groupFindings({ master, url }: Presentation): Verdict {
   const groups = Map.groupBy(master.alternatives, ({ type, groupId }) => `${type} "${groupId}"`);
   for (const [group, members] of groups)
     findings.push(...memberFindings(group, members, shortAddress(url, url)));
+  findings.push(...groupDifferences(master.alternatives, shortAddress(url, url)));
   const captions = master.variants.map(({ attributes }) => attributes.get('CLOSED-CAPTIONS')?.text);
   if (captions.includes('NONE') && captions.some((value) => value !== 'NONE')) {
     findings.push({
@@ -337,6 +340,10 @@ function memberFindings(group: string, members: readonly Alternative[], playlist
     if (before.some((other) => value(other, 'NAME') === value(member, 'NAME'))) {
       findings.push({ place, message: `the group ${group} has the name "${value(member, 'NAME')}" twice` });
     }
+    const isSelectable = (each: Alternative) => value(each, 'AUTOSELECT') === 'YES';
+    if (isSelectable(member) && before.some((other) => isSelectable(other) && isSameChoice(other, member))) {
+      findings.push({ place, message: `players cannot choose between it and another one of ${group}` });
+    }
     if (value(member, 'DEFAULT') !== 'YES') continue;
     if (before.some((other) => value(other, 'DEFAULT') === 'YES')) {
       findings.push({ place, message: `the group ${group} has a second default` });
@@ -345,6 +352,33 @@ function memberFindings(group: string, members: readonly Alternative[], playlist
       findings.push({ place, message: 'is the default with AUTOSELECT=NO' });
   }
   return findings;
+}
+
+/** Players choose a rendition by these attributes (RFC 8216 §4.3.4.1.1). */
+function isSameChoice(one: Alternative, other: Alternative): boolean {
+  return ['LANGUAGE', 'ASSOC-LANGUAGE', 'FORCED', 'CHARACTERISTICS'].every(
+    (name) => one.attributes.get(name)?.text === other.attributes.get(name)?.text,
+  );
+}
+
+/** Groups of one type that differ in their members: only URI and CHANNELS may differ (RFC 8216 §4.3.4.1.1). */
+function groupDifferences(alternatives: readonly Alternative[], place: string): Finding[] {
+  const shared = ({ attributes }: Alternative) =>
+    [...attributes]
+      .filter(([name]) => !['GROUP-ID', 'URI', 'CHANNELS'].includes(name))
+      .map(([name, { text }]) => `${name}=${text}`)
+      .sort()
+      .join();
+  const groups = Map.groupBy(alternatives, ({ type, groupId }) => `${type} "${groupId}"`);
+  const contents = [...groups].map(([group, members]) => ({
+    ...{ group, type: members[0]?.type },
+    members: members.map(shared).sort().join('\n'),
+  }));
+  return contents.flatMap(({ group, type, members }, at) => {
+    const first = contents.slice(0, at).find((other) => other.type === type);
+    if (first === undefined || first.members === members) return [];
+    return [{ place, message: `the groups ${first.group} and ${group} differ in their members` }];
+  });
 }
 
 function channelFindings(

@@ -141,12 +141,35 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a group with a duplicate name',
     breaks: 'master.groups',
+    also: ['master.audio-attributes'],
     files: edit('master.m3u8', /(#EXT-X-MEDIA:.*\n)/, '$1$1'),
+  },
+  {
+    what: 'two renditions of one language that players may choose',
+    breaks: 'master.groups',
+    files: edit(
+      'master.m3u8',
+      /(#EXT-X-MEDIA:.*)NAME="Audio"(.*)DEFAULT=YES(.*\n)/,
+      '$&$1NAME="Other"$2DEFAULT=NO$3',
+    ),
+  },
+  {
+    what: 'groups with different members',
+    breaks: 'master.groups',
+    files: edit(
+      'master.m3u8',
+      /(#EXT-X-MEDIA:.*)"audio",NAME="Audio"(.*\n)/,
+      '$&$1"surround",NAME="Other"$2',
+    ),
+  },
+  {
+    what: 'no default audio',
+    breaks: 'master.audio-attributes',
+    files: edit('master.m3u8', 'DEFAULT=YES', 'DEFAULT=NO'),
   },
   {
     what: 'a default with AUTOSELECT=NO',
     breaks: 'master.groups',
-    also: ['master.audio-attributes'],
     files: edit('master.m3u8', 'AUTOSELECT=YES', 'AUTOSELECT=NO'),
   },
   {

@@ -7,6 +7,7 @@ import { forEachSettled } from '@framelane/service-kit/for-each-settled';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
 import type { LeaseGrace } from '../background/lease-grace.ts';
+import type { CaptionsService } from '../captions/captions.service.ts';
 import type { Database } from '../db/database.ts';
 import type { Backlog } from '../db/due-rows.ts';
 import type { AttemptOutcome, VideoRow } from '../db/schema.ts';
@@ -45,6 +46,7 @@ export class AttemptsService {
   readonly #db: Database;
   readonly #lifecycle: VideoLifecycle;
   readonly #playback: PlaybackService;
+  readonly #captions: CaptionsService;
   readonly #usage: UsageService;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
@@ -55,6 +57,7 @@ export class AttemptsService {
     db: Database;
     lifecycle: VideoLifecycle;
     playback: PlaybackService;
+    captions: CaptionsService;
     usage: UsageService;
     logger: Logger;
     metrics: Metrics;
@@ -64,6 +67,7 @@ export class AttemptsService {
     this.#db = deps.db;
     this.#lifecycle = deps.lifecycle;
     this.#playback = deps.playback;
+    this.#captions = deps.captions;
     this.#usage = deps.usage;
     this.#logger = deps.logger;
     this.#metrics = deps.metrics;
@@ -92,6 +96,7 @@ export class AttemptsService {
         sourceKey: video.source_key,
         sourceBytes: video.size,
         hashSource: video.sha256 === null,
+        severalAudioTracks: true,
         leaseSeconds: this.#settings.leaseSeconds,
       };
     });
@@ -119,6 +124,7 @@ export class AttemptsService {
       const video = await this.#lockForResult(trx, videoId, attempt);
       if (video === undefined) return undefined;
       const renditions = await this.#playback.store(trx, videoId, manifest);
+      await this.#captions.storeTracks(trx, video, manifest.captions);
       if (!(await this.#lifecycle.complete(trx, video, { manifest, renditions, sourceSha256 })))
         return undefined;
       await this.#usage.countTranscode(trx, video, manifest.source.duration);

@@ -6,6 +6,8 @@ import * as imports from './migrations/20261123-imports.ts';
 import * as quotas from './migrations/20261123-quotas.ts';
 import * as resumableUploads from './migrations/20261123-resumable-uploads.ts';
 import * as sources from './migrations/20261123-sources.ts';
+import * as audioTracks from './migrations/20261124-audio-tracks.ts';
+import * as captions from './migrations/20261124-captions.ts';
 import * as embed from './migrations/20261124-embed.ts';
 import * as playbackVersion from './migrations/20261124-playback-version.ts';
 
@@ -16,6 +18,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '20261123-quotas': quotas,
   '20261123-resumable-uploads': resumableUploads,
   '20261123-sources': sources,
+  '20261124-audio-tracks': audioTracks,
+  '20261124-captions': captions,
   '20261124-embed': embed,
   '20261124-playback-version': playbackVersion,
 };

@@ -36,6 +36,26 @@ create table attempts (
 CREATE INDEX attempts_by_lease ON public.attempts USING btree (lease_expires_at) WHERE (outcome IS NULL);
 CREATE UNIQUE INDEX attempts_running ON public.attempts USING btree (video_id) WHERE (outcome IS NULL);
 
+create table captions (
+  video_id text not null,
+  language text not null,
+  label text not null,
+  is_default boolean not null,
+  origin text not null,
+  revision integer not null,
+  bytes integer not null,
+  cue_count integer not null,
+  cue_starts bigint[] not null,
+  cue_ends bigint[] not null,
+  cues text[] not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint captions_pkey PRIMARY KEY (video_id, language),
+  constraint captions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id) ON DELETE CASCADE,
+  constraint captions_bytes_check CHECK ((bytes > 0)),
+  constraint captions_origin_check CHECK ((origin = ANY (ARRAY['api'::text, 'file'::text]))),
+  constraint cues_have_times CHECK (((cardinality(cues) = cue_count) AND (cue_count > 0) AND (cardinality(cue_starts) = cue_count) AND (cardinality(cue_ends) = cue_count)))
+);
+
 create table idempotency_keys (
   workspace_id text not null,
   key_hash bytea not null,
@@ -119,11 +139,13 @@ create table renditions (
   average_bandwidth integer not null,
   segment_durations double precision[] not null,
   segment_bytes integer[] not null,
+  label text,
+  role text,
   constraint renditions_pkey PRIMARY KEY (video_id, name),
   constraint renditions_video_id_fkey FOREIGN KEY (video_id) REFERENCES videos(id),
   constraint renditions_average_bandwidth_check CHECK ((average_bandwidth > 0)),
   constraint renditions_bandwidth_check CHECK ((bandwidth > 0)),
-  constraint renditions_name_check CHECK ((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'audio'::text]))),
+  constraint renditions_name_check CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text])) OR (name ~ '^(audio|surround)[2-8]?$'::text))),
   constraint segments_have_durations_and_bytes CHECK (((cardinality(segment_durations) = cardinality(segment_bytes)) AND (cardinality(segment_bytes) > 0)))
 );
 
@@ -223,6 +245,7 @@ create table videos (
   failed_at timestamp(3) with time zone,
   delete_source_at timestamp(3) with time zone,
   source_deleted_at timestamp(3) with time zone,
+  start_timestamp integer not null default 1026000,
   allowed_origins text[],
   playback_version integer not null default 0,
   constraint videos_pkey PRIMARY KEY (id),

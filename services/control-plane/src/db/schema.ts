@@ -1,7 +1,7 @@
 import type { FailureCode } from '@framelane/contracts/failures';
 import type { ImportTryFailure } from '@framelane/contracts/internal-api';
 import type { InputIssue, Storyboard } from '@framelane/contracts/manifest';
-import type { RenditionName, VideoRendition } from '@framelane/contracts/renditions';
+import type { AudioRole, RenditionName, VideoRendition } from '@framelane/contracts/renditions';
 import type { Checkpoint } from '@framelane/object-store/object-store';
 import type { components } from '@framelane/openapi/types';
 import type { ColumnType, Generated, Insertable, JSONColumnType, Selectable } from 'kysely';
@@ -17,6 +17,7 @@ export type Schema = {
   resumable_uploads: ResumableUploadsTable;
   attempts: AttemptsTable;
   renditions: RenditionsTable;
+  captions: CaptionsTable;
   object_purges: ObjectPurgesTable;
   maintenance_steps: MaintenanceStepsTable;
   usage_daily: UsageDailyTable;
@@ -108,6 +109,8 @@ type VideosTable = {
   /** Bytes of the poster, and layout of the storyboard; null until ready, and for a video without images. */
   poster_bytes: number | null;
   storyboard: JSONColumnType<Storyboard> | null;
+  /** The timestamp of the first frame in the segments, in units of 1/90,000 s. */
+  start_timestamp: Generated<number>;
   storage_bytes: Generated<number>;
   /** 0..100; never falls. */
   progress: Generated<number>;
@@ -227,6 +230,9 @@ type RenditionsTable = {
   frame_rate: number | null;
   channels: number | null;
   language: string | null;
+  /** How players name the audio, and what it is for; null for video, and a null role for ordinary audio. */
+  label: string | null;
+  role: AudioRole | null;
   /** Measured peak and average, in bits per second. */
   bandwidth: number;
   average_bandwidth: number;
@@ -235,6 +241,28 @@ type RenditionsTable = {
   segment_bytes: number[];
 };
 export type RenditionRow = Selectable<RenditionsTable>;
+
+/** Captions of one language. */
+type CaptionsTable = {
+  video_id: string;
+  /** Canonical BCP 47. */
+  language: string;
+  label: string;
+  is_default: boolean;
+  origin: 'api' | 'file';
+  /** The `playback_version` since which they are these. */
+  revision: number;
+  /** Size of the WebVTT file. */
+  bytes: number;
+  cue_count: number;
+  /** Times of each cue in milliseconds, by increasing start. */
+  cue_starts: number[];
+  cue_ends: number[];
+  /** Each cue as a block of WebVTT. */
+  cues: string[];
+  updated_at: Generated<Date>;
+};
+export type CaptionsRow = Selectable<CaptionsTable>;
 
 type ObjectPurgesTable = {
   /** The video whose orphaned objects are purged. */

@@ -14,12 +14,18 @@ export function translateHttpError(error: unknown, req: Request): Problem | unde
     return methodNotAllowed(req, error.headers?.Allow ?? '');
   }
   if (error instanceof validatorErrors.UnsupportedMediaType) {
-    return new Problem('unsupported_media_type', 'Send the body as application/json.');
+    return new Problem('unsupported_media_type', `Send the body as ${acceptedTypes(req)}.`);
   }
   if (isDatabaseUnavailable(error))
     return unavailable('The service cannot reach its database. Retry in a few seconds.', error);
   if (isTooSlow(error)) return unavailable('The database takes too long. Retry in a few seconds.', error);
   return translateBodyParserError(error);
+}
+
+/** The types of the body that the operation of the request accepts. */
+function acceptedTypes(req: Request): string {
+  const { openapi } = req as { openapi?: { schema?: { requestBody?: { content: object } } } };
+  return Object.keys(openapi?.schema?.requestBody?.content ?? { 'application/json': {} }).join(' or ');
 }
 
 /** Turns the input errors of the validator into a Problem. `unknown` are the unknown fields of the body. */

@@ -1,5 +1,6 @@
 import { readOpenApiDocument } from '@framelane/openapi-tools/document';
 import { expect, test } from '@jest/globals';
+import { renderCaptionsPlaylist, renderCaptionsSegment } from './captions-playlist.ts';
 import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist } from './media-playlist.ts';
 import { renderStoryboard } from './storyboard.ts';
@@ -14,7 +15,7 @@ function exampleOf(path: string, type: string): string | undefined {
 }
 
 const PLAYLIST = 'application/vnd.apple.mpegurl';
-const VIDEO_ONLY = { channels: null, language: null, frameRate: 25 };
+const VIDEO_ONLY = { channels: null, language: null, label: null, role: null, frameRate: 25 };
 
 const RENDITIONS: RenditionFacts[] = [
   {
@@ -27,8 +28,20 @@ const RENDITIONS: RenditionFacts[] = [
   },
   {
     ...{ name: 'audio', codecs: 'mp4a.40.2', width: null, height: null, frameRate: null },
-    ...{ channels: 2, language: 'en', bandwidth: 140_000, averageBandwidth: 132_000 },
+    ...{
+      channels: 2,
+      language: 'en',
+      label: 'English',
+      role: null,
+      bandwidth: 140_000,
+      averageBandwidth: 132_000,
+    },
   },
+];
+
+const CUES = [
+  '00:00:01.000 --> 00:00:03.500\nSummer begins here.\n',
+  '00:00:04.000 --> 00:00:06.250\n<v Ada>And never ends.</v>\n',
 ];
 
 const STORYBOARD = { bytes: 9000, width: 160, height: 90, columns: 2, tiles: 2, interval: 1 };
@@ -39,6 +52,16 @@ test.each([
     'media playlist',
     exampleOf('{rendition}/index.m3u8', PLAYLIST),
     renderMediaPlaylist({ durations: [6, 4.48], targetDuration: 6 }),
+  ],
+  [
+    'playlist of captions',
+    exampleOf('captions/{language}/{revision}/index.m3u8', PLAYLIST),
+    renderCaptionsPlaylist({ durations: [6, 4.48], targetDuration: 6 }, undefined),
+  ],
+  [
+    'segment of captions',
+    exampleOf('captions/{language}/{revision}/{sequence}.vtt', 'text/vtt'),
+    renderCaptionsSegment(CUES, 1_026_000),
   ],
   ['storyboard', exampleOf('storyboard.vtt', 'text/vtt'), renderStoryboard(STORYBOARD, 2, undefined)],
 ])('the example of a %s in the contract equals the rendered one', (_, example, rendered) => {

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse, setOptions, types } from 'hls-parser';
 import { type RenditionFacts, renderMasterPlaylist } from './master-playlist.ts';
 
@@ -17,6 +17,8 @@ function videoRendition(
     frameRate: 30000 / 1001,
     channels: null,
     language: null,
+    label: null,
+    role: null,
     bandwidth,
     averageBandwidth,
   };
@@ -34,6 +36,8 @@ const audio: RenditionFacts = {
   frameRate: null,
   channels: 2,
   language: 'pt-BR',
+  label: null,
+  role: null,
   bandwidth: 140_000,
   averageBandwidth: 132_000,
 };
@@ -129,4 +133,60 @@ test.each<[string, string | null, string]>([
   const [variant] = read([low, { ...audio, language }]).variants;
   expect(variant?.audio[0]).toMatchObject({ uri: 'audio/index.m3u8' });
   expect(variant?.audio[0]?.language).toBe(expected);
+});
+
+describe('several audio tracks', () => {
+  const track = (name: RenditionFacts['name'], changes: Partial<RenditionFacts>): RenditionFacts => ({
+    ...audio,
+    name,
+    ...changes,
+  });
+  const english = track('audio', { language: 'en', label: 'English' });
+  const described = track('audio2', {
+    ...{ language: 'en', label: 'English 2', role: 'audio_description', channels: 1 },
+    ...{ bandwidth: 70_000, averageBandwidth: 66_000 },
+  });
+  const german = track('audio3', {
+    ...{ language: 'de', label: 'Deutsch', bandwidth: 160_000, averageBandwidth: 150_000 },
+  });
+  const dubbed = track('audio4', { language: 'de', label: "Fassung '2'" });
+  const surround = track('surround3', { channels: 6, bandwidth: 340_000, averageBandwidth: 330_000 });
+
+  test('are one group, and the rates of the video include the highest of them', () => {
+    expect(renderMasterPlaylist([low, german, dubbed, described, english])).toBe(`#EXTM3U
+#EXT-X-VERSION:6
+#EXT-X-INDEPENDENT-SEGMENTS
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="English 2",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,CHARACTERISTICS="public.accessibility.describes-video",CHANNELS="1",URI="audio2/index.m3u8"
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Deutsch",LANGUAGE="de",DEFAULT=NO,AUTOSELECT=YES,CHANNELS="2",URI="audio3/index.m3u8"
+#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Fassung '2'",LANGUAGE="de",DEFAULT=NO,AUTOSELECT=NO,CHANNELS="2",URI="audio4/index.m3u8"
+#EXT-X-STREAM-INF:BANDWIDTH=1060000,AVERAGE-BANDWIDTH=850000,CODECS="avc1.64001f,mp4a.40.2",RESOLUTION=640x360,FRAME-RATE=29.970,AUDIO="audio",CLOSED-CAPTIONS=NONE
+360p/index.m3u8
+`);
+  });
+
+  test('with surround are in a second group as well, for variants of its own', () => {
+    const { variants } = read([low, standard, english, german, surround]);
+    expect(
+      variants.map(({ uri, bandwidth, audio: members }) => [
+        ...[uri, bandwidth],
+        members.map(({ groupId, name, channels, uri: from }) => [groupId, name, channels, from].join()),
+      ]),
+    ).toEqual([
+      ...[
+        ['480p/index.m3u8', 1_860_000],
+        ['360p/index.m3u8', 1_060_000],
+      ].map((variant) => [
+        ...variant,
+        ['audio,English,2,audio/index.m3u8', 'audio,Deutsch,2,audio3/index.m3u8'],
+      ]),
+      ...[
+        ['480p/index.m3u8', 2_040_000],
+        ['360p/index.m3u8', 1_240_000],
+      ].map((variant) => [
+        ...variant,
+        ['surround,English,2,audio/index.m3u8', 'surround,Deutsch,6,surround3/index.m3u8'],
+      ]),
+    ]);
+  });
 });

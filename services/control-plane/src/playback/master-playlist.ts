@@ -1,4 +1,13 @@
-import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import {
+  AUDIO_RENDITIONS,
+  type AudioRole,
+  type RenditionName,
+  SURROUND_RENDITIONS,
+  UNNAMED_AUDIO,
+  VIDEO_RENDITIONS,
+} from '@framelane/contracts/renditions';
+import { attributes, quoted } from './attribute-list.ts';
+import { CAPTIONS_GROUP, type CaptionsFacts, captionsTags } from './captions-playlist.ts';
 import { withToken } from './playback-token.ts';
 
 /** A rendition as the master playlist describes it. */
@@ -13,49 +22,87 @@ export type RenditionFacts = {
   /** Null for video, and when the source does not name them. */
   channels: number | null;
   language: string | null;
+  /** Null for video, for ordinary audio, and in rows of earlier versions. */
+  label: string | null;
+  role: AudioRole | null;
   /** Measured peak and average, bits a second. */
   bandwidth: number;
   averageBandwidth: number;
 };
 
-const AUDIO_GROUP = 'audio';
+/** An audio track in one group. Its rendition can be that of another group, if the track has none of its own in this group. */
+type Alternative = { track: RenditionFacts; rendition: RenditionFacts };
+type AudioGroup = { id: 'audio' | 'surround'; alternatives: readonly Alternative[] };
 
 /** Audio needs a LANGUAGE (HLS authoring specification 8.10); this is the tag for an undetermined one (RFC 5646 §4.1). */
 const UNKNOWN_LANGUAGE = 'und';
+
+/** Media characteristics of audio that is not ordinary (RFC 8216 §4.3.4.1, and Apple's AVMediaCharacteristic). */
+const CHARACTERISTICS: Record<AudioRole, string> = {
+  audio_description: 'public.accessibility.describes-video',
+  clear_speech: 'public.accessibility.enhances-speech-intelligibility',
+  commentary: 'public.auxiliary-content',
+};
 
 /** The average bit rate of the first rendition in the list, bits a second (HLS authoring specification 1.32). */
 const FIRST_RATE = 2_000_000;
 
 /**
  * The master playlist of a video (RFC 8216 §4.3.4), with the token, if there is one, in every URL. The renditions can have
- * any order.
+ * any order. Each video rendition is listed once for each group of audio renditions.
  */
-export function renderMasterPlaylist(renditions: readonly RenditionFacts[], token?: string): string {
-  const audio = renditions.find(({ name }) => name === AUDIO_RENDITION);
-  const videos = renditions
-    .filter((rendition) => rendition !== audio)
-    .toSorted((a, b) => RENDITIONS.indexOf(a.name) - RENDITIONS.indexOf(b.name))
-    .map((video) => (audio === undefined ? video : withAudio(video, audio)));
+export function renderMasterPlaylist(
+  renditions: readonly RenditionFacts[],
+  token?: string,
+  captions: readonly CaptionsFacts[] = [],
+): string {
+  const videos = inOrder(VIDEO_RENDITIONS, renditions);
+  const groups = audioGroups(renditions);
   const lines = [
     '#EXTM3U',
     '#EXT-X-VERSION:6',
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...(audio === undefined ? [] : [mediaTag(audio, token)]),
-    ...startRenditionFirst(videos).flatMap((video) => [
-      streamTag(video, audio !== undefined),
-      uriOf(video, token),
-    ]),
+    ...groups.flatMap((group) => mediaTags(group, token)),
+    ...captionsTags(captions, token),
+    ...(groups.length === 0 ? [undefined] : groups).flatMap((group) =>
+      startRenditionFirst(videos.map((video) => withAudio(video, group))).flatMap((video) => [
+        streamTag(video, group, captions.length > 0),
+        uriOf(video, token),
+      ]),
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** A video rendition with the codec and the rates of the audio that is played with it. */
-function withAudio(video: RenditionFacts, audio: RenditionFacts): RenditionFacts {
+function inOrder(names: readonly RenditionName[], renditions: readonly RenditionFacts[]): RenditionFacts[] {
+  return names.flatMap((name) => renditions.find((rendition) => rendition.name === name) ?? []);
+}
+
+/** All groups have the same tracks (RFC 8216 §4.3.4.1.1), so a track without surround is in the second group in stereo. */
+function audioGroups(renditions: readonly RenditionFacts[]): AudioGroup[] {
+  const tracks = inOrder(AUDIO_RENDITIONS, renditions);
+  if (tracks.length === 0) return [];
+  const stereo = tracks.map((track) => ({ track, rendition: track }));
+  const surround = tracks.map((track) => {
+    const name = SURROUND_RENDITIONS[AUDIO_RENDITIONS.indexOf(track.name as never)];
+    return { track, rendition: renditions.find((rendition) => rendition.name === name) ?? track };
+  });
+  const hasSurround = surround.some(({ track, rendition }) => rendition !== track);
+  return [
+    { id: 'audio', alternatives: stereo },
+    ...(hasSurround ? [{ id: 'surround', alternatives: surround } as const] : []),
+  ];
+}
+
+/** A video rendition with the codecs and the highest rates of the audio that can be played with it (RFC 8216 §4.3.4.2). */
+function withAudio(video: RenditionFacts, group: AudioGroup | undefined): RenditionFacts {
+  const audio = group?.alternatives.map(({ rendition }) => rendition) ?? [];
   return {
     ...video,
-    codecs: `${video.codecs},${audio.codecs}`,
-    bandwidth: video.bandwidth + audio.bandwidth,
-    averageBandwidth: video.averageBandwidth + audio.averageBandwidth,
+    codecs: [...new Set([video.codecs, ...audio.map(({ codecs }) => codecs)])].join(),
+    bandwidth: video.bandwidth + Math.max(0, ...audio.map(({ bandwidth }) => bandwidth)),
+    averageBandwidth:
+      video.averageBandwidth + Math.max(0, ...audio.map(({ averageBandwidth }) => averageBandwidth)),
   };
 }
 
@@ -66,20 +113,30 @@ function startRenditionFirst(videos: readonly RenditionFacts[]): RenditionFacts[
   return [...first, ...videos.filter((video) => !first.includes(video))];
 }
 
-function mediaTag(audio: RenditionFacts, token: string | undefined): string {
-  return `#EXT-X-MEDIA:${attributes({
-    TYPE: 'AUDIO',
-    'GROUP-ID': quoted(AUDIO_GROUP),
-    NAME: quoted('Audio'),
-    LANGUAGE: quoted(canonicalLanguage(audio.language ?? UNKNOWN_LANGUAGE)),
-    DEFAULT: 'YES',
-    AUTOSELECT: 'YES',
-    CHANNELS: audio.channels === null ? undefined : quoted(String(audio.channels)),
-    URI: quoted(uriOf(audio, token)),
-  })}`;
+function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined): string[] {
+  const selectable = new Set<string>();
+  return alternatives.map(({ track, rendition }, at) => {
+    const language = canonicalLanguage(track.language ?? UNKNOWN_LANGUAGE);
+    const characteristics = track.role === null ? undefined : quoted(CHARACTERISTICS[track.role]);
+    // Players choose by language and characteristics, so these must differ (RFC 8216 §4.3.4.1.1).
+    const combination = `${language} ${characteristics}`;
+    const isSelectable = !selectable.has(combination);
+    selectable.add(combination);
+    return `#EXT-X-MEDIA:${attributes({
+      TYPE: 'AUDIO',
+      'GROUP-ID': quoted(id),
+      NAME: quoted(track.label ?? UNNAMED_AUDIO),
+      LANGUAGE: quoted(language),
+      DEFAULT: at === 0 ? 'YES' : 'NO',
+      AUTOSELECT: isSelectable ? 'YES' : 'NO',
+      CHARACTERISTICS: characteristics,
+      CHANNELS: rendition.channels === null ? undefined : quoted(String(rendition.channels)),
+      URI: quoted(uriOf(rendition, token)),
+    })}`;
+  });
 }
 
-function streamTag(video: RenditionFacts, hasAudio: boolean): string {
+function streamTag(video: RenditionFacts, group: AudioGroup | undefined, hasCaptions: boolean): string {
   const { bandwidth, averageBandwidth, codecs, width, height, frameRate } = video;
   return `#EXT-X-STREAM-INF:${attributes({
     BANDWIDTH: String(bandwidth),
@@ -87,25 +144,14 @@ function streamTag(video: RenditionFacts, hasAudio: boolean): string {
     CODECS: quoted(codecs),
     RESOLUTION: width === null || height === null ? undefined : `${width}x${height}`,
     'FRAME-RATE': frameRate?.toFixed(3),
-    AUDIO: hasAudio ? quoted(AUDIO_GROUP) : undefined,
+    AUDIO: group && quoted(group.id),
+    SUBTITLES: hasCaptions ? quoted(CAPTIONS_GROUP) : undefined,
     'CLOSED-CAPTIONS': 'NONE',
   })}`;
 }
 
 function uriOf({ name }: RenditionFacts, token: string | undefined): string {
   return withToken(`${name}/index.m3u8`, token);
-}
-
-/** An attribute list (RFC 8216 §4.2) without the undefined values. */
-function attributes(values: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(values)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',');
-}
-
-function quoted(text: string): string {
-  return `"${text}"`;
 }
 
 /** The canonical form of a BCP 47 tag. It comes from an uploaded file and can be malformed. */

@@ -55,14 +55,16 @@ export class PlaybackAccessService {
     if (playback === undefined) throw notPlayable();
     if (playback.policy === 'public') return { ...playback, token: undefined };
     if (viewer.token !== undefined) {
-      return { ...playback, token: await this.#requireValid(viewer.token, videoId) };
+      return { ...playback, token: await this.requireToken(viewer.token, videoId) };
     }
     if (viewer.workspaceOfKey === undefined) throw tokenRequired();
     if ((await viewer.workspaceOfKey()) !== workspaceId) throw foreignKey();
     return { ...playback, token: undefined };
   }
 
-  async #requireValid(token: unknown, videoId: string): Promise<string> {
+  /** Resolves with the token if it is valid for this signed video, in any state. Throws a Problem otherwise. */
+  async requireToken(token: unknown, videoId: string): Promise<string> {
+    if (token === undefined) throw tokenRequired();
     // The parameter is an array when it is given twice.
     if (typeof token !== 'string') throw tokenInvalid();
     const verdict = await judgePlaybackToken(this.#tokenKeys, token, videoId);

@@ -9,11 +9,12 @@ import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
 import { PRESIGNED_SECONDS } from '../stored-files/stored-file.ts';
+import type { CaptionsPlaybackService } from './captions-playback.service.ts';
 import type { PlaybackService } from './playback.service.ts';
 import type { Admission, IssuedToken, PlaybackAccessService, Viewer } from './playback-access.service.ts';
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
-const STORYBOARD_TYPE = 'text/vtt';
+const WEBVTT_TYPE = 'text/vtt';
 const SEGMENT_HEADERS = {
   'Content-Type': 'video/mp2t',
   'Cache-Control': 'public, max-age=31536000, immutable',
@@ -25,6 +26,7 @@ const REDIRECT_CACHING = `public, max-age=${PRESIGNED_SECONDS / 2}`;
 const DEFAULT_TOKEN_SECONDS = 3600;
 
 type VideoPath = { tenant: string; video: string };
+type CaptionsPath = VideoPath & { language: string; revision: string };
 type RenditionPath = VideoPath & { rendition: RenditionName };
 
 /** Every origin is allowed: players send neither cookies nor keys. Errors and preflights have these headers as well. */
@@ -44,12 +46,12 @@ export const playbackCors: RequestHandler = cors({
   maxAge: 86_400,
 });
 
-/** Compresses playlists and storyboards. Encrypted segments, keys and images do not get smaller. */
+/** Compresses playlists, storyboards and captions. Encrypted segments, keys and images do not get smaller. */
 export const playlistCompression: RequestHandler = compression({
   threshold: 256,
   filter: (_req, res) => {
     const type = String(res.getHeader('Content-Type'));
-    return type.startsWith(PLAYLIST_TYPE) || type.startsWith(STORYBOARD_TYPE);
+    return type.startsWith(PLAYLIST_TYPE) || type.startsWith(WEBVTT_TYPE);
   },
 });
 
@@ -58,6 +60,8 @@ type Operation =
   | 'getMasterPlaylist'
   | 'getMediaPlaylist'
   | 'getSegment'
+  | 'getCaptionsPlaylist'
+  | 'getCaptionsSegment'
   | 'getContentKey'
   | 'getPoster'
   | 'getStoryboard'
@@ -65,11 +69,12 @@ type Operation =
 
 export function playbackRoutes(deps: {
   playback: PlaybackService;
+  captions: CaptionsPlaybackService;
   access: PlaybackAccessService;
   authenticate: Authenticate;
   idempotent: Idempotent;
 }): Record<Operation, RequestHandler> {
-  const { playback, access, authenticate, idempotent } = deps;
+  const { playback, captions, access, authenticate, idempotent } = deps;
 
   const issueToken = (req: Request): Promise<IssuedToken> => {
     const { expiresIn = DEFAULT_TOKEN_SECONDS }: Partial<components['schemas']['PlaybackTokenRequest']> =
@@ -110,14 +115,15 @@ export function playbackRoutes(deps: {
     getMasterPlaylist: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.masterPlaylist(tenant, video, admission.token);
-      send(res, admission, PLAYLIST_TYPE, playlist);
+      const playlist = await playback.masterPlaylist(tenant, video, admission);
+      // A change of the captions is visible at once, so caches have to ask whether there was one.
+      send(res, admission, PLAYLIST_TYPE, playlist, REVALIDATED);
     },
 
     getMediaPlaylist: async (req, res) => {
       const { tenant, video, rendition } = pathOf<RenditionPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission.token);
+      const playlist = await playback.mediaPlaylist(tenant, video, rendition, admission);
       send(res, admission, PLAYLIST_TYPE, playlist);
     },
 
@@ -125,6 +131,28 @@ export function playbackRoutes(deps: {
       const { tenant, video, rendition, sequence } = pathOf<RenditionPath & { sequence: number }>(req);
       const address = { workspaceId: tenant, videoId: video, rendition, sequence: Number(sequence) };
       await sendStored(req, res, await playback.segment(address), SEGMENT_HEADERS, REDIRECT_CACHING);
+    },
+
+    getCaptionsPlaylist: async (req, res) => {
+      const { tenant, video, language, revision } = pathOf<CaptionsPath>(req);
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      const playlist = await captions.playlist(
+        { workspaceId: tenant, videoId: video, language },
+        admission.token,
+      );
+      send(res, admission, PLAYLIST_TYPE, playlist.body, cachingOf(revision, playlist));
+    },
+
+    getCaptionsSegment: async (req, res) => {
+      const { tenant, video, language, revision, sequence } = pathOf<CaptionsPath & { sequence: string }>(
+        req,
+      );
+      const admission = await access.admit(tenant, video, viewerOf(req));
+      const segment = await captions.segment(
+        { workspaceId: tenant, videoId: video, language },
+        Number(sequence),
+      );
+      send(res, admission, WEBVTT_TYPE, segment.body, cachingOf(revision, segment));
     },
 
     getContentKey: async (req, res) => {
@@ -140,7 +168,7 @@ export function playbackRoutes(deps: {
     getStoryboard: async (req, res) => {
       const { tenant, video } = pathOf<VideoPath>(req);
       const admission = await access.admit(tenant, video, viewerOf(req));
-      send(res, admission, STORYBOARD_TYPE, await playback.storyboard(tenant, video, admission.token));
+      send(res, admission, WEBVTT_TYPE, await playback.storyboard(tenant, video, admission.token));
     },
   };
 }
@@ -154,8 +182,25 @@ function pathOf<T>(req: Request): T {
   return req.params as unknown as T;
 }
 
-/** Sends a body. The response for a public video can be cached for a minute, one for a signed video not at all. */
-function send(res: Response, { policy }: Admission, type: string, body: string | Buffer): void {
-  const caching = policy === 'public' ? 'public, max-age=60' : 'private, no-store';
-  res.set('Cache-Control', caching).type(type).send(body);
+/** How caches treat the response for a public video: they can use it for a minute, or have to revalidate it each time. */
+const FOR_A_MINUTE = 'public, max-age=60';
+const REVALIDATED = 'public, no-cache';
+
+/** A player that started before a change of the captions has the URLs of the earlier revision. It gets the current ones. */
+function cachingOf(revision: string, current: { revision: number }): string {
+  return Number(revision) === current.revision ? FOR_A_MINUTE : REVALIDATED;
+}
+
+/** Sends a body. The response for a signed video cannot be cached. */
+function send(
+  res: Response,
+  { policy }: Admission,
+  type: string,
+  body: string | Buffer,
+  caching = FOR_A_MINUTE,
+): void {
+  res
+    .set('Cache-Control', policy === 'public' ? caching : 'private, no-store')
+    .type(type)
+    .send(body);
 }

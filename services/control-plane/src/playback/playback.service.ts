@@ -12,15 +12,18 @@ import { measureBandwidth } from './bandwidth.ts';
 import { renderMasterPlaylist } from './master-playlist.ts';
 import { renderMediaPlaylist, targetDurationOf } from './media-playlist.ts';
 import {
+  findCaptions,
   findContentKey,
   findImages,
   findRenditions,
   findSegment,
   findSegments,
+  incrementPlaybackVersion,
   insertRenditions,
   type SegmentAddress,
 } from './playback.store.ts';
-import { notPlayable } from './playback-access.service.ts';
+import { type Admission, notPlayable } from './playback-access.service.ts';
+import { PlaylistCache } from './playlist-cache.ts';
 import { renderStoryboard } from './storyboard.ts';
 
 /** How players get segments; see `ControlPlaneConfig`. */
@@ -33,6 +36,7 @@ export class PlaybackService {
   readonly #contentKeys: SealingKeys;
   readonly #presign: ObjectStore['presign'];
   readonly #cdnUrl: string | undefined;
+  readonly #playlists = new PlaylistCache();
 
   /** Throws a SettingsError when segments are to be redirected and the object store cannot presign URLs. */
   constructor(deps: {
@@ -81,37 +85,55 @@ export class PlaybackService {
     };
   }
 
-  /** The master playlist; a token is added to its URLs. Throws 404 unless the video is ready. */
-  async masterPlaylist(workspaceId: string, videoId: string, token: string | undefined): Promise<string> {
-    const rows = await findRenditions(this.#db, workspaceId, videoId);
-    if (rows.length === 0) throw notPlayable();
-    return renderMasterPlaylist(
-      rows.map((row) => ({
-        name: row.name,
-        codecs: row.codecs,
-        width: row.width,
-        height: row.height,
-        frameRate: row.frame_rate,
-        channels: row.channels,
-        language: row.language,
-        bandwidth: row.bandwidth,
-        averageBandwidth: row.average_bandwidth,
-      })),
-      token,
-    );
+  /**
+   * Call it in the transaction that changes what the playlists of a video contain. Resolves with the version that the video has
+   * from then on.
+   */
+  changed(trx: Database, videoId: string): Promise<number> {
+    return incrementPlaybackVersion(trx, videoId);
   }
 
-  /** The media playlist of one rendition; a token is added to the key's URL. Throws 404 unless the video is ready and has it. */
-  async mediaPlaylist(
+  /** The master playlist, with the viewer's token in its URLs. Throws 404 unless the video is ready. */
+  masterPlaylist(workspaceId: string, videoId: string, { version, token }: Admission): Promise<string> {
+    return this.#playlists.get({ videoId, version, name: 'master' }, token, async (anyToken) => {
+      const rows = await findRenditions(this.#db, workspaceId, videoId);
+      if (rows.length === 0) throw notPlayable();
+      return renderMasterPlaylist(
+        rows.map((row) => ({
+          name: row.name,
+          codecs: row.codecs,
+          width: row.width,
+          height: row.height,
+          frameRate: row.frame_rate,
+          channels: row.channels,
+          language: row.language,
+          label: row.label,
+          role: row.role,
+          bandwidth: row.bandwidth,
+          averageBandwidth: row.average_bandwidth,
+        })),
+        anyToken,
+        await findCaptions(this.#db, videoId),
+      );
+    });
+  }
+
+  /**
+   * The media playlist of one rendition, with the viewer's token in the key's URL. Throws 404 unless the video is ready and has the
+   * rendition.
+   */
+  mediaPlaylist(
     workspaceId: string,
     videoId: string,
     rendition: RenditionName,
-    token: string | undefined,
+    { version, token }: Admission,
   ): Promise<string> {
-    const found = await findSegments(this.#db, workspaceId, videoId, rendition);
-    if (found === undefined) throw notPlayable();
-    const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
-    return renderMediaPlaylist(found, { token, segmentsAt });
+    return this.#playlists.get({ videoId, version, name: rendition }, token, async (anyToken) => {
+      const found = await findSegments(this.#db, workspaceId, videoId, rendition);
+      if (found === undefined) throw notPlayable();
+      const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
+      return renderMediaPlaylist(found, { token: anyToken, segmentsAt });
+    });
   }
 
   /** One encrypted segment. Throws 404 unless the video is ready and has it. */
@@ -145,6 +167,12 @@ export class PlaybackService {
     const images = await findImages(this.#db, workspaceId, videoId);
     if (!images?.storyboard) throw notPlayable();
     return renderStoryboard(images.storyboard, images.duration ?? 0, token);
+  }
+
+  /** The origins, apart from that of the control plane, from which players get segments. */
+  async segmentOrigins(): Promise<string[]> {
+    const urls = [this.#cdnUrl, await this.#presign?.('origin', PRESIGNED_SECONDS)];
+    return urls.filter((url) => url !== undefined).map((url) => new URL(url).origin);
   }
 
   /** The 16 bytes that decrypt the segments. Throws 404 unless the video is ready. */

@@ -46,9 +46,20 @@ export const findRenditions = compileOnce(
       'renditions.frame_rate',
       'channels',
       'language',
+      'label',
+      'role',
       'bandwidth',
       'average_bandwidth',
     ]),
+);
+
+/** The captions of a video, by language. */
+export const findCaptions = compileOnce((db, videoId: string) =>
+  db
+    .selectFrom('captions')
+    .select(['language', 'label', 'is_default as isDefault', 'revision'])
+    .where('video_id', '=', videoId)
+    .orderBy(sql`language collate "C"`),
 );
 
 /** The segments of one rendition of a ready video. */
@@ -98,13 +109,18 @@ const playbacks = compileOnce((db, workspaceId: string, videoId: string) =>
   readyVideo(db, workspaceId, videoId).select(['playback_policy as policy', 'playback_version as version']),
 );
 
-/** Ends the caching of a video's playlists. Call it in the transaction that changes what a playlist contains. */
-export async function incrementPlaybackVersion(trx: Database, videoId: string): Promise<void> {
-  await trx
+/**
+ * Ends the caching of a video's playlists. Call it in the transaction that changes what a playlist contains. Resolves with the
+ * new version.
+ */
+export async function incrementPlaybackVersion(trx: Database, videoId: string): Promise<number> {
+  const { playback_version } = await trx
     .updateTable('videos')
     .set({ playback_version: sql`playback_version + 1` })
     .where('id', '=', videoId)
-    .execute();
+    .returning('playback_version')
+    .executeTakeFirstOrThrow();
+  return playback_version;
 }
 
 /** The sealed content key of a ready video. */
@@ -137,6 +153,7 @@ function readyVideo(db: Database, workspaceId: string, videoId: string) {
     .where('videos.deleted_at', 'is', null);
 }
 
-function readyRenditions(db: Database, workspaceId: string, videoId: string) {
+/** Ready videos with their renditions. */
+export function readyRenditions(db: Database, workspaceId: string, videoId: string) {
   return readyVideo(db, workspaceId, videoId).innerJoin('renditions', 'renditions.video_id', 'videos.id');
 }

@@ -1,3 +1,4 @@
+import { timestamp } from '@framelane/captions/write-webvtt';
 import type { Storyboard } from '@framelane/contracts/manifest';
 import { withToken } from './playback-token.ts';
 
@@ -14,16 +15,7 @@ export function renderStoryboard(
   const cues = Array.from({ length: tiles }, (_, tile) => {
     const end = tile === tiles - 1 ? Math.max(duration, tile * interval + 0.001) : (tile + 1) * interval;
     const [x, y] = [(tile % columns) * width, Math.floor(tile / columns) * height];
-    return `${clock(tile * interval)} --> ${clock(end)}\n${image}#xywh=${x},${y},${width},${height}\n`;
+    return `${timestamp(Math.round(tile * interval * 1000))} --> ${timestamp(Math.round(end * 1000))}\n${image}#xywh=${x},${y},${width},${height}\n`;
   });
   return ['WEBVTT\n', ...cues].join('\n');
-}
-
-/** Seconds as a WebVTT timestamp, e.g. `00:01:02.500`. */
-function clock(seconds: number): string {
-  const milliseconds = Math.round(seconds * 1000);
-  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
-  const rest = String(milliseconds % 1000).padStart(3, '0');
-  const whole = Math.floor(milliseconds / 1000);
-  return `${two(whole / 3600)}:${two((whole / 60) % 60)}:${two(whole % 60)}.${rest}`;
 }

@@ -64,6 +64,13 @@ export class QuotasService {
     return bytes;
   }
 
+  /** Throws 403 `quota_exceeded` unless the workspace may store so many bytes more. */
+  async requireBytes(trx: Database, workspaceId: string, bytes: number): Promise<void> {
+    const quotas = await lockQuotas(trx, workspaceId);
+    if (quotas === undefined || quotas.storedBytes === null) return;
+    requireRoomForBytes(quotas, await findUsed(trx, workspaceId), bytes);
+  }
+
   /** Throws 403 `quota_exceeded` once the workspace has used up its minutes of this month. */
   async requireMinutes(db: Database, workspaceId: string): Promise<void> {
     const quotas = await findQuotas(db, workspaceId);

@@ -1,13 +1,25 @@
+import {
+  AUDIO_RENDITIONS,
+  type RenditionName,
+  SURROUND_RENDITIONS,
+  UNNAMED_AUDIO,
+} from '@framelane/contracts/renditions';
 import type { components } from '@framelane/openapi/types';
-import type { VideoRow } from '../db/schema.ts';
+import type { RenditionRow, VideoRow } from '../db/schema.ts';
 import { aspectRatio } from './aspect-ratio.ts';
+import { type CaptionsRecord, toCaptionsRecords } from './captions-record.ts';
 import { fromDays } from './keep-source.ts';
 
 /** The public record of a video. */
 export type VideoRecord = components['schemas']['Video'];
 
-/** A video with the expiry of its ticket or import, and with its import. */
-export type VideoWithFile = VideoRow & { upload_expires_at: Date | null; import: VideoRecord['import'] };
+/** A video with the expiry of its ticket or import, its import, its audio renditions and its captions. */
+export type VideoWithFile = VideoRow & {
+  upload_expires_at: Date | null;
+  import: VideoRecord['import'];
+  audio: readonly Pick<RenditionRow, 'name' | 'label' | 'language' | 'role' | 'channels'>[] | null;
+  captions: CaptionsRecord[];
+};
 
 /** The URL of the master playlist; it works once the video is ready. `baseUrl` ends in `/v1`. */
 export function masterPlaylistUrl(video: { workspaceId: string; id: string }, baseUrl: string): string {
@@ -39,6 +51,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     ...(row.status === 'ready' && {
       hls: masterPlaylistUrl(address, baseUrl),
       variants: row.variants ?? [],
+      audioTracks: audioTracks(row.audio),
     }),
     duration: row.duration,
     width: row.width,
@@ -50,6 +63,7 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     progress: row.progress,
     error: row.error_code !== null ? { code: row.error_code, message: row.error_message ?? '' } : null,
     inputIssues: row.input_issues,
+    captions: toCaptionsRecords(row.captions),
     source: row.source !== null && row.sha256 !== null ? { ...row.source, sha256: row.sha256 } : null,
     import: row.import && importRecord(row.import),
     ...sourceState(row),
@@ -59,6 +73,25 @@ export function toVideoRecord(row: VideoWithFile, baseUrl: string): VideoRecord 
     readyAt: row.ready_at?.toISOString() ?? null,
     expiresAt: (row.status === 'uploading' ? row.upload_expires_at : row.remove_at)?.toISOString() ?? null,
   };
+}
+
+/** The audio tracks, the default one first. Those of earlier versions have no label. */
+function audioTracks(audio: VideoWithFile['audio']): components['schemas']['AudioTrack'][] {
+  const find = (name: RenditionName | undefined) => audio?.find((rendition) => rendition.name === name);
+  return AUDIO_RENDITIONS.flatMap((name, at) => {
+    const track = find(name);
+    if (track === undefined) return [];
+    return [
+      {
+        name: track.label ?? UNNAMED_AUDIO,
+        language: track.language,
+        role: track.role ?? 'main',
+        channels: track.channels ?? 2,
+        surround: find(SURROUND_RENDITIONS[at]) !== undefined,
+        default: at === 0,
+      },
+    ];
+  });
 }
 
 /** The import as PostgreSQL builds it, with its time in the format of the API. */

@@ -14,6 +14,7 @@ import type {
   VideoRow,
   VideoStatus,
 } from '../db/schema.ts';
+import { captionsOf } from './captions-record.ts';
 import { FAILED_SOURCE_DAYS } from './keep-source.ts';
 import { patchedColumns, type VideoPatch } from './video-patch.ts';
 import type { VideoWithFile } from './video-record.ts';
@@ -80,7 +81,7 @@ const videosById = compileOnce((db, workspaceId: string, videoId: string) =>
   db
     .selectFrom('videos')
     .selectAll()
-    .select([uploadExpiry, importOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf])
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', videoId)
     .where('deleted_at', 'is', null),
@@ -139,7 +140,7 @@ export async function listVideos(
   return db
     .selectFrom(listed.as('videos'))
     .selectAll()
-    .select([uploadExpiry, importOf])
+    .select([uploadExpiry, importOf, audioOf, captionsOf])
     .orderBy('created_at', order)
     .orderBy('id', order)
     .limit(limit)
@@ -166,7 +167,8 @@ export async function storeFile(trx: Database, videoId: string, file: StoredFile
     size: file.bytes,
     sha256: file.sha256,
     source_key: file.sourceKey,
-    storage_bytes: file.bytes,
+    // Captions can be stored before the file.
+    storage_bytes: sql`storage_bytes + ${file.bytes}::bigint`,
     uploaded_at: sql`now()`,
   });
 }
@@ -201,7 +203,8 @@ export async function storeResult(
     target_duration: renditions.targetDuration,
     poster_bytes: poster?.bytes ?? null,
     storyboard: storyboard && JSON.stringify(storyboard),
-    storage_bytes: (video.size ?? 0) + renditions.bytes,
+    start_timestamp: manifest.startTimestamp,
+    storage_bytes: sql`storage_bytes + ${renditions.bytes}::bigint`,
     progress: 100,
     ready_at: sql`now()`,
   });
@@ -406,11 +409,11 @@ export async function findVideosToRemove(
 }
 
 /**
- * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts and renditions, and blanks everything that
+ * Turns a living video, locked, into a tombstone: deletes its ticket, import, attempts, renditions and captions, and blanks everything that
  * its owner wrote or sent. The other columns serve the purge.
  */
 export async function turnIntoTombstone(db: Database, videoId: string): Promise<void> {
-  for (const table of ['renditions', 'attempts', 'imports', 'upload_tickets'] as const) {
+  for (const table of ['captions', 'renditions', 'attempts', 'imports', 'upload_tickets'] as const) {
     await db.deleteFrom(table).where('video_id', '=', videoId).execute();
   }
   await db
@@ -497,4 +500,19 @@ function importOf(eb: ExpressionBuilder<Schema, 'videos'>) {
     )
     .whereRef('imports.video_id', '=', 'videos.id')
     .as('import');
+}
+
+/** The audio renditions of the video in the outer query; null without any. */
+function audioOf(eb: ExpressionBuilder<Schema, 'videos'>) {
+  return eb
+    .selectFrom('renditions')
+    .select(
+      sql<
+        VideoWithFile['audio']
+      >`json_agg(json_build_object('name', name, 'label', label, 'language', language, 'role', role,
+        'channels', channels))`.as('audio'),
+    )
+    .whereRef('renditions.video_id', '=', 'videos.id')
+    .where('width', 'is', null)
+    .as('audio');
 }

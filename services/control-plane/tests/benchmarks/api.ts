@@ -20,10 +20,9 @@ import { line, median, print } from '../../../../infra/testing/benchmark-table.t
 import { openDatabase, openPatientPool } from '../../src/db/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { Contestant } from './support/contestant.ts';
+import { API_KEY, startFramelane, WORKSPACE } from './support/framelane.ts';
 import type { Load, Task } from './support/load-generator.ts';
 
-const WORKSPACE = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
-const API_KEY = 'svc_live_OfTheBenchmark0OfTheBenchmark';
 const VIDEOS = 1_000;
 const VIDEO = 'vid_01kannnnnnfz0rzzzzzz000500';
 const SEGMENT_BYTES = 500_000;
@@ -72,7 +71,8 @@ const generatorFailed = once(generator, 'exit').then(() => {
 generatorFailed.catch(() => {});
 const running: Contestant[] = [];
 try {
-  const ours = await startOurs();
+  const ours = await startFramelane(database.url, { OBJECTS: objects });
+  running.push(ours);
   await fill();
   const bare = await Contestant.start('bare-server.ts', { DATABASE_URL: database.url, OBJECTS: objects });
   running.push(bare);
@@ -86,25 +86,6 @@ try {
   await Promise.all(running.map((server) => server.stop()));
   await rm(objects, { recursive: true });
   await database.drop();
-}
-
-async function startOurs(): Promise<Contestant> {
-  const server = await Contestant.start('framelane-server.ts', {
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    PUBLIC_URL: 'http://127.0.0.1',
-    ENGINE_PUBLIC_URL: 'http://127.0.0.1',
-    DATABASE_URL: database.url,
-    OBJECTS: objects,
-    SERVICE_SECRET: randomBytes(32).toString('base64'),
-    CONTENT_KEY_SECRET: randomBytes(32).toString('base64'),
-    BOOTSTRAP_WORKSPACE_ID: WORKSPACE,
-    BOOTSTRAP_API_KEY: API_KEY,
-    // The limit is active, but never reached.
-    RATE_LIMIT_REQUESTS_PER_MINUTE: '1000000000',
-  });
-  running.push(server);
-  return server;
 }
 
 /** Videos that are ready, a second apart, one of them with a rendition and its first segment stored. */

@@ -3,6 +3,7 @@ import {
   INTERNAL_PATHS,
   type RedeemTicketResponse,
 } from '@framelane/contracts/internal-api';
+import type { Manifest } from '@framelane/contracts/manifest';
 import { createMessage, type MessageData, type MessageType } from '@framelane/contracts/messages';
 import type { MessageBus } from '@framelane/message-bus/message-bus';
 import { sampleManifest } from './manifest.ts';
@@ -55,8 +56,8 @@ export class SimulatedEngine {
     return transfer;
   }
 
-  async complete(videoId: string, attempt: number): Promise<void> {
-    await this.report('transcode.completed', { videoId, attempt, manifest: sampleManifest() });
+  async complete(videoId: string, attempt: number, manifest: Manifest = sampleManifest()): Promise<void> {
+    await this.report('transcode.completed', { videoId, attempt, manifest });
   }
 
   async #expect<T>(path: string, request: unknown): Promise<T> {

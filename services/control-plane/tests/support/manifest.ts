@@ -49,5 +49,7 @@ export function sampleManifest(): Manifest {
     ],
     poster: { bytes: 40_000 },
     storyboard: { bytes: 60_000, width: 160, height: 90, columns: 10, tiles: 20, interval: 1 },
+    captions: [],
+    startTimestamp: 1_026_000,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodePlan } from '../../tests/support/tracks.ts';
+import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { DEFAULT_TRANSCODE_LIMITS } from '../transcode-settings.ts';
@@ -22,7 +22,7 @@ describe('the ffmpeg arguments', () => {
 
   test('of one rendition', () => {
     const { inputOptions, outputs } = lineFor({
-      ...{ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true, audio: null },
+      ...{ rungs: planLadder({ width: 640, height: 360 }, 25), videoPassthrough: true, audio: [] },
     });
     expect(inputOptions.join(' ')).toMatch(
       /^-nostdin -hide_banner -v error -threads 2 -reinit_filter 0 -noautorotate -protocol_whitelist /,
@@ -70,8 +70,7 @@ describe('the ffmpeg arguments', () => {
   });
 
   test('limit the peaks of downmixed audio only, and can let the decoder mix', () => {
-    const audio = { index: 0, method: { samples: 95_232 }, end: 1.984, downmix: true, decodeToStereo: true };
-    const mixed = lineFor({ audio });
+    const mixed = lineFor({ audio: [audioPlan({ downmix: true, decodeToStereo: true })] });
     expect(optionValue(mixed.outputs[0]?.options ?? [], '-filter_complex')).toMatch(/stereo,alimiter=/);
     expect(optionValue(mixed.inputOptions, '-downmix:0')).toBe('stereo');
     expect(optionValue(streamsFor(), '-filter_complex')).not.toMatch(/alimiter/);
@@ -100,19 +99,13 @@ describe('the ffmpeg arguments', () => {
   });
 
   test('have no audio options without audio', () => {
-    expect(streamsFor({ audio: null }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
+    expect(streamsFor({ audio: [] }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
   });
 
   test('copy passthrough tracks and cut the other renditions at their key frames', () => {
     const outputOptions = streamsFor({
       videoPassthrough: true,
-      audio: {
-        index: 0,
-        method: { passthroughFrames: 94 },
-        end: 1.984,
-        downmix: false,
-        decodeToStereo: false,
-      },
+      audio: [audioPlan({ method: { passthroughFrames: 94 } })],
       segmentSeconds: 5,
     });
     expect(optionValue(outputOptions, '-filter_complex')).toMatch(

@@ -1,10 +1,9 @@
-import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
 import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
 import { OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
 import { DECODE_OPTIONS } from '../sandbox/whitelist.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import { encoderOptions } from './encoder-options.ts';
-import { filterGraph, IMAGES } from './filter-graph.ts';
+import { filterGraphs, IMAGES } from './filter-graph.ts';
 import type { FfmpegCommandLine } from './run-ffmpeg.ts';
 
 /**
@@ -32,7 +31,7 @@ type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /**
  * The one ffmpeg run that makes all renditions and images of a video. It decodes once, scales each rendition from the next
- * higher one, encodes the audio once, and cuts all renditions at the same times. Passthrough tracks are copied undecoded.
+ * higher one, encodes each audio track once, and cuts all renditions at the same times. Passthrough tracks are copied undecoded.
  */
 export function ffmpegArguments(plan: EncodePlan, settings: Settings): FfmpegCommandLine {
   const threads = Math.min(settings.threads, MAX_THREADS);
@@ -42,7 +41,9 @@ export function ffmpegArguments(plan: EncodePlan, settings: Settings): FfmpegCom
       ...['-threads', String(decoderThreads(plan, threads))],
       ...PERMANENT_FILTERS,
       ...DECODE_OPTIONS,
-      ...(plan.audio?.decodeToStereo ? [`-downmix:${plan.audio.index}`, 'stereo'] : []),
+      ...plan.audio.flatMap(({ index, decodeToStereo }) =>
+        decodeToStereo ? [`-downmix:${index}`, 'stereo'] : [],
+      ),
     ],
     input: SOURCE_INPUT,
     // ffmpeg reports the progress of the first output.
@@ -59,20 +60,18 @@ function decoderThreads({ coded }: EncodePlan, threads: number): number {
 
 function streamOptions(plan: EncodePlan, settings: Settings): string[] {
   return [
-    ...['-filter_complex_threads', String(settings.threads), '-filter_complex', filterGraph(plan)],
+    ...['-filter_complex_threads', String(settings.threads)],
+    ...filterGraphs(plan).flatMap((graph) => ['-filter_complex', graph]),
     ...encodedRungs(plan).flatMap(({ name }) => ['-map', `[${name}]`]),
     ...(plan.videoPassthrough ? ['-map', `0:${plan.videoIndex}`] : []),
-    ...audioMap(plan),
+    ...plan.audio.flatMap(({ name, index, method }) => [
+      ...['-map', 'passthroughFrames' in method ? `0:${index}` : `[${name}]`],
+    ]),
     ...['-sn', '-dn', ...WITHOUT_METADATA],
     ...encoderOptions(plan, settings),
     ...['-t', String(settings.limits.maxDurationSeconds)],
     ...hlsOptions(plan),
   ];
-}
-
-function audioMap({ audio }: EncodePlan): string[] {
-  if (!audio) return [];
-  return ['-map', 'passthroughFrames' in audio.method ? `0:${audio.index}` : `[${AUDIO_RENDITION}]`];
 }
 
 /** The filters emit one frame per second, so `-r 1` repeats none. */
@@ -88,8 +87,10 @@ function imageOptions(name: string): string[] {
  * (measured): the number of frames, the bit rate limits and the checks of each segment bound the size of the output.
  */
 function hlsOptions(plan: EncodePlan): string[] {
-  const streams = plan.rungs.map(({ name }, at) => `v:${at},agroup:audio,name:${name}`);
-  if (plan.audio) streams.push(`a:0,agroup:audio,name:${AUDIO_RENDITION}`);
+  const streams = [
+    ...plan.rungs.map(({ name }, at) => `v:${at},agroup:audio,name:${name}`),
+    ...plan.audio.map(({ name }, at) => `a:${at},agroup:audio,name:${name}`),
+  ];
   return [
     ...['-output_ts_offset', String(TIMESTAMP_OFFSET_SECONDS)],
     ...['-f', 'hls', '-hls_time', String(plan.segmentSeconds), '-hls_list_size', '0'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodePlan } from '../../tests/support/tracks.ts';
+import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
 import { encoderOptions } from './encoder-options.ts';
@@ -85,15 +85,13 @@ describe('the encoder options', () => {
   });
 
   test('of passthrough audio drop the frames after the end', () => {
-    const method = { passthroughFrames: 94 };
-    const audio = { index: 0, method, end: 1.984, downmix: false, decodeToStereo: false };
-    const options = optionsOf({ audio });
+    const options = optionsOf({ audio: [audioPlan({ method: { passthroughFrames: 94 } })] });
     expect(options.slice(-4)).toEqual(['-c:a', 'copy', '-bsf:a', 'noise=drop=gte(n\\,94)']);
     expect(options).not.toContain('-b:a');
   });
 
   test('of a video without audio are those of its renditions', () => {
-    const options = optionsOf({ audio: null });
+    const options = optionsOf({ audio: [] });
     expect(options).toEqual(optionsOf().slice(0, -4));
   });
 });

@@ -1,4 +1,5 @@
 import type { VideoRendition } from '@framelane/contracts/renditions';
+import type { AudioPlan } from '../plan/audio-plan.ts';
 import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
 import { h264Level } from '../plan/h264-level.ts';
 import type { Rung } from '../plan/ladder.ts';
@@ -9,7 +10,8 @@ import { MAX_GOP_SECONDS } from '../source/gop-scan.ts';
 /** Seconds between key frames, unless the source sets them (HLS authoring specification 1.10). */
 const KEY_FRAME_SECONDS = 2;
 
-const AUDIO_BIT_RATE = '128k';
+/** By the number of channels. */
+const AUDIO_BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '128k', 6: '320k' };
 const CONSTANT_RATE_FACTOR = '23';
 /** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
 const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
@@ -36,7 +38,7 @@ export function encoderOptions(plan: EncodePlan, settings: { preset: string; thr
   return [
     ...encoded.flatMap((rung, at) => x264Options(rung, at, plan, settings)),
     ...(plan.videoPassthrough ? videoPassthroughOptions(encoded.length, plan) : []),
-    ...audioOptions(plan),
+    ...plan.audio.flatMap((audio, at) => audioOptions(audio, plan.audio.length === 1 ? 'a' : `a:${at}`)),
   ];
 }
 
@@ -112,9 +114,12 @@ function videoPassthroughOptions(at: number, { tagged, colour }: EncodePlan): st
   return [`-c:v:${at}`, 'copy', `-bsf:v:${at}`, filters.join(',')];
 }
 
-function audioOptions({ audio }: EncodePlan): string[] {
-  if (!audio) return [];
-  if (!('passthroughFrames' in audio.method)) return ['-c:a', 'aac', '-b:a', AUDIO_BIT_RATE];
+/** @param stream specifies the output stream */
+function audioOptions({ method, channels }: AudioPlan, stream: string): string[] {
+  if (!('passthroughFrames' in method)) {
+    return [`-c:${stream}`, 'aac', `-b:${stream}`, AUDIO_BIT_RATES[channels]];
+  }
   // The `noise` bitstream filter can drop packets: here those after the end of the video.
-  return ['-c:a', 'copy', '-bsf:a', String.raw`noise=drop=gte(n\,${audio.method.passthroughFrames})`];
+  const drop = String.raw`noise=drop=gte(n\,${method.passthroughFrames})`;
+  return [`-c:${stream}`, 'copy', `-bsf:${stream}`, drop];
 }

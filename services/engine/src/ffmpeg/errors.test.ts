@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { explainToolError, isAudioFormatChange } from './errors.ts';
+import { audioFormatChange, explainToolError } from './errors.ts';
 import { ToolError } from './run-tool.ts';
 
 describe('a tool error', () => {
@@ -78,9 +78,11 @@ describe('a tool error', () => {
     const stderr = '[af] Changing audio frame properties on the fly is not supported by all filters';
     const error = new ToolError('exit', '', stderr);
     expect(explainToolError(error, 'encode')).toMatchObject({ code: 'transcode_failed', retryable: false });
-    expect(isAudioFormatChange(error)).toBe(true);
-    expect(isAudioFormatChange(new ToolError('exit', '', 'Conversion failed!'))).toBe(false);
-    expect(isAudioFormatChange(new Error(stderr))).toBe(false);
+    expect(audioFormatChange(error)).toEqual({ index: Number.NaN });
+    expect(audioFormatChange(new ToolError('exit', '', 'Conversion failed!'))).toBeNull();
+    expect(audioFormatChange(new Error(stderr))).toBeNull();
+    const named = new ToolError('exit', '', `[graph_1_in_0_2 @ 0x5581] ${stderr.slice(5)}`);
+    expect(audioFormatChange(named)).toEqual({ index: 2 });
   });
 
   test('gives the client none of the output of the tool', () => {

@@ -13,9 +13,16 @@ const fileFault = (code: TranscodeFailureCode, message: string): Verdict => ({
 
 const AUDIO_FORMAT_CHANGE = /Changing audio frame properties on the fly/;
 
-/** Whether ffmpeg failed because the decoded audio changed its channel layout, sample rate or format. */
-export function isAudioFormatChange(error: unknown): boolean {
-  return error instanceof ToolError && AUDIO_FORMAT_CHANGE.test(error.stderr);
+/** The name that ffmpeg gives to the input of a filter graph has the index of the track. */
+const INDEX_OF_INPUT = /\[graph_\d+_in_0_(\d+) @[^\n]*Changing audio frame properties/;
+
+/**
+ * The track whose decoded audio changed its channel layout, sample rate or format, so that ffmpeg failed. Null if ffmpeg did not
+ * fail for this reason; the index is NaN if ffmpeg does not name the track.
+ */
+export function audioFormatChange(error: unknown): { index: number } | null {
+  if (!(error instanceof ToolError && AUDIO_FORMAT_CHANGE.test(error.stderr))) return null;
+  return { index: Number(INDEX_OF_INPUT.exec(error.stderr)?.[1]) };
 }
 
 const OUT_OF_MEMORY = /Cannot allocate memory/;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { encodePlan } from '../../tests/support/tracks.ts';
+import { audioPlan, encodePlan } from '../../tests/support/tracks.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { planLadder } from '../plan/ladder.ts';
-import { filterGraph } from './filter-graph.ts';
+import { filterGraphs } from './filter-graph.ts';
 
 /** The chains of the graph. */
-const chains = (changes: Partial<EncodePlan> = {}) => filterGraph(encodePlan(changes)).split(';');
+const chains = (changes: Partial<EncodePlan> = {}) => filterGraphs(encodePlan(changes))[0]?.split(';') ?? [];
 /** The filters of the first chain, from the decoder to the top rendition, without those that every video has. */
 const topFilters = (changes: Partial<EncodePlan>) =>
   chains(changes)[0]
@@ -124,9 +124,8 @@ describe('the filter graph', () => {
   });
 
   test('has no chain for audio that is passed through or missing', () => {
-    const method = { passthroughFrames: 94 };
-    const audio = { index: 0, method, end: 1.984, downmix: false, decodeToStereo: false };
-    expect(chains({ audio }).at(-1)).toMatch(/\[storyboard\]$/);
-    expect(chains({ audio: null }).at(-1)).toMatch(/\[storyboard\]$/);
+    const passed = audioPlan({ method: { passthroughFrames: 94 } });
+    expect(chains({ audio: [passed] }).at(-1)).toMatch(/\[storyboard\]$/);
+    expect(chains({ audio: [] }).at(-1)).toMatch(/\[storyboard\]$/);
   });
 });

@@ -1,6 +1,6 @@
-import { AUDIO_RENDITION } from '@framelane/contracts/renditions';
+import { AUDIO_SAMPLE_RATE, type AudioPlan } from '../plan/audio-plan.ts';
 import { hasOtherPrimaries, yuvMatrix } from '../plan/colour.ts';
-import { AUDIO_SAMPLE_RATE, type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
+import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
 import type { Rung } from '../plan/ladder.ts';
 import { toFraction } from '../source/frame-rate.ts';
 import type { Size } from '../source/media-source.ts';
@@ -14,11 +14,13 @@ const CANDIDATE_SECONDS = 0.5;
 const NEARLY_BLACK = 24;
 
 /**
- * The filter graph of the run, as `-filter_complex` takes it. Its outputs are labelled with the names of the encoded renditions and of
- * the images.
+ * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions
+ * and of the images. A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So only the
+ * first audio track is in the graph of the video.
  */
-export function filterGraph(plan: EncodePlan): string {
-  return [...videoChains(plan), ...imageChains(plan), ...audioChain(plan)].join(';');
+export function filterGraphs(plan: EncodePlan): string[] {
+  const [first, ...others] = plan.audio.map((audio) => audioChain(audio, plan));
+  return [[...videoChains(plan), ...imageChains(plan), ...(first ?? [])].join(';'), ...others.flat()];
 }
 
 /**
@@ -99,18 +101,21 @@ function imageChains({ images: { posterFrom, storyboard } }: EncodePlan): string
  */
 const LIMITER = 'alimiter=limit=0.9:level=disabled:latency=1';
 
-function audioChain({ audio, lead }: EncodePlan): string[] {
-  if (!audio || 'passthroughFrames' in audio.method) return [];
+const LAYOUTS: Record<AudioPlan['channels'], string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
+
+/** Empty with passthrough. */
+function audioChain(audio: AudioPlan, { lead }: EncodePlan): string[] {
+  if ('passthroughFrames' in audio.method) return [];
   // Fills gaps, pads a late start and an early end with silence, and cuts a late end.
   const steps = [
     ...(lead === 0 ? [] : [`asetpts=PTS-(${lead})/TB`]),
     `aresample=${AUDIO_SAMPLE_RATE}:async=1:first_pts=0`,
-    'aformat=channel_layouts=stereo',
+    `aformat=channel_layouts=${LAYOUTS[audio.channels]}`,
     ...(audio.downmix ? [LIMITER] : []),
     'apad',
     `atrim=end_sample=${audio.method.samples}`,
   ];
-  return [`[0:${audio.index}]${steps.join(',')}[${AUDIO_RENDITION}]`];
+  return [`[0:${audio.index}]${steps.join(',')}[${audio.name}]`];
 }
 
 /** From the decoder to the top rendition: one size, progressive, upright, constant rate, exact length, one colour space, 8-bit 4:2:0. */

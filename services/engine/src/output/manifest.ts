@@ -1,5 +1,6 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
+import type { RenditionName } from '@framelane/contracts/renditions';
+import { audioLabels } from '../plan/audio-plan.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
 import type { ProbedSource } from '../source/probe.ts';
@@ -43,23 +44,26 @@ export function buildManifest(
   if (new Set(rungs.map((rung) => rung.stored.length)).size > 1) {
     throw new InvalidSegmentError('The renditions differ in their number of segments');
   }
-  if (plan.audio) {
-    const segments = segmentsOf(AUDIO_RENDITION, stored);
-    const end = zero + plan.audio.end;
-    const isPassthrough = 'passthroughFrames' in plan.audio.method;
-    assertContiguous(AUDIO_RENDITION, segments, { end, tolerance: MAX_AUDIO_GAP_SECONDS, isPassthrough });
+  const labels = audioLabels(source.audio);
+  for (const { name, index, channels, method, ...audio } of plan.audio) {
+    const segments = segmentsOf(name, stored);
+    const end = zero + audio.end;
+    const isPassthrough = 'passthroughFrames' in method;
+    assertContiguous(name, segments, { end, tolerance: MAX_AUDIO_GAP_SECONDS, isPassthrough });
+    const at = source.audio.findIndex((track) => track.index === index);
+    const { language = null, role = null } = source.audio[at] ?? {};
     renditions.push({
-      name: AUDIO_RENDITION,
+      name,
       ...describeSegments(segments, end),
-      ...{ width: null, height: null, frameRate: null, channels: 2 },
-      language: source.audio?.language ?? null,
+      ...{ width: null, height: null, frameRate: null, channels, language },
+      ...{ label: labels[at], ...(role && { role }) },
     });
   }
   return {
     source: {
       container: source.container,
       videoCodec: source.video.codec,
-      audioCodec: source.audio?.codec ?? null,
+      audioCodec: source.audio[0]?.codec ?? null,
       ...source.video.display,
       frameRate: rounded(plan.sourceRate, 3),
       duration: rounded(source.timeline.duration, 3),
@@ -68,6 +72,8 @@ export function buildManifest(
     inputIssues: plan.inputIssues,
     renditions,
     ...images,
+    captions: [],
+    startTimestamp: Math.round(zero * 90_000),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isAudioRendition, type RenditionName } from '@framelane/contracts/renditions';
 import { incompleteOutput, refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import { aacCodecString, avcCodecString, startsWithIdr } from './codec-strings.ts';
 import { type OutputFile, readFrom, ToolOutputError } from './tool-output.ts';
@@ -24,6 +25,17 @@ export class InvalidSegmentError extends Error {
   override name = 'InvalidSegmentError';
 }
 
+/** The first segment of a rendition is empty: the decoder rejected the whole track. */
+export class EmptyRenditionError extends InvalidSegmentError {
+  override name = 'EmptyRenditionError';
+  readonly rendition: RenditionName;
+
+  constructor(rendition: RenditionName) {
+    super(`A segment of ${rendition} is empty`);
+    this.rendition = rendition;
+  }
+}
+
 /** Enough packets for the parameter sets and the beginning of the first frame. */
 const HEAD_BYTES = PACKET_BYTES * 100;
 
@@ -36,10 +48,11 @@ const HEAD_BYTES = PACKET_BYTES * 100;
  */
 export async function readSegmentInfo(
   segment: OutputFile,
-  { kind, sequence }: { kind: 'video' | 'audio'; sequence: number },
+  { rendition, sequence }: { rendition: RenditionName; sequence: number },
 ): Promise<SegmentInfo> {
   const { handle, bytes } = segment;
-  if (bytes === 0) throw sequence === 0 ? emptySegment(kind) : incompleteOutput('A segment is empty');
+  if (bytes === 0) throw sequence === 0 ? emptyTrack(rendition) : incompleteOutput('A segment is empty');
+  const kind = isAudioRendition(rendition) ? 'audio' : 'video';
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
   if (!isTransportStream(head)) throw new ToolOutputError('A segment is not a transport stream');
@@ -73,8 +86,8 @@ async function readEnd(segment: OutputFile, kind: 'video' | 'audio'): Promise<nu
 }
 
 /** The probe found packets in the track, so the decoder rejected all of them. */
-function emptySegment(kind: 'video' | 'audio'): TranscodeFailure {
-  const cause = new InvalidSegmentError(`A segment of ${kind} is empty`);
-  const message = `No frame of the ${kind} track can be decoded. Export the video again and upload that.`;
+function emptyTrack(rendition: RenditionName): TranscodeFailure {
+  const cause = new EmptyRenditionError(rendition);
+  const message = `No frame of the ${isAudioRendition(rendition) ? 'audio' : 'video'} track can be decoded. Export the video again and upload that.`;
   return refusal('malformed_media', message, cause);
 }

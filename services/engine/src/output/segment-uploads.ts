@@ -1,4 +1,4 @@
-import { AUDIO_RENDITION, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import { isAudioRendition, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
@@ -122,9 +122,8 @@ export class SegmentUploads {
     const segment = await output.file(file.name, maxBytes);
     if (!segment) throw new ToolOutputError(`${file.name} is missing`);
     try {
-      const kind = file.rendition === AUDIO_RENDITION ? 'audio' : 'video';
-      const head = await readSegmentInfo(segment, { kind, sequence: file.sequence });
-      if (kind === 'video') this.#assertAligned(file.sequence, head.start);
+      const head = await readSegmentInfo(segment, file);
+      if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, head.start);
       const bytes = await this.#upload(segment, file);
       const segments = this.#stored.get(file.rendition) ?? [];
       segments[file.sequence] = { ...head, bytes };

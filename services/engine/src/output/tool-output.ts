@@ -29,7 +29,7 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOL
 const NOT_READABLE = ['ELOOP', 'EMLINK', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM'];
 
 /** More than the segments of twelve hours in all renditions. */
-const MAX_ENTRIES = 100_000;
+const MAX_ENTRIES = 300_000;
 
 /**
  * The folder that ffmpeg writes to. The engine reads its output only through this class. A compromised tool may write

@@ -29,20 +29,22 @@ const plan = (
     grid,
   }: Packets = {},
   allowPassthrough = true,
-) =>
-  planEncoding(
+) => {
+  const audioFrames = frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null;
+  return planEncoding(
     {
       container,
       video: videoTrack(video),
-      ...{ audio: channels === 0 ? null : audioTrack({ channels }), leftOut: [] },
+      leftOut: [],
+      audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), frames: audioFrames }],
       timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
       gops,
-      audioFrames: frames > 0 ? { start: -1024 / 48_000, frames, bytes: frames * 300 } : null,
     },
     allowPassthrough,
   );
+};
 
 describe('an encode plan', () => {
   test.each([0.1, 1, 6, 23.96, 24, 30, 3600.04])(
@@ -50,7 +52,8 @@ describe('an encode plan', () => {
     (duration) => {
       const { frames, audio, duration: seconds } = plan(duration);
       expect(frames).toBe(Math.round(duration * 25));
-      const samples = audio && 'samples' in audio.method ? audio.method.samples : Number.NaN;
+      const method = audio[0]?.method;
+      const samples = method && 'samples' in method ? method.samples : Number.NaN;
       // Whole AAC frames after the one the encoder adds at the start. The last one starts before the video ends.
       expect(samples % 1024).toBe(0);
       expect(samples).toBeLessThan(seconds * 48_000);
@@ -72,13 +75,13 @@ describe('an encode plan', () => {
     const passed = plan(5, {}, 2, compatible);
     expect(passed).toMatchObject({
       videoPassthrough: true,
-      audio: { method: { passthroughFrames: 235 } },
+      audio: [{ method: { passthroughFrames: 235 } }],
       segmentSeconds: 6,
     });
-    expect(passed.obstacles).toEqual({ video: null, audio: null });
+    expect(passed.obstacles).toEqual({ video: null, audio: [null] });
     const encoded = plan(5, {}, 2, compatible, false);
-    expect(encoded).toMatchObject({ videoPassthrough: false, audio: { method: { samples: 239_616 } } });
-    expect(encoded.obstacles).toEqual({ video: 'failed', audio: 'failed' });
+    expect(encoded).toMatchObject({ videoPassthrough: false, audio: [{ method: { samples: 239_616 } }] });
+    expect(encoded.obstacles).toEqual({ video: 'failed', audio: ['failed'] });
     expect([passed, encoded].map(hasPassthrough)).toEqual([true, false]);
   });
 
@@ -91,25 +94,27 @@ describe('an encode plan', () => {
   });
 
   test('names the obstacles to passthrough', () => {
-    expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: 'gaps' });
-    expect(plan(5, { codec: 'hevc' }, 0)).toMatchObject({ audio: null, obstacles: { audio: null } });
+    expect(plan(5, { codec: 'hevc' }).obstacles).toEqual({ video: 'codec', audio: ['gaps'] });
+    expect(plan(5, { codec: 'hevc' }, 0)).toMatchObject({ audio: [], obstacles: { audio: [] } });
   });
 
   test('may pass only the audio through', () => {
     const passed = plan(5, {}, 2, { frames: 235 });
-    expect(passed.obstacles).toEqual({ video: 'irregular', audio: null });
+    expect(passed.obstacles).toEqual({ video: 'irregular', audio: [null] });
     expect([passed, plan(5), plan(5, {}, 0)].map(hasPassthrough)).toEqual([true, false, false]);
   });
 
   test.each([
-    [1, false],
-    [2, false],
-    [6, true],
-  ])('mixes %s channels to stereo: %s', (channels, downmix) => {
-    expect(plan(10, {}, channels).audio).toEqual({
-      ...{ index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },
-      ...{ downmix, decodeToStereo: false },
-    });
+    [1, 1, false],
+    [2, 2, false],
+    [6, 2, true],
+  ])('makes %s channels into %s', (channels, made, downmix) => {
+    expect(plan(10, {}, channels).audio).toEqual([
+      {
+        ...{ name: 'audio', index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },
+        ...{ channels: made, downmix, decodeToStereo: false },
+      },
+    ]);
   });
 
   test('takes images only from frames that all renditions have', () => {

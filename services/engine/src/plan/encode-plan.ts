@@ -1,19 +1,16 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
-import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import { containerTraits } from '../source/containers.ts';
 import { type FrameRate, toNumber } from '../source/frame-rate.ts';
-import type { AudioTrack, DynamicRange, Size, VideoTrack } from '../source/media-source.ts';
+import type { DynamicRange, Size, VideoTrack } from '../source/media-source.ts';
 import type { Turn } from '../source/orientation.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { type AudioPlan, audioPlans } from './audio-plan.ts';
 import { BT709, type Colour, hasOtherPrimaries, ownColour, usualMatrix } from './colour.ts';
 import { fieldRate, isNear, outputFrameRate } from './frame-rate.ts';
 import { type ImagesPlan, planImages } from './images.ts';
 import { inputIssues } from './input-issues.ts';
 import { DEFAULT_MAX_RATES, type MaxRates, planLadder, type Rung } from './ladder.ts';
 import { checkAudioPassthrough, checkVideoPassthrough, type Obstacle } from './passthrough.ts';
-
-/** Sample rate of encoded audio, in hertz. */
-export const AUDIO_SAMPLE_RATE = 48_000;
 
 /** Target duration of a segment in seconds (HLS authoring specification 7.5). */
 const SEGMENT_SECONDS = 6;
@@ -27,31 +24,19 @@ const MAX_LEAD_SECONDS = 0.1;
 /** HEVC codes each field as a frame of its own. The decoder marks those frames as interlaced, but there is nothing to deinterlace. */
 const FIELD_CODED_CODEC = 'hevc';
 
-/** How to make the audio rendition. */
-export type AudioPlan = {
-  index: number;
-  /** The number of samples to encode, or the number of frames to pass through. */
-  method: { samples: number } | { passthroughFrames: number };
-  /** Whether the source has more than two channels, which are mixed to stereo. */
-  downmix: boolean;
-  /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
-  decodeToStereo: boolean;
-  /** The second at which the audio ends. */
-  end: number;
-};
-
 /** How to transcode one source: all decisions that the ffmpeg command line needs. */
 export type EncodePlan = {
   videoIndex: number;
   /** Seconds by which video and audio are moved to an earlier time, so that a frame starts at zero. */
   lead: number;
-  audio: AudioPlan | null;
+  /** The renditions of the audio tracks in mono or stereo, the default one first, then those in 5.1. */
+  audio: readonly AudioPlan[];
   /** Lowest first. */
   rungs: readonly Rung[];
   /** Whether the top rendition is a stream copy of the source. All renditions are then cut at the source's key frames. */
   videoPassthrough: boolean;
-  /** Why a track is encoded; null with passthrough, or if there is no such track. `failed`: an attempt with passthrough failed. */
-  obstacles: { video: Obstacle | 'failed' | null; audio: Obstacle | 'failed' | null };
+  /** Why a track is encoded; null with passthrough. `failed`: an attempt with passthrough failed. */
+  obstacles: { video: Obstacle | 'failed' | null; audio: readonly (Obstacle | 'failed' | null)[] };
   /** Segments end at the first key frame at or after each multiple of this many seconds. */
   segmentSeconds: number;
   /** Frame rate of the top rendition. */
@@ -80,6 +65,9 @@ export type EncodePlan = {
   inputIssues: InputIssue[];
 };
 
+/** The settings that a plan depends on: the bit rates of the ladder, and whether tracks with 5.1 get a rendition in 5.1. */
+export type PlanSettings = { maxRates: MaxRates; surround: boolean };
+
 /**
  * Decides how to transcode a source.
  *
@@ -88,9 +76,9 @@ export type EncodePlan = {
 export function planEncoding(
   source: ProbedSource,
   allowPassthrough: boolean,
-  maxRates: MaxRates = DEFAULT_MAX_RATES,
+  { maxRates, surround }: PlanSettings = { maxRates: DEFAULT_MAX_RATES, surround: false },
 ): EncodePlan {
-  const { container, video, audio, timeline, gops, audioFrames } = source;
+  const { container, video, timeline, gops } = source;
   const { sourceFrameRate, frameRate, deinterlace } = planRate(source);
   const framesPerSecond = toNumber(frameRate);
   const lead = leadOf(timeline.start, framesPerSecond);
@@ -105,18 +93,22 @@ export function planEncoding(
       ? checkVideoPassthrough({ container, video, gops, top, frameStep, frameRate, duration })
       : failed;
   const videoPassthrough = ownVideo.passthrough !== null;
-  const ownAudio =
-    audio &&
-    (allowPassthrough
-      ? checkAudioPassthrough({ container, audio, frames: audioFrames, lead, duration })
-      : failed);
+  const ownAudio = source.audio.map((audio) =>
+    allowPassthrough
+      ? checkAudioPassthrough({ container, audio, frames: audio.frames, lead, duration })
+      : failed,
+  );
   return {
     videoIndex: video.index,
     lead,
-    audio: audio && audioPlan(audio, ownAudio?.passthrough ?? null, duration),
+    audio: audioPlans(
+      source.audio,
+      ownAudio.map(({ passthrough }) => passthrough),
+      { surround, duration },
+    ),
     rungs,
     videoPassthrough,
-    obstacles: { video: ownVideo.obstacle, audio: ownAudio?.obstacle ?? null },
+    obstacles: { video: ownVideo.obstacle, audio: ownAudio.map(({ obstacle }) => obstacle) },
     segmentSeconds: ownVideo.passthrough?.segmentSeconds ?? SEGMENT_SECONDS,
     frameRate,
     frames,
@@ -131,7 +123,7 @@ export function planEncoding(
     tagged: video,
     assumedMatrix: video.colorMatrix === null ? usualMatrix(video) : null,
     images: planImages(video.display, duration, lastFrame(frames, frameStep) / framesPerSecond),
-    inputIssues: inputIssues(source, toNumber(sourceFrameRate), lead),
+    inputIssues: inputIssues(source, { framesPerSecond: toNumber(sourceFrameRate), lead, surround }),
   };
 }
 
@@ -142,7 +134,7 @@ export function encodedRungs({ rungs, videoPassthrough }: EncodePlan): readonly 
 
 /** Whether a track is passed through. */
 export function hasPassthrough({ videoPassthrough, audio }: EncodePlan): boolean {
-  return videoPassthrough || (audio !== null && 'passthroughFrames' in audio.method);
+  return videoPassthrough || audio.some(({ method }) => 'passthroughFrames' in method);
 }
 
 /** The frame rate of the source, the frame rate of the top rendition (higher if each field becomes a frame), and how to deinterlace. */
@@ -175,26 +167,6 @@ function leadOf(start: number, framesPerSecond: number): number {
   const lead =
     start < MAX_LEAD_SECONDS ? start : start - Math.round(start * framesPerSecond) / framesPerSecond;
   return Number(lead.toFixed(6));
-}
-
-function audioPlan(
-  { index, channels }: AudioTrack,
-  own: { frames: number; end: number } | null,
-  duration: number,
-): AudioPlan {
-  const track = { index, downmix: channels > 2, decodeToStereo: false };
-  if (own) return { ...track, method: { passthroughFrames: own.frames }, end: own.end };
-  const samples = audioSamples(duration);
-  return { ...track, method: { samples }, end: samples / AUDIO_SAMPLE_RATE };
-}
-
-/**
- * The number of samples to encode. The encoder adds one frame at the start and emits whole frames only. The audio ends with the
- * video or less than one AAC frame before it. A frame that starts at or after the end could become a segment of its own.
- */
-function audioSamples(duration: number): number {
-  const samples = Math.round(duration * AUDIO_SAMPLE_RATE);
-  return AAC_FRAME_SAMPLES * Math.max(1, Math.ceil(samples / AAC_FRAME_SAMPLES) - 1);
 }
 
 /** The index of the last frame that a rendition with this frame step has. */

@@ -16,18 +16,23 @@ function issues(
     channels?: number;
     timeline?: Partial<ProbedSource['timeline']>;
   },
-  { framesPerSecond = 25, lead = 0 } = {},
+  { framesPerSecond = 25, lead = 0, surround = false } = {},
 ) {
   return inputIssues(
     {
-      ...{ container: 'mp4', audio: audioTrack({ channels }), leftOut: [], end: 10, declaredDuration: null },
-      ...{ gops: 'irregular', audioFrames: null },
+      ...{
+        container: 'mp4',
+        audio: [{ ...audioTrack({ channels }), frames: null }],
+        leftOut: [],
+        end: 10,
+        declaredDuration: null,
+      },
+      ...{ gops: 'irregular' },
       ...source,
       video: videoTrack(video),
       timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null, ...timeline },
     },
-    framesPerSecond,
-    lead,
+    { framesPerSecond, lead, surround },
   );
 }
 const codes = (...facts: Parameters<typeof issues>) => issues(...facts).map(({ code }) => code);
@@ -43,7 +48,7 @@ describe('the issues of a source', () => {
     ],
     ['stereo', { channels: 2 }, []],
     ['six channels', { channels: 6 }, ['audio_downmixed']],
-    ['no audio', { audio: null }, []],
+    ['no audio', { audio: [] }, []],
   ] as const)('are found for %s', (_, facts, expected) => {
     expect(codes(facts)).toEqual(expected);
   });

@@ -1,18 +1,26 @@
 import type { InputIssue } from '@framelane/contracts/manifest';
 import { describeTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
+import { SURROUND_CHANNELS } from './audio-plan.ts';
 
 /** A file counts as truncated if more than this part of its declared duration is missing. */
 const TRUNCATED_FRACTION = 0.05;
 
-/**
- * What the transcode changes about a source, for the owner of the video.
- *
- * @param framesPerSecond of the output, before frames are dropped for lower renditions
- * @param lead seconds cut from the start (see EncodePlan)
- */
-export function inputIssues(source: ProbedSource, framesPerSecond: number, lead: number): InputIssue[] {
-  const { video, audio, timeline } = source;
+type OutputFacts = {
+  /** Of the output, before frames are dropped for lower renditions. */
+  framesPerSecond: number;
+  /** Seconds cut from the start (see EncodePlan). */
+  lead: number;
+  /** Whether tracks with 5.1 get a rendition in 5.1. */
+  surround: boolean;
+};
+
+/** What the transcode changes about a source, for the owner of the video. */
+export function inputIssues(
+  source: ProbedSource,
+  { framesPerSecond, lead, surround }: OutputFacts,
+): InputIssue[] {
+  const { video, timeline } = source;
   const { averageRate } = timeline;
   const [end, declaredEnd] =
     video.declaredDuration === null
@@ -47,16 +55,20 @@ export function inputIssues(source: ProbedSource, framesPerSecond: number, lead:
         message: `The file ends after ${end.toFixed(1)} of ${declaredEnd?.toFixed(1)} seconds.`,
       },
     ],
-    [
-      (audio?.channels ?? 0) > 2,
-      { code: 'audio_downmixed', message: `${audio?.channels} audio channels were downmixed to stereo.` },
-    ],
   ];
+  const downmixed = source.audio
+    .filter(({ channels }) => channels > 2 && !(surround && channels === SURROUND_CHANNELS))
+    .map(({ index, channels }): InputIssue => {
+      const ofTrack = source.audio.length > 1 ? ` of track ${index + 1}` : '';
+      const layouts = surround && channels > SURROUND_CHANNELS ? '5.1 and to stereo' : 'stereo';
+      const message = `${channels} audio channels${ofTrack} were downmixed to ${layouts}.`;
+      return { code: 'audio_downmixed', message };
+    });
   const leftOut = source.leftOut.map(
     (track): InputIssue => ({
       code: 'track_left_out',
       message: `Track ${describeTrack(track)} was left out.`,
     }),
   );
-  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...leftOut];
+  return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...downmixed, ...leftOut];
 }

@@ -11,7 +11,7 @@ export type AudioFrames = {
 /** Samples in one AAC frame. */
 export const AAC_FRAME_SAMPLES = 1024;
 
-/** Reads the packets of an AAC track in file order and checks that they follow each other without a gap. */
+/** Counts the packets of a track in file order and checks that those of AAC follow each other without a gap. */
 export class AudioScan {
   readonly #startTime: number;
   readonly #frameSeconds: number;
@@ -37,6 +37,11 @@ export class AudioScan {
     if (!(Math.abs(pts - expected) <= TICK_SECONDS)) this.#hasGap = true;
     this.#frames += 1;
     this.#bytes += bytes;
+  }
+
+  /** Packets added so far. */
+  get packets(): number {
+    return this.#frames;
   }
 
   /** Null if there is a gap, or no frame at all. */

@@ -56,7 +56,9 @@ describe('a source', () => {
           ...{ declaredRate: null, declaredDuration: null },
         },
       ],
-      audioTracks: [{ index: 1, ...unknown, sampleRate: 0, channels: 0, language: null }],
+      audioTracks: [
+        { index: 1, ...unknown, sampleRate: 0, channels: 0, language: null, title: null, role: null },
+      ],
       tracks: [
         { index: 0, kind: 'video', codec: 'unknown', language: null },
         { index: 1, kind: 'audio', codec: 'unknown', language: null },
@@ -71,7 +73,7 @@ describe('a source', () => {
           { profile: 'High', level: 40, codec_tag_string: 'drmi', sample_aspect_ratio: '1:1' },
           {
             ...{ codec_type: 'audio', codec_name: 'aac', profile: 'LC', codec_tag_string: 'drms' },
-            ...{ sample_rate: '48000', channels: 6, tags: { language: 'deu' } },
+            ...{ sample_rate: '48000', channels: 6, tags: { language: 'deu', title: 'Kino' } },
           },
           { codec_type: 'subtitle', codec_name: 'mov_text', disposition: { default: 0, attached_pic: 0 } },
           { codec_type: 'data', codec_name: 'bin_data' },
@@ -87,7 +89,7 @@ describe('a source', () => {
     expect(audioTracks).toEqual([
       {
         ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: true, isDefault: true },
-        ...{ sampleRate: 48_000, channels: 6, language: 'de' },
+        ...{ sampleRate: 48_000, channels: 6, language: 'de', title: 'Kino', role: null },
       },
     ]);
     expect(tracks.map(describeTrack)).toEqual([
@@ -95,6 +97,18 @@ describe('a source', () => {
       '2 (audio, aac, de)',
       '3 (subtitles, mov_text)',
     ]);
+  });
+
+  test.each([
+    ['visual_impaired', 'audio_description'],
+    ['descriptions', 'audio_description'],
+    ['comment', 'commentary'],
+    ['hearing_impaired', 'clear_speech'],
+    ['default', null],
+  ])('with disposition %s has audio with the role %s', (name, role) => {
+    const disposition = { default: 0, attached_pic: 0, [name]: 1 };
+    const { audioTracks } = readSource(probed([{ codec_type: 'audio', disposition }]));
+    expect(audioTracks).toMatchObject([{ role }]);
   });
 
   test.each([

@@ -1,3 +1,4 @@
+import type { AudioRole } from '@framelane/contracts/renditions';
 import { z } from 'zod';
 import { containerTraits } from './containers.ts';
 import { type FrameRate, toNumber } from './frame-rate.ts';
@@ -59,6 +60,10 @@ export type AudioTrack = {
   channels: number;
   /** BCP 47; null if the file does not declare it. */
   language: string | null;
+  /** As the file has it; null if it has none. */
+  title: string | null;
+  /** Null for ordinary audio. */
+  role: AudioRole | null;
   isDefault: boolean;
 };
 
@@ -89,8 +94,8 @@ export type MediaSource = {
 export const PROBED_ENTRIES = [
   'stream=index,codec_type,codec_name,profile,level,codec_tag_string,width,height,sample_aspect_ratio,pix_fmt,' +
     'color_range,field_order,color_space,color_primaries,color_transfer,r_frame_rate,duration,nb_frames,sample_rate,channels',
-  'stream_tags=language',
-  'stream_disposition=default,attached_pic',
+  'stream_tags=language,title',
+  'stream_disposition=default,attached_pic,comment,hearing_impaired,visual_impaired,descriptions',
   'stream_side_data=displaymatrix,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration',
   'format_tags=major_brand',
@@ -117,8 +122,15 @@ const probedStream = z.object({
   nb_frames: z.coerce.number().default(0),
   sample_rate: z.coerce.number().default(0),
   channels: z.int().default(0),
-  disposition: z.object({ default: z.int(), attached_pic: z.int() }),
-  tags: z.object({ language: z.string().optional() }).default({}),
+  disposition: z.object({
+    default: z.int(),
+    attached_pic: z.int(),
+    comment: z.int().default(0),
+    hearing_impaired: z.int().default(0),
+    visual_impaired: z.int().default(0),
+    descriptions: z.int().default(0),
+  }),
+  tags: z.object({ language: z.string().optional(), title: z.string().optional() }).default({}),
   side_data_list: z
     .array(
       z.object({ displaymatrix: z.string().optional(), dv_bl_signal_compatibility_id: z.int().optional() }),
@@ -217,8 +229,16 @@ function audioTrack(stream: ProbedStream): AudioTrack {
     sampleRate: stream.sample_rate,
     channels: stream.channels,
     language: languageTag(stream.tags.language),
+    title: stream.tags.title ?? null,
+    role: audioRole(stream.disposition),
     isDefault: stream.disposition.default === 1,
   };
+}
+
+function audioRole(disposition: ProbedStream['disposition']): AudioRole | null {
+  if (disposition.visual_impaired === 1 || disposition.descriptions === 1) return 'audio_description';
+  if (disposition.comment === 1) return 'commentary';
+  return disposition.hearing_impaired === 1 ? 'clear_speech' : null;
 }
 
 function declaredDuration(stream: ProbedStream, container: string, startTime: number): number | null {

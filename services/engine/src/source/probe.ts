@@ -20,6 +20,7 @@ import {
 import { PacketBudget } from './packet-budget.ts';
 import { PacketTimeline, type Timeline } from './packet-timeline.ts';
 import {
+  type ChosenTracks,
   checkTimeline,
   chooseTracks,
   encryptedTrackRefusal,
@@ -31,7 +32,8 @@ import {
 export type ProbedSource = {
   container: string;
   video: VideoTrack;
-  audio: AudioTrack | null;
+  /** The default track is the first. */
+  audio: readonly ProbedAudio[];
   /** The tracks that the output leaves out. */
   leftOut: readonly TrackName[];
   timeline: Timeline;
@@ -41,12 +43,13 @@ export type ProbedSource = {
   declaredDuration: number | null;
   /** The groups of pictures of the video, or why they do not allow passthrough. */
   gops: Gop[] | GopFlaw;
-  /** The frames of the audio track; null if there is no audio, it is not AAC, or it has gaps. */
-  audioFrames: AudioFrames | null;
 };
 
+/** An audio track, and its frames; these are null if it is not AAC, or has gaps. */
+export type ProbedAudio = AudioTrack & { frames: AudioFrames | null };
+
 /** Measurements of the packets. */
-type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audioFrames'> & { timeline: Timeline | null };
+type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio'> & { timeline: Timeline | null };
 
 type ProbeOptions = {
   /** The confined ffprobe. */
@@ -78,9 +81,11 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
+  const used = [video, ...packets.audio].map(({ index }) => index);
+  const leftOut = source.tracks.filter(({ index }) => !used.includes(index));
   return {
     ...{ container, declaredDuration, ...packets },
-    ...{ video, audio: tracks.audio, leftOut: tracks.leftOut, timeline: pairFields(timeline, video) },
+    ...{ video, leftOut, timeline: pairFields(timeline, video) },
   };
 }
 
@@ -124,13 +129,15 @@ async function withScanType(
  */
 async function readPackets(
   { container, startTime, tracks }: MediaSource,
-  { video, audio }: Pick<ProbedSource, 'video' | 'audio'>,
+  { video, audio }: ChosenTracks,
   { program, cwd, signal, limits }: ProbeOptions,
 ): Promise<PacketFacts> {
   const timeline = new PacketTimeline(startTime, containerTraits(container).clockMayRestart);
   const rate = video.declaredRate ? toNumber(video.declaredRate) : Number.POSITIVE_INFINITY;
   const gops = rate <= MAX_FRAME_RATE ? new GopScan(startTime, rate) : null;
-  const audioFrames = audio?.codec === 'aac' ? new AudioScan(startTime, audio.sampleRate) : null;
+  const audioScans = new Map(
+    audio.map(({ index, sampleRate }) => [index, new AudioScan(startTime, sampleRate)]),
+  );
   const encrypted = new Set<number>();
   const { size: fileBytes } = await stat(join(cwd, SOURCE_PATH));
   const budget = new PacketBudget(fileBytes, limits.maxDurationSeconds);
@@ -151,7 +158,7 @@ async function readPackets(
       const times = { pts: Number(pts), dts: Number(dts) };
       end = Math.max(end, (times.pts || times.dts || 0) + (Number(duration) || 0));
       if (sideData.includes(ENCRYPTION_INFO)) encrypted.add(index);
-      if (index === audio?.index) audioFrames?.add(times.pts, Number(size));
+      audioScans.get(index)?.add(times.pts, Number(size));
       if (index !== video.index) return;
       timeline.add(times.pts, times.dts, Number(duration));
       videoBudget.check(timeline.frames, timeline.end);
@@ -163,15 +170,17 @@ async function readPackets(
       });
     },
   });
-  const encryptedTrack = tracks.find(
-    ({ index }) => encrypted.has(index) && [video.index, audio?.index].includes(index),
-  );
-  if (encryptedTrack) throw encryptedTrackRefusal(encryptedTrack);
+  const encryptedVideo = tracks.find(({ index }) => index === video.index && encrypted.has(index));
+  if (encryptedVideo) throw encryptedTrackRefusal(encryptedVideo);
   return {
     end,
     timeline: timeline.result(),
     gops: gops?.result() ?? 'irregular',
-    audioFrames: audioFrames?.result() ?? null,
+    audio: audio.flatMap((track) => {
+      const scan = audioScans.get(track.index);
+      if (!scan?.packets || encrypted.has(track.index)) return [];
+      return [{ ...track, frames: track.codec === 'aac' ? scan.result() : null }];
+    }),
   };
 }
 

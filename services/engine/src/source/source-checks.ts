@@ -1,3 +1,4 @@
+import { AUDIO_RENDITIONS } from '@framelane/contracts/renditions';
 import { isAudioCodecAccepted, isVideoCodecAccepted, MAX_PIXELS } from '../sandbox/whitelist.ts';
 import { refusal, type TranscodeFailure } from '../transcode-failure.ts';
 import {
@@ -19,17 +20,16 @@ const MAX_PIXEL_RATE = 1_100_000_000;
 /** Pixels of all frames: 12 hours of 3840×2160 at 30 frames per second. */
 const MAX_TOTAL_PIXELS = 12 * 3600 * 30 * 3840 * 2160;
 
-/** The tracks that are transcoded, and those that are left out. */
-export type ChosenTracks = { video: VideoTrack; audio: AudioTrack | null; leftOut: readonly TrackName[] };
+/** The tracks that are transcoded. The default audio track is the first. */
+export type ChosenTracks = { video: VideoTrack; audio: readonly AudioTrack[] };
 
 /**
- * Chooses one video track and at most one audio track: of those that can be decoded, the first default track, else the
- * first one. Throws a refusal if no video track can be decoded, or none of the existing audio tracks.
+ * Chooses one video track: of those that can be decoded, the first default track, else the first one. Chooses the audio track
+ * by the same rule, and after it the first other ones that can be decoded. Throws a refusal if no video track can be decoded.
  */
 export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource): ChosenTracks {
   // `tracks` has every track of the file.
-  const nameOf = (track: VideoTrack | AudioTrack) =>
-    tracks.find(({ index }) => index === track.index) as TrackName;
+  const nameOf = (track: VideoTrack) => tracks.find(({ index }) => index === track.index) as TrackName;
   const decodableVideo = videoTracks.filter((track) => isDecodable(track, isVideoCodecAccepted));
   const video = preferred(decodableVideo);
   if (!video) {
@@ -48,11 +48,10 @@ export function chooseTracks({ videoTracks, audioTracks, tracks }: MediaSource):
 
   const decodableAudio = audioTracks.filter((track) => isDecodable(track, isAudioCodecAccepted));
   // Broadcasts declare audio tracks without content; these have no channels.
-  const audio = preferred(decodableAudio.filter(({ channels }) => channels > 0)) ?? preferred(decodableAudio);
-  const undecodableAudio = preferred(audioTracks);
-  if (!audio && undecodableAudio) throw undecodableTrackRefusal(undecodableAudio, nameOf(undecodableAudio));
-  const leftOut = tracks.filter(({ index }) => index !== video.index && index !== audio?.index);
-  return { video, audio: audio ?? null, leftOut };
+  const audible = decodableAudio.filter(({ channels }) => channels > 0);
+  const first = preferred(audible) ?? preferred(decodableAudio);
+  const others = audible.filter((track) => track !== first);
+  return { video, audio: first ? [first, ...others].slice(0, AUDIO_RENDITIONS.length) : [] };
 }
 
 /** Limits the number of frames of a video while its packets are read. */
@@ -147,7 +146,7 @@ export function encryptedTrackRefusal(track: TrackName): TranscodeFailure {
   );
 }
 
-function undecodableTrackRefusal({ encrypted }: VideoTrack | AudioTrack, track: TrackName): TranscodeFailure {
+function undecodableTrackRefusal({ encrypted }: VideoTrack, track: TrackName): TranscodeFailure {
   if (encrypted) return encryptedTrackRefusal(track);
   return refusal('unsupported_codec', `Track ${describeTrack(track)} has a codec that is not supported.`);
 }

@@ -4,14 +4,18 @@ import { ToolError } from '../ffmpeg/run-tool.ts';
 import { InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
+import type { AudioTrack } from '../source/media-source.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { refusal, storageFailure } from '../transcode-failure.ts';
 import { nextPlan } from './next-plan.ts';
 
+const probedAudio = (changes: Partial<AudioTrack> = {}) => ({ ...audioTrack(changes), frames: null });
+const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };
+
 const source: ProbedSource = {
-  ...{ container: 'mp4', video: videoTrack({}), audio: audioTrack({}), leftOut: [] },
+  ...{ container: 'mp4', video: videoTrack({}), audio: [probedAudio()], leftOut: [] },
   timeline: { frames: 250, start: 0, duration: 10, averageRate: 25, grid: null },
-  ...{ end: 10, declaredDuration: null, gops: 'irregular', audioFrames: null },
+  ...{ end: 10, declaredDuration: null, gops: 'irregular' },
 };
 const encoded = planEncoding(source, false);
 const passedThrough = { ...encoded, videoPassthrough: true };
@@ -23,8 +27,8 @@ describe('after a failure of passthrough', () => {
     ['a segment is invalid and the file refused', refusal('malformed_media', 'No frame', invalidSegment)],
     ['ffmpeg fails', refusal('transcode_failed', 'No copy', new ToolError('exit', 'Ended with code 1', ''))],
   ])('everything is encoded if %s', (_, error) => {
-    const next = nextPlan(passedThrough, source, error, DEFAULT_MAX_RATES);
-    expect(next).toEqual({ plan: encoded, log: 'transcode.passthrough_failed' });
+    const next = nextPlan({ plan: passedThrough, source }, error, settings);
+    expect(next).toEqual({ plan: encoded, source, log: 'transcode.passthrough_failed' });
   });
 
   test.each([
@@ -32,22 +36,22 @@ describe('after a failure of passthrough', () => {
     ['ffmpeg takes too long', refusal('transcode_timeout', 'Slow', new ToolError('timeout', '', ''))],
     ['the engine has a bug', new TypeError('x is undefined')],
   ])('there is no other plan if %s', (_, error) => {
-    expect(nextPlan(passedThrough, source, error, DEFAULT_MAX_RATES)).toBeNull();
+    expect(nextPlan({ plan: passedThrough, source }, error, settings)).toBeNull();
   });
 
   test('there is no other plan if everything was encoded already', () => {
-    expect(nextPlan(encoded, source, invalidSegment, DEFAULT_MAX_RATES)).toBeNull();
+    expect(nextPlan({ plan: encoded, source }, invalidSegment, settings)).toBeNull();
   });
 
   test('a video without audio is encoded', () => {
-    const silent = { ...source, audio: null };
+    const silent = { ...source, audio: [] };
     const plan = { ...planEncoding(silent, false), videoPassthrough: true };
-    expect(nextPlan(plan, silent, invalidSegment, DEFAULT_MAX_RATES)?.plan.audio).toBeNull();
+    expect(nextPlan({ plan, source: silent }, invalidSegment, settings)?.plan.audio).toEqual([]);
   });
 
   test('audio that changes its channels is still decoded to stereo', () => {
-    const audio = encoded.audio && { ...encoded.audio, decodeToStereo: true };
-    const next = nextPlan({ ...passedThrough, audio }, source, invalidSegment, DEFAULT_MAX_RATES);
+    const audio = encoded.audio.map((track) => ({ ...track, decodeToStereo: true }));
+    const next = nextPlan({ plan: { ...passedThrough, audio }, source }, invalidSegment, settings);
     expect(next).toMatchObject({
       log: 'transcode.passthrough_failed',
       plan: { videoPassthrough: false, audio },
@@ -57,24 +61,24 @@ describe('after a failure of passthrough', () => {
 
 describe('after audio has changed its channels', () => {
   const changed = new ToolError('exit', '', 'Changing audio frame properties on the fly is not supported');
-  const surround = { ...source, audio: audioTrack({ codec: 'ac3', channels: 6 }) };
+  const surround = { ...source, audio: [probedAudio({ codec: 'ac3', channels: 6 })] };
   const plan = planEncoding(surround, false);
-  const stereo = { ...plan, audio: plan.audio && { ...plan.audio, decodeToStereo: true } };
+  const stereo = { ...plan, audio: plan.audio.map((track) => ({ ...track, decodeToStereo: true })) };
 
   test.each([
     ['ffmpeg fails', changed],
     ['the file is refused', refusal('transcode_failed', 'The audio changes', changed)],
   ])('a decoder that can mix to stereo does so if %s', (_, error) => {
-    const next = nextPlan(plan, surround, error, DEFAULT_MAX_RATES);
-    expect(next).toEqual({ plan: stereo, log: 'transcode.audio_format_changed' });
+    const next = nextPlan({ plan, source: surround }, error, settings);
+    expect(next).toEqual({ plan: stereo, source: surround, log: 'transcode.audio_format_changed' });
   });
 
   test.each([
     ['the decoder has mixed already', stereo, surround, changed],
     ['the decoder cannot mix', encoded, source, changed],
-    ['the audio is not decoded', { ...plan, audio: null }, { ...surround, audio: null }, changed],
+    ['the audio is not decoded', { ...plan, audio: [] }, { ...surround, audio: [] }, changed],
     ['ffmpeg failed for another reason', plan, surround, new ToolError('exit', '', 'Conversion failed!')],
   ])('there is no other plan if %s', (_, failed, from, error) => {
-    expect(nextPlan(failed, from, error, DEFAULT_MAX_RATES)).toBeNull();
+    expect(nextPlan({ plan: failed, source: from }, error, settings)).toBeNull();
   });
 });

@@ -1,36 +1,87 @@
-import { isAudioFormatChange } from '../ffmpeg/errors.ts';
+import { isAudioRendition } from '@framelane/contracts/renditions';
+import { audioFormatChange } from '../ffmpeg/errors.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
-import { InvalidSegmentError } from '../output/segment-info.ts';
-import { type EncodePlan, hasPassthrough, planEncoding } from '../plan/encode-plan.ts';
-import type { MaxRates } from '../plan/ladder.ts';
+import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
+import { type EncodePlan, hasPassthrough, type PlanSettings, planEncoding } from '../plan/encode-plan.ts';
 import { canDecodeToStereo } from '../sandbox/whitelist.ts';
 import type { ProbedSource } from '../source/probe.ts';
 import { TranscodeFailure } from '../transcode-failure.ts';
 
+/** A plan and the source that it was made for. */
+export type PlannedSource = { plan: EncodePlan; source: ProbedSource };
+
 /**
- * The next plan after one failed because of a property of the source that the probe does not detect. The first alternative
- * lets the decoder mix to stereo, the second encodes all tracks instead of passthrough. Null if no alternative applies.
+ * The next plan after one failed because of a property of the source that the probe does not detect. Null if no alternative
+ * applies. The alternatives, in this order:
+ * - the decoder mixes an audio track to stereo,
+ * - all tracks are encoded instead of passthrough,
+ * - an audio track is left out: it cannot be decoded, or it changes its format and there is another one.
  */
 export function nextPlan(
-  plan: EncodePlan,
-  source: ProbedSource,
+  { plan, source }: PlannedSource,
   error: unknown,
-  maxRates: MaxRates,
-): { plan: EncodePlan; log: string } | null {
-  const { audio } = plan;
-  const decodeToStereo = source.audio !== null && canDecodeToStereo(source.audio.codec);
-  if (audio && !audio.decodeToStereo && decodeToStereo && isAudioFormatChange(causeOf(error))) {
-    return { plan: { ...plan, audio: { ...audio, decodeToStereo } }, log: 'transcode.audio_format_changed' };
+  settings: PlanSettings,
+): (PlannedSource & { log: string }) | null {
+  const cause = causeOf(error);
+  const changed = changedTrack(plan, cause);
+  if (changed && !changed.decodeToStereo && canMixToStereo(source, changed.index)) {
+    const next = decodedToStereo(plan, [changed.index, ...tracksInStereo(plan)]);
+    return { source, plan: next, log: 'transcode.audio_format_changed' };
   }
-  if (hasPassthrough(plan) && isPassthroughFailure(error)) {
-    const next = planEncoding(source, false, maxRates);
-    const changesChannels = audio?.decodeToStereo ?? false;
-    return {
-      plan: { ...next, audio: next.audio && { ...next.audio, decodeToStereo: changesChannels } },
-      log: 'transcode.passthrough_failed',
-    };
+  const replanned = (from: ProbedSource, allowPassthrough: boolean) => ({
+    source: from,
+    plan: decodedToStereo(planEncoding(from, allowPassthrough, settings), tracksInStereo(plan)),
+  });
+  if (hasPassthrough(plan) && !changed && isPassthroughFailure(error)) {
+    return { ...replanned(source, false), log: 'transcode.passthrough_failed' };
   }
-  return null;
+  const unusable = source.audio.length > 1 ? (changed ?? emptyTrack(plan, cause)) : emptyTrack(plan, cause);
+  if (!unusable) return null;
+  const allowPassthrough = hasPassthrough(plan);
+  return {
+    ...replanned(withoutAudio(source, unusable.index), allowPassthrough),
+    log: 'transcode.audio_left_out',
+  };
+}
+
+/** A source as if it did not have an audio track, which is reported as left out. */
+export function withoutAudio(source: ProbedSource, index: number): ProbedSource {
+  const track = source.audio.find((audio) => audio.index === index);
+  if (!track) return source;
+  const { codec, language } = track;
+  const leftOut = [...source.leftOut, { index, kind: 'audio' as const, codec, language }];
+  return {
+    ...source,
+    audio: source.audio.filter((audio) => audio !== track),
+    leftOut: leftOut.toSorted((a, b) => a.index - b.index),
+  };
+}
+
+/** The audio whose format has changed; without an index in the message, the first. */
+function changedTrack(plan: EncodePlan, cause: unknown) {
+  const change = audioFormatChange(cause);
+  return change && (plan.audio.find(({ index }) => index === change.index) ?? plan.audio[0]);
+}
+
+function emptyTrack(plan: EncodePlan, cause: unknown) {
+  if (!(cause instanceof EmptyRenditionError) || !isAudioRendition(cause.rendition)) return undefined;
+  return plan.audio.find(({ name }) => name === cause.rendition);
+}
+
+function canMixToStereo({ audio }: ProbedSource, index: number): boolean {
+  return audio.some((track) => track.index === index && canDecodeToStereo(track.codec));
+}
+
+function tracksInStereo({ audio }: EncodePlan): number[] {
+  return audio.filter(({ decodeToStereo }) => decodeToStereo).map(({ index }) => index);
+}
+
+/** The decoders of these tracks mix to stereo, so that the tracks have no 5.1. */
+function decodedToStereo(plan: EncodePlan, indexes: readonly number[]): EncodePlan {
+  const audio = plan.audio
+    .filter(({ index, channels }) => !(indexes.includes(index) && channels > 2))
+    .map((track) => (indexes.includes(track.index) ? { ...track, decodeToStereo: true } : track));
+  return { ...plan, audio };
 }
 
 function causeOf(error: unknown): unknown {

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { AUDIO_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
+import type { RenditionName } from '@framelane/contracts/renditions';
 import { attemptPrefix, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import type { Logger } from '@framelane/service-kit/logger';
@@ -25,7 +25,7 @@ import { type ProbedSource, probe } from '../source/probe.ts';
 import { storageFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
-import { nextPlan } from './next-plan.ts';
+import { nextPlan, type PlannedSource, withoutAudio } from './next-plan.ts';
 import { removeTree } from './work-directory.ts';
 
 /** One attempt at one video. */
@@ -37,6 +37,8 @@ export type TranscodeJob = {
   sourceBytes: number;
   /** Whether to compute the SHA-256 of the source. */
   hashSource: boolean;
+  /** Whether the result can have more than one audio rendition. */
+  severalAudioTracks: boolean;
   contentKey: Uint8Array;
 };
 
@@ -84,7 +86,8 @@ export async function runTranscodeJob(
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
     const hash = await metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
-    const source = await metrics.inStage('probe', () => probeSource(directory, context));
+    const probed = await metrics.inStage('probe', () => probeSource(directory, context));
+    const source = job.severalAudioTracks ? probed : withFirstAudio(probed);
     const manifest = await metrics.inStage('encode', () => transcode(job, source, directory, context));
     return { manifest, ...(hash && { sourceSha256: hash.digest('hex') }) };
   } finally {
@@ -111,6 +114,11 @@ async function fetchSource(
   return hash;
 }
 
+/** Control planes of earlier versions take one audio rendition. */
+function withFirstAudio(source: ProbedSource): ProbedSource {
+  return source.audio.slice(1).reduce((rest, { index }) => withoutAudio(rest, index), source);
+}
+
 async function probeSource(
   directory: string,
   { tools, settings, signal }: TranscodeJobContext,
@@ -131,11 +139,12 @@ async function transcode(
 ): Promise<Manifest> {
   const facts = { videoId: job.videoId, attempt: job.attempt };
   const output = join(directory, OUTPUT_FOLDER);
-  const run = async (plan: EncodePlan) => {
-    const { rungs, videoPassthrough, obstacles } = plan;
+  const run = async ({ plan, source }: PlannedSource) => {
+    const { rungs, audio, videoPassthrough, obstacles } = plan;
     context.logger.info('transcode.planned', {
       ...facts,
       renditions: rungs.length,
+      audioRenditions: audio.length,
       videoPassthrough,
       obstacles,
     });
@@ -144,18 +153,18 @@ async function transcode(
     const { stored, images } = await runPlan(job, plan, directory, context);
     return buildManifest(source, plan, stored, images);
   };
-  const { maxRates } = context.settings;
-  let plan = planEncoding(source, true, maxRates);
+  const { settings } = context;
+  let planned: PlannedSource = { source, plan: planEncoding(source, true, settings) };
   for (;;) {
     try {
-      return await run(plan);
+      return await run(planned);
     } catch (error) {
-      const next = nextPlan(plan, source, error, maxRates);
+      const next = nextPlan(planned, error, settings);
       if (!next) throw error;
       context.logger.warn(next.log, { ...facts, error });
       await removeTree(output);
       await removeStored(job, context);
-      plan = next.plan;
+      planned = next;
     }
   }
 }
@@ -238,6 +247,5 @@ function maxSegmentBytes({ rungs, segmentSeconds }: EncodePlan): number {
 }
 
 function renditionsOf({ rungs, audio }: EncodePlan): Set<RenditionName> {
-  const names = new Set<RenditionName>(rungs.map(({ name }) => name));
-  return audio ? names.add(AUDIO_RENDITION) : names;
+  return new Set([...rungs, ...audio].map(({ name }) => name));
 }

@@ -194,7 +194,7 @@ export class TranscodeWorker {
     disk: Reservation,
   ): Promise<TranscodeResult> {
     if (!this.#tools) throw new Error('The worker has not been started');
-    const { attempt, sourceKey, sourceBytes, hashSource = false } = claim;
+    const { attempt, sourceKey, sourceBytes, hashSource = false, severalAudioTracks = false } = claim;
     const contentKey = Buffer.from(claim.contentKey, 'base64');
     return runTranscodeJob(
       {
@@ -204,6 +204,7 @@ export class TranscodeWorker {
         sourceKey,
         sourceBytes,
         hashSource,
+        severalAudioTracks,
         contentKey,
       },
       {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { ffmpeg, samples } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { StereoMeter } from '../support/stereo-meter.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
@@ -79,6 +80,103 @@ test.each(LAYOUTS)(
     expect(channels.map(([hertz]) => [hertz, earsOf(ears.tone(hertz))])).toEqual(channels);
   },
 );
+
+/** The loudest of some tones in a file, in seconds `from` to `to`; null in silence. */
+async function toneAt(path: string, [from, to]: [number, number]): Promise<number | null> {
+  const heard = await samples(path, '-ac', '1', '-ar', '48000');
+  const part = heard.subarray(from * 48_000, to * 48_000);
+  const loudness = (hertz: number) => {
+    const step = (2 * Math.PI * hertz) / 48_000;
+    const [real, imaginary] = [Math.cos, Math.sin].map((wave) =>
+      part.reduce((sum, sample, at) => sum + sample * wave(step * at), 0),
+    );
+    return (2 * Math.hypot(real ?? 0, imaginary ?? 0)) / part.length;
+  };
+  const [loudest] = [300, 500, 700, 1100].toSorted((a, b) => loudness(b) - loudness(a));
+  return loudest !== undefined && loudness(loudest) > 0.01 ? loudest : null;
+}
+
+test('every audio track becomes a rendition; those that end early or begin late are padded with silence', async () => {
+  const tone = (hertz: number, layout: string, seconds: number) => {
+    const channels = layout === '5.1' ? 6 : layout === 'stereo' ? 2 : 1;
+    const expression = Array.from({ length: channels }, () => `0.2*sin(2*PI*${hertz}*t)`).join('|');
+    return ['-f', 'lavfi', '-i', `aevalsrc=${expression}:c=${layout}:s=48000:d=${seconds}`];
+  };
+  await ffmpeg(
+    ...['-f', 'lavfi', '-i', 'testsrc2=s=64x64:r=25:d=8', ...tone(300, 'stereo', 8), ...tone(500, 'mono', 2)],
+    ...['-itsoffset', '3', ...tone(700, 'stereo', 5), ...tone(1100, '5.1', 8), ...tone(300, 'stereo', 8)],
+    ...Array.from({ length: 6 }, (_, at) => ['-map', String(at)]).flat(),
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
+    ...[
+      '-c:a:1',
+      'flac',
+      '-c:a:3',
+      'ac3',
+      '-c:a:4',
+      'tta',
+      '-disposition:a',
+      '0',
+      '-disposition:a:1',
+      'default',
+    ],
+    ...['-disposition:a:2', 'visual_impaired', '-disposition:a:3', 'comment'],
+    ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
+    ...['-metadata:s:a:2', 'language=eng', '-metadata:s:a:3', 'language=eng'],
+    ...['-metadata:s:a:3', 'title=The "director"\u202e speaks', join(bench.directory, 'languages.mkv')],
+  );
+  const { videoId, manifest } = await transcodeByTheRules(bench, join(bench.directory, 'languages.mkv'));
+  const audio = manifest.renditions.slice(1);
+  expect(
+    audio.map(({ name, language, label, role, channels }) => [name, language, label, role, channels]),
+  ).toEqual([
+    ['audio', 'de', 'Deutsch', undefined, 1],
+    ['audio2', 'en', 'English', undefined, 2],
+    ['audio3', 'en', 'English 2', 'audio_description', 2],
+    ['audio4', 'en', "The 'director' speaks", 'commentary', 2],
+  ]);
+  expect(manifest.inputIssues).toEqual([
+    { code: 'audio_downmixed', message: '6 audio channels of track 5 were downmixed to stereo.' },
+    { code: 'track_left_out', message: 'Track 6 (audio, tta) was left out.' },
+  ]);
+  const files = await Promise.all(audio.map((rendition) => renditionFile(bench, videoId, rendition)));
+  const parts = [
+    [0.5, 1.5],
+    [6.5, 7.5],
+  ] as const;
+  expect(
+    await Promise.all(files.map((file) => Promise.all(parts.map((part) => toneAt(file, [...part]))))),
+  ).toEqual([
+    [500, null],
+    [300, 300],
+    [null, 700],
+    [1100, 1100],
+  ]);
+});
+
+test('with ENGINE_SURROUND, a track with 5.1 is also a rendition in 5.1', async () => {
+  const clip = await makeClip(join(bench.directory, 'both.mkv'), {
+    video: 'testsrc2=s=64x64:r=25:d=7',
+    audio: 'aevalsrc=0|0|0|0|0.2*sin(2*PI*700*t)|0:c=5.1:s=48000:d=7',
+    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'ac3', '-ac:a:0', '2'],
+  });
+  const surrounding = await WorkerBench.start({ surround: true });
+  try {
+    const { videoId, manifest, outcome } = await transcodeByTheRules(surrounding, clip);
+    expect(outcome.issues).toEqual([]);
+    expect(manifest.renditions.slice(1).map(({ name, channels }) => [name, channels])).toEqual([
+      ['audio', 2],
+      ['audio2', 2],
+      ['surround2', 6],
+    ]);
+    const heard = await samples(await renditionFile(surrounding, videoId, manifest.renditions.at(-1)));
+    const peaks = [0, 1, 2, 3, 4, 5].map((channel) =>
+      heard.reduce((peak, sample, at) => (at % 6 === channel ? Math.max(peak, sample) : peak), 0),
+    );
+    expect(peaks.map((peak) => peak > 0.1)).toEqual([false, false, false, false, true, false]);
+  } finally {
+    await surrounding.stop();
+  }
+});
 
 test('loud surround audio does not clip in stereo, and quiet audio keeps its loudness', async () => {
   const loud = 'sin(2*PI*300*t)';

@@ -305,16 +305,16 @@ test('a codec that is not accepted is not decoded', async () => {
   });
 });
 
-test('a file whose only audio track cannot be decoded is refused, and the message names the track', async () => {
+test('a file whose only audio track cannot be decoded has no audio, and an issue names the track', async () => {
   const clip = await makeClip(inBench('tta.mkv'), {
     video: 'testsrc2=s=64x64:r=25:d=1',
     audio: 'sine=d=1',
     options: ['-c:a', 'tta', '-metadata:s:a:0', 'language=ger'],
   });
-  expect(await bench.refuse(clip)).toMatchObject({
-    code: 'unsupported_codec',
-    message: 'Track 2 (audio, tta, de) has a codec that is not supported.',
-    retryable: false,
+  const { manifest } = await bench.transcode(clip);
+  expect(manifest).toMatchObject({
+    renditions: [{ name: '360p' }],
+    inputIssues: [{ code: 'track_left_out', message: 'Track 2 (audio, tta, de) was left out.' }],
   });
 });
 
@@ -332,21 +332,25 @@ test('encrypted video is refused', async () => {
   });
 });
 
-test('encrypted audio beside clear video is refused', async () => {
-  const clip = await makeClip(inBench('encrypted.mp4'), {
-    video: 'testsrc2=s=64x64:r=25:d=1',
-    audio: 'sine=d=1',
-    options: [...ENCRYPTED, '-c:a', 'aac'],
-  });
-  const file = await readFile(clip);
+test('encrypted audio beside clear video is left out', async () => {
+  const clip = { video: 'testsrc2=s=64x64:r=25:d=1', audio: 'sine=d=1' };
+  const [file, clear] = await Promise.all(
+    [ENCRYPTED, []].map(async (encryption, at) => {
+      const options = [...encryption, '-c:a', 'aac'];
+      return readFile(await makeClip(inBench(`encryption-${at}.mp4`), { ...clip, options }));
+    }),
+  );
+  if (!file || !clear) throw new Error('A clip is missing');
+  clear.copy(file, file.indexOf('mdat'), clear.indexOf('mdat'), clear.indexOf('moov') - 4);
   // The first boxes describe the encryption of the video; the test renames them to boxes that are ignored.
   const names = { encv: 'avc1', sinf: 'free', senc: 'free', saio: 'free', saiz: 'free' };
   for (const [name, other] of Object.entries(names)) {
     file.write(other, file.indexOf(name, file.indexOf('moov')), 'latin1');
   }
-  expect(await bench.refuse(await written('half-encrypted.mp4', file))).toMatchObject({
-    code: 'unsupported_codec',
-    message: 'Track 2 (audio, aac) is encrypted. Upload the video without encryption.',
+  const { manifest } = await bench.transcode(await written('half-encrypted.mp4', file));
+  expect(manifest).toMatchObject({
+    renditions: [{ name: '360p' }],
+    inputIssues: [{ code: 'track_left_out', message: 'Track 2 (audio, aac) was left out.' }],
   });
 });
 

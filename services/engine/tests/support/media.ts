@@ -37,8 +37,8 @@ export async function greyFrames(path: string, width: number, height: number): P
 }
 
 /** The interleaved audio samples of a file, -1 to 1. */
-export async function samples(path: string): Promise<Float32Array> {
-  const bytes = await decoded('-i', path, '-vn', '-f', 'f32le', '-');
+export async function samples(path: string, ...options: string[]): Promise<Float32Array> {
+  const bytes = await decoded('-i', path, '-vn', ...options, '-f', 'f32le', '-');
   return new Float32Array(new Uint8Array(bytes).buffer);
 }
 

@@ -3,7 +3,7 @@ import { samples } from './media.ts';
 const SAMPLE_RATE = 48_000;
 
 /**
- * Measures stereo audio at 48 kHz, per channel. `tone` is the amplitude at a frequency, with 1 as full scale. `loudness` is the
+ * Measures mono or stereo audio at 48 kHz, per stereo channel. `tone` is the amplitude at a frequency, with 1 as full scale. `loudness` is the
  * amplitude of a tone with the power of the whole signal.
  */
 export class StereoMeter {
@@ -14,7 +14,7 @@ export class StereoMeter {
   }
 
   static async open(path: string): Promise<StereoMeter> {
-    return new StereoMeter(await samples(path));
+    return new StereoMeter(await samples(path, '-ac', '2'));
   }
 
   tone(hertz: number): [left: number, right: number] {

@@ -1,3 +1,4 @@
+import type { AudioPlan } from '../../src/plan/audio-plan.ts';
 import { BT709 } from '../../src/plan/colour.ts';
 import type { EncodePlan } from '../../src/plan/encode-plan.ts';
 import { planImages } from '../../src/plan/images.ts';
@@ -26,7 +27,16 @@ export function videoTrack(changes: Partial<VideoTrack> = {}): VideoTrack {
 export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
   return {
     ...{ index: 1, codec: 'aac', profile: 'LC', encrypted: false, isDefault: true },
-    ...{ sampleRate: 48_000, channels: 2, language: null },
+    ...{ sampleRate: 48_000, channels: 2, language: null, title: null, role: null },
+    ...changes,
+  };
+}
+
+/** The encoded stereo rendition of a track that is two seconds long. */
+export function audioPlan(changes: Partial<AudioPlan> = {}): AudioPlan {
+  return {
+    ...{ name: 'audio', index: 0, channels: 2, method: { samples: 95_232 }, end: 1.984 },
+    ...{ downmix: false, decodeToStereo: false },
     ...changes,
   };
 }
@@ -35,9 +45,9 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
 export function encodePlan(changes: Partial<EncodePlan> = {}): EncodePlan {
   return {
     ...{ videoIndex: 1, lead: 0 },
-    audio: { index: 0, method: { samples: 95_232 }, end: 1.984, downmix: false, decodeToStereo: false },
+    audio: [audioPlan()],
     ...{ rungs: planLadder({ width: 854, height: 480 }, 25), videoPassthrough: false, segmentSeconds: 6 },
-    ...{ obstacles: { video: null, audio: null } },
+    ...{ obstacles: { video: null, audio: [] } },
     ...{
       frameRate: { numerator: 25, denominator: 1 },
       frames: 50,

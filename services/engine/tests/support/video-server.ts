@@ -5,8 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
 import type { WorkerBench } from './worker-bench.ts';
 
-const AUDIO = 'audio';
-
 /** Serves a stored video as HLS on the loopback interface, with playlists made from its manifest. */
 export class VideoServer {
   readonly #server: Server;
@@ -55,27 +53,42 @@ export class VideoServer {
 }
 
 function masterPlaylist(manifest: Manifest): string {
-  const audio = manifest.renditions.find(({ name }) => name === AUDIO);
-  const audioRates = audio ? ratesOf(audio, manifest) : { peak: 0, average: 0 };
-  const videoRenditions = manifest.renditions.filter((rendition) => rendition !== audio);
+  const videoRenditions = manifest.renditions.filter(({ width }) => width !== null);
+  const stereo = manifest.renditions.filter(({ name }) => name.startsWith('audio'));
+  const inSurround = stereo.map(
+    (track) =>
+      manifest.renditions.find(({ name }) => name === track.name.replace('audio', 'surround')) ?? track,
+  );
+  const groups = [
+    { id: 'audio', members: stereo },
+    ...(inSurround.every((member) => stereo.includes(member))
+      ? []
+      : [{ id: 'surround', members: inSurround }]),
+  ];
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
-    ...(audio
-      ? [
-          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO}",NAME="Audio",LANGUAGE="${audio.language ?? 'und'}",DEFAULT=YES,` +
-            `AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${AUDIO}/index.m3u8"`,
-        ]
-      : []),
-    ...videoRenditions.flatMap((rendition) => {
-      const { peak, average } = ratesOf(rendition, manifest);
-      const codecs = [rendition.codecs, ...(audio ? [audio.codecs] : [])].join();
-      return [
-        `#EXT-X-STREAM-INF:BANDWIDTH=${peak + audioRates.peak},AVERAGE-BANDWIDTH=${average + audioRates.average},` +
-          `CODECS="${codecs}",RESOLUTION=${rendition.width}x${rendition.height},FRAME-RATE=${rendition.frameRate?.toFixed(3)},` +
-          `${audio ? `AUDIO="${AUDIO}",` : ''}CLOSED-CAPTIONS=NONE`,
-        `${rendition.name}/index.m3u8`,
-      ];
-    }),
+    ...groups.flatMap(({ id, members }) =>
+      members.map(
+        ({ name, label, language, channels }, at) =>
+          `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${id}",NAME="${label}",LANGUAGE="${language ?? 'und'}",` +
+          `DEFAULT=${at === 0 ? 'YES' : 'NO'},AUTOSELECT=${at === 0 ? 'YES' : 'NO'},CHANNELS="${channels}",` +
+          `URI="${name}/index.m3u8"`,
+      ),
+    ),
+    ...groups.flatMap(({ id, members }) =>
+      videoRenditions.flatMap((rendition) => {
+        const { peak, average } = ratesOf(rendition, manifest);
+        const audio = members.map((member) => ratesOf(member, manifest));
+        const highest = (figure: 'peak' | 'average') => Math.max(0, ...audio.map((rates) => rates[figure]));
+        const codecs = [...new Set([rendition, ...members].map((each) => each.codecs))].join();
+        return [
+          `#EXT-X-STREAM-INF:BANDWIDTH=${peak + highest('peak')},AVERAGE-BANDWIDTH=${average + highest('average')},` +
+            `CODECS="${codecs}",RESOLUTION=${rendition.width}x${rendition.height},FRAME-RATE=${rendition.frameRate?.toFixed(3)},` +
+            `${members.length > 0 ? `AUDIO="${id}",` : ''}CLOSED-CAPTIONS=NONE`,
+          `${rendition.name}/index.m3u8`,
+        ];
+      }),
+    ),
     '',
   ].join('\n');
 }

@@ -90,6 +90,7 @@ export class WorkerBench {
             contentKey: this.contentKey.toString('base64'),
             sourceKey: sourceOf(videoId),
             sourceBytes,
+            severalAudioTracks: true,
             leaseSeconds: 4,
           };
         },
@@ -103,6 +104,7 @@ export class WorkerBench {
         sandbox: 'auto',
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,
+        surround: false,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
         ...settings,

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A server in its own process on loopback. */
@@ -32,6 +33,12 @@ export class Contestant {
     this.#process.send('cpu');
     const [{ cpuMicros }] = await response;
     return cpuMicros;
+  }
+
+  /** Resident memory, in bytes. */
+  async memory(): Promise<number> {
+    const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
   }
 
   async stop(): Promise<void> {

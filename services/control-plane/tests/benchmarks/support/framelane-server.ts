@@ -1,15 +1,19 @@
 import { InProcessBus } from '@framelane/message-bus/in-process-bus';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
+import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
+import { readS3Settings } from '@framelane/service-kit/connection-settings';
 import { createLogger } from '@framelane/service-kit/logger';
 import { readControlPlaneConfig } from '../../../src/config.ts';
 import { ControlPlane } from '../../../src/control-plane.ts';
 import { compete } from './contestant.ts';
 
-/** A program: a control plane as on a single node, with objects in the directory OBJECTS. */
+/** A program: a control plane as on a single node, with objects in the directory OBJECTS, or in S3. */
 const logger = createLogger({ service: 'control-plane' });
 const controlPlane = ControlPlane.create(readControlPlaneConfig(process.env), {
   bus: new InProcessBus({ logger }),
-  objects: new FileObjectStore(process.env.OBJECTS ?? ''),
+  objects: process.env.OBJECTS
+    ? new FileObjectStore(process.env.OBJECTS)
+    : new S3ObjectStore(readS3Settings(process.env)),
   logger,
 });
 await controlPlane.migrate();

@@ -38,8 +38,10 @@ export type ContractOperation = {
   path: string;
   method: Method;
   parameters: Parameter[];
-  /** The schema of its JSON body; undefined without a body. */
+  /** The schema of its JSON body; undefined without one. */
   body: { schema: Schema; required: boolean } | undefined;
+  /** The types of its text body; empty without one. */
+  textTypes: string[];
   /** Whether it accepts an API key. */
   takesKey: boolean;
 };
@@ -85,6 +87,7 @@ function toOperation(
       ...parameters,
       ...(schemes.includes('playbackToken') ? [token] : []),
     ],
+    textTypes: Object.keys(requestBody?.content ?? {}).filter((type) => type !== 'application/json'),
     body: schema && { schema, required: requestBody?.required ?? false },
     takesKey: schemes.includes('apiKey'),
   };

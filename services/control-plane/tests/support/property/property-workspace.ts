@@ -156,6 +156,7 @@ export class PropertyWorkspace {
 function kindOf(name: string, text: string): Kind | undefined {
   if (name === 'nextCursor') return 'cursor';
   if (name === 'token') return 'token';
+  if (name === 'embed') return 'embed';
   if (name === 'secret') return text.startsWith('svc_') ? 'secret' : undefined;
   const [, prefix] = /^([a-z]+)_[0-9a-z]{26}$/.exec(text) ?? [];
   return KINDS.find((kind) => kind === prefix);

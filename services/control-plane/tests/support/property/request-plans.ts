@@ -4,7 +4,19 @@ import { hostileBody, hostileHeader, hostileQuery, hostileSegment } from './host
 import type { SchemaValues } from './schema-values.ts';
 
 /** Values of responses that later requests use. The first six are prefixes of ids. */
-export const KINDS = ['vid', 'key', 'whk', 'dlv', 'ws', 'evt', 'cursor', 'token', 'etag', 'secret'] as const;
+export const KINDS = [
+  'vid',
+  'key',
+  'whk',
+  'dlv',
+  'ws',
+  'evt',
+  'cursor',
+  'token',
+  'etag',
+  'secret',
+  'embed',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** A text, or the `nth` (modulo the number) known value of a kind when the request is sent. */
@@ -34,6 +46,9 @@ export type Step =
 const BY_NAME: Record<string, Arbitrary<Part>> = {
   cursor: known('cursor'),
   token: known('token'),
+  // That of oEmbed.
+  url: known('embed'),
+  format: fc.constantFrom<Part>('json', 'json', 'json', 'xml'),
   'Idempotency-Key': fc.nat({ max: 30 }).map(String),
   'If-None-Match': fc.oneof(known('etag'), fc.constantFrom<Part>('*', 'W/"x"', '"x"')),
   'If-Range': fc.oneof(known('etag'), fc.constant<Part>('"x"')),
@@ -47,6 +62,8 @@ const BY_NAME: Record<string, Arbitrary<Part>> = {
   ),
   rendition: fc.constantFrom<Part>('360p', 'audio', '360p', 'audio', '1080p'),
   sequence: fc.constantFrom<Part>('0', '1', '0', '1', '999999'),
+  language: fc.constantFrom<Part>('en', 'de', 'EN', 'pt-BR', 'english', 'en_US', 'e'),
+  revision: fc.constantFrom<Part>('1', '2', '999999'),
 };
 
 /** Sequences of steps. Half of the requests are valid, most others violate the contract in one place. */
@@ -78,7 +95,7 @@ function requestPlan(operation: ContractOperation, values: SchemaValues): Arbitr
   });
 }
 
-function flawsOf({ parameters, body, takesKey }: ContractOperation): Arbitrary<Flaw[]> {
+function flawsOf({ parameters, body, textTypes, takesKey }: ContractOperation): Arbitrary<Flaw[]> {
   const possible: Flaw[] = [
     'query',
     'headers',
@@ -86,7 +103,7 @@ function flawsOf({ parameters, body, takesKey }: ContractOperation): Arbitrary<F
     ...(parameters.some((parameter) => parameter.in === 'path') ? (['path'] as const) : []),
     ...(takesKey ? (['credentials'] as const) : []),
     // Bodies have the most ways to be invalid.
-    ...(body ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
+    ...(body || textTypes.length > 0 ? (['body', 'body', 'body', 'body'] as const) : (['body'] as const)),
   ];
   return fc.oneof(
     { weight: 10, arbitrary: fc.constant<Flaw[]>([]) },
@@ -199,10 +216,15 @@ function credentials(
 }
 
 function bodies(
-  { body }: ContractOperation,
+  { body, textTypes }: ContractOperation,
   values: SchemaValues,
   flawed: boolean,
 ): Arbitrary<RequestPlan['body']> {
+  if (textTypes.length > 0) {
+    const text = fc.oneof(captionsFile(), hostileText());
+    const file = fc.record({ type: fc.constantFrom(...textTypes), bytes: flawed ? text : captionsFile() });
+    return flawed ? fc.oneof(file, hostileBody()) : file;
+  }
   if (!body) return flawed ? hostileBody() : fc.constant(undefined);
   const json = (value: Arbitrary<unknown>) =>
     value.map((content) => ({ type: 'application/json', bytes: Buffer.from(JSON.stringify(content)) }));
@@ -214,6 +236,18 @@ function bodies(
   }
   const valid = json(values.valid(body.schema));
   return body.required ? valid : fc.option(valid, { nil: undefined });
+}
+
+/** A file that can be read both as WebVTT and as SubRip, except for its first line. */
+function captionsFile(): Arbitrary<Buffer> {
+  const header = fc.constantFrom('WEBVTT\n\n', '');
+  return fc
+    .tuple(header, fc.string({ unit: 'grapheme' }))
+    .map(([begin, text]) => Buffer.from(`${begin}1\n00:00:01.000 --> 00:00:09.000\nA${text}\n`));
+}
+
+function hostileText(): Arbitrary<Buffer> {
+  return fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 }
 
 /** An index of a known value; low ones more often, because every workspace has them. */

@@ -17,7 +17,8 @@ const GENERAL: Record<number, string> = {
 export function violationsOf(plan: RequestPlan, response: ReceivedResponse, check: ResponseCheck): string[] {
   const text = response.body.toString('utf8');
   return [
-    ...(response.status >= 500 ? [`${response.status}: ${text}`] : []),
+    // 501 says that a format is not supported, and is no failure.
+    ...(response.status >= 500 && response.status !== 501 ? [`${response.status}: ${text}`] : []),
     ...(response.headers['x-request-id'] ? [] : ['no X-Request-Id']),
     ...(response.status >= 400 && INTERNALS.test(text) ? [`shows internals: ${text}`] : []),
     ...contractViolations(plan, response, check),

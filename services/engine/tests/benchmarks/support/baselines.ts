@@ -65,7 +65,7 @@ export async function runVideoFilters(
   encoded: boolean,
 ): Promise<void> {
   const threads = String(settings.threads);
-  const options = streamOptions({ ...plan, audio: null }, settings);
+  const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
   const encodedRungs = plan.videoPassthrough ? plan.rungs.slice(0, -1) : plan.rungs;
   await run(directory, [
@@ -81,7 +81,7 @@ export async function runVideoFilters(
 
 /** Writes the frames of the renditions to encode, unchanged, each to `<rendition>.mkv`. */
 export async function writeFrames(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
-  const options = streamOptions({ ...plan, audio: null }, settings);
+  const options = streamOptions({ ...plan, audio: [] }, settings);
   const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
   const lossless = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
   await run(directory, [

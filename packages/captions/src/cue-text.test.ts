@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { normalizeSettings, settingsOfPosition } from './cue-settings.ts';
+import { normalizeText } from './cue-text.ts';
+
+test.each([
+  ['kept tags', '<b>A</b> <i>B</i> <u>C</u>', '<b>A</b> <i>B</i> <u>C</u>'],
+  ['upper case', '<B>A</B>', '<b>A</b>'],
+  ['classes', '<c.yellow.bg_blue>A</c> <b.loud>B</b>', 'A <b>B</b>'],
+  ['a speaker', '<v.loud  Mary &amp;  Co>Hi', '<v Mary &amp; Co>Hi</v>'],
+  ['a speaker without a name', '<v>Hi</v>', 'Hi'],
+  ['fonts', '<font color="#ff0000" onclick=\'x()\'>Red</font>', 'Red'],
+  ['scripts', '<script>alert(1)</script><img src=x onerror=alert(1)>', 'alert(1)'],
+  ['an opened tag', '<b><i>A', '<b><i>A</i></b>'],
+  ['a tag closed in the wrong order', '<b><i>A</b>B</i>', '<b><i>A</i></b>B'],
+  ['a closed tag that was not opened', 'A</i>', 'A'],
+  ['times for karaoke', 'A <00:01.000>B', 'A B'],
+  ['comparisons', '1 < 2 > 0 & <3', '1 &lt; 2 &gt; 0 &amp; &lt;3'],
+  ['entities', '&lt;b&gt; &amp; &nbsp;&unknown;', '&lt;b&gt; &amp; \u00a0&amp;unknown;'],
+  ['an arrow', 'A --> B', 'A --&gt; B'],
+  ['self-closing tags', 'A<br/>B', 'AB'],
+  ['override codes', '{\\an8\\pos(1,2)}A {curly}', 'A {curly}'],
+  ['control characters and blank lines', '\u0007A\t \n \nB\u0085', 'A\nB'],
+  ['ruby', '<ruby>漢<rt>kan</rt></ruby>', '<ruby>漢<rt>kan</rt></ruby>'],
+])('%s', (_, text, expected) => {
+  expect(normalizeText(text)).toBe(expected);
+});
+
+test.each([
+  ['line:-1,end position:50%,center size:80.5% align:center vertical:rl', true],
+  ['line:101% position:1e2% size:-1% align:middle vertical:up colour:red region:x', false],
+])('settings %s', (settings, kept) => {
+  expect(normalizeSettings(settings)).toBe(kept ? settings : '');
+});
+
+test.each([
+  ['{\\an1}', 'align:left'],
+  ['{\\an2}', ''],
+  ['{\\an6}', 'line:50% align:right'],
+  ['{\\an8}', 'line:0'],
+  ['no code', ''],
+])('the position of %s', (text, expected) => {
+  expect(settingsOfPosition(text)).toBe(expected);
+});

@@ -1,0 +1,171 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { CaptionsError, type Cue, MAX_CUES } from './captions.ts';
+import { type CaptionsFormat, readCaptions } from './read-captions.ts';
+import { cueBlock, webVttFile } from './write-webvtt.ts';
+
+const read = (text: string, format: CaptionsFormat = 'webvtt') => readCaptions(Buffer.from(text), format);
+const subrip = (text: string) => read(text, 'subrip');
+
+/** The line and the message of the error. */
+function errorOf(bytes: Uint8Array | string, format: CaptionsFormat) {
+  try {
+    readCaptions(Buffer.from(bytes), format);
+    return null;
+  } catch (error) {
+    if (!(error instanceof CaptionsError)) throw error;
+    return [error.line, error.message];
+  }
+}
+
+test('WebVTT with identifiers, settings, comments, styles and regions', () => {
+  const cues = read(`WEBVTT - a title
+Kind: captions
+
+STYLE
+::cue { background: url(https://evil.example/) }
+
+REGION
+id:left
+
+NOTE
+A comment
+
+intro
+00:01.000 --> 00:02.500 line:0 position:10% region:left size:120% align:start
+Hello
+
+100:00:00.000 --> 100:00:01.000
+Late
+and long`);
+  expect(cues).toEqual([
+    { start: 1000, end: 2500, settings: 'line:0 position:10% align:start', text: 'Hello' },
+    { start: 360_000_000, end: 360_001_000, settings: '', text: 'Late\nand long' },
+  ]);
+});
+
+test('SubRip with carriage returns, a byte order mark, positions, and times of any number of digits', () => {
+  const text =
+    '\ufeff1\r\n00:00:01,000 --> 00:00:02,5\r\n{\\an8}<font color="red">Hello</font>\r\n \r\n\r\n2\r\n1:00:03.000 --> 1:00:04,000 X1:0\r\n- Who?\r\n';
+  expect(subrip(text)).toEqual([
+    { start: 1000, end: 2500, settings: 'line:0', text: 'Hello' },
+    { start: 3_603_000, end: 3_604_000, settings: '', text: '- Who?' },
+  ]);
+});
+
+test('old line breaks, overlaps in any order, cues without duration or text', () => {
+  const text =
+    'WEBVTT\r\r00:05.000 --> 00:09.000\rB\r\r00:01.000 --> 00:07.000\rA\r\r00:02.000 --> 00:02.000\rgone\r\r00:03.000 --> 00:04.000\r';
+  expect(read(text).map((cue) => cue.text)).toEqual(['A', 'B']);
+});
+
+test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>([
+  ['no header', 'webvtt', '1\n00:01.000 --> 00:02.000\nA', 1, /begins with WEBVTT/],
+  ['WebVTT as SubRip', 'subrip', 'WEBVTT\n\n00:01.000 --> 00:02.000\nA', 1, /text\/vtt/],
+  ['an unreadable time', 'webvtt', 'WEBVTT\n\nid\n00:01 --> 00:02\nA', 4, /^Line 4: the times/],
+  ['61 seconds', 'subrip', '1\n00:00:61,000 --> 00:02:00,000\nA', 2, /times/],
+  ['an end before the start', 'subrip', '1\n00:00:02,000 --> 00:00:01,000\nA', 2, /ends before/],
+  ['a blank line inside a cue', 'subrip', '1\n00:00:01,000 --> 00:00:02,000\nA\n\nB\n', 5, /blank line/],
+  [
+    'no blank line between cues',
+    'subrip',
+    '1\n00:00:01,000 --> 00:00:02,000\nA\n2\n00:00:03,000 --> 00:00:04,000\nB',
+    5,
+    /blank line is missing/,
+  ],
+  ['Latin-1', 'subrip', Buffer.from('1\n00:00:01,000 --> 00:00:02,000\n\xe9\n', 'latin1'), 3, /UTF-8/],
+  ['UTF-16', 'webvtt', Buffer.from('\ufeffWEBVTT', 'utf16le'), null, /UTF-16/],
+  ['no cue', 'webvtt', 'WEBVTT\n\nNOTE nothing', null, /no cue/],
+  ['nothing', 'subrip', '', null, /no cue/],
+  ['another kind of text', 'subrip', '{"cues":[]}', 1, /00:01:02,500/],
+])('%s is an error with its line', (_, format, bytes, line, message) => {
+  expect(errorOf(bytes, format)).toEqual([line, expect.stringMatching(message)]);
+});
+
+test('the number of cues is limited', () => {
+  const cue = '00:01.000 --> 00:02.000\nA\n\n';
+  expect(read(`WEBVTT\n\n${cue.repeat(MAX_CUES)}`)).toHaveLength(MAX_CUES);
+  expect(errorOf(`WEBVTT\n\n${cue.repeat(MAX_CUES + 1)}`, 'webvtt')).toEqual([
+    3 * (MAX_CUES + 1),
+    expect.stringMatching(/more than 50000 cues/),
+  ]);
+});
+
+/** Text out of what matters to the syntax. */
+const fragment = fc.constantFrom(
+  ...[
+    'WEBVTT',
+    'NOTE',
+    '\n',
+    '\n\n',
+    '\r\n',
+    '-->',
+    ' --> ',
+    '00:01.000',
+    '00:00:02,000',
+    'line:0',
+    '{\\an8}',
+    '\0',
+  ],
+  ...[
+    '<',
+    '>',
+    '&',
+    '</',
+    '<b>',
+    '</b>',
+    '<v A&B>',
+    '<script>',
+    '<c.x>',
+    '&lt;',
+    '&amp;',
+    'text',
+    '\u{1f600}',
+  ],
+);
+const cueText = fc.array(fragment, { minLength: 1 }).map((parts) => parts.join(''));
+
+test('any text is read, or refused with a CaptionsError', () => {
+  fc.assert(
+    fc.property(cueText, fc.constantFrom('webvtt', 'subrip'), (text, format) => {
+      errorOf(text, format);
+      errorOf(`WEBVTT\n\n00:01.000 --> 00:02.000\n${text}`, format);
+    }),
+  );
+});
+
+test('what is written is read as the same cues, whatever their text', () => {
+  const times = fc.tuple(fc.nat({ max: 400_000_000 }), fc.integer({ min: 1, max: 10_000 }));
+  const raw = fc.record({ times, text: cueText });
+  fc.assert(
+    fc.property(fc.array(raw, { minLength: 1, maxLength: 5 }), (list) => {
+      const file = (cues: Cue[]) => webVttFile(cues.map(cueBlock));
+      const unsafe = list.map(({ times: [start, length], text }) => ({
+        ...{ start, end: start + length, settings: '' },
+        text: text.replaceAll(/[\r\n]+/g, ' ').replaceAll('-->', '->'),
+      }));
+      let cues: Cue[];
+      try {
+        cues = read(file(unsafe));
+      } catch (error) {
+        expect(error).toBeInstanceOf(CaptionsError);
+        return;
+      }
+      expect(read(file(cues))).toEqual(cues);
+      for (const { text } of cues) {
+        expect(text).not.toMatch(/-->|^$|\n\n/);
+        expect(text.replaceAll(/<\/?(b|i|u|ruby|rt|v( [^<>]+)?)>|&(amp|lt|gt);/g, '')).not.toMatch(/[<>&]/);
+      }
+    }),
+  );
+});
+
+test('hostile repetitions are read in linear time', () => {
+  for (const part of ['<a ', '{\\', '<v ', '&', '</b', '<b>', ' ', '<v.a', '0:']) {
+    const text = part.repeat(500_000 / part.length);
+    const begun = performance.now();
+    errorOf(`WEBVTT\n\n00:01.000 --> 00:02.000\n${text}`, 'webvtt');
+    errorOf(`WEBVTT\n\n${text}-->`, 'webvtt');
+    expect(performance.now() - begun).toBeLessThan(5000);
+  }
+});

@@ -1,0 +1,125 @@
+import { CaptionsError, type Cue, MAX_CUES } from './captions.ts';
+import { normalizeSettings, settingsOfPosition } from './cue-settings.ts';
+import { normalizeText } from './cue-text.ts';
+
+export type CaptionsFormat = 'webvtt' | 'subrip';
+
+/** Lines between blank ones, with the number of the first. */
+type Block = { line: number; lines: string[] };
+
+const ARROW = '-->';
+/** Hours are optional and can have more than two digits. WebVTT writes a point, SubRip a comma; files mix them up. */
+const TIME = String.raw`(?:(\d{1,5}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;
+const TIMING = new RegExp(String.raw`^\s*${TIME}\s*-->\s*${TIME}(?:\s+(.*))?$`);
+/** Blocks of WebVTT that are not cues. */
+const OTHER_BLOCK = /^(NOTE|STYLE|REGION)(?:[ \t]|$)/;
+
+/**
+ * Reads a WebVTT or SubRip file. The cues are sorted by their start. Styles, regions, comments and cues of no duration are
+ * left out. Throws a CaptionsError for the first line that cannot be read, and for a file without cues or with too many.
+ */
+export function readCaptions(bytes: Uint8Array, format: CaptionsFormat): Cue[] {
+  const lines = decode(bytes)
+    .replaceAll('\0', '\ufffd')
+    .split(/\r\n|\n|\r/);
+  checkHeader(lines[0] ?? '', format);
+  const cues: Cue[] = [];
+  for (const block of blocksOf(lines, format).slice(format === 'webvtt' ? 1 : 0)) {
+    if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) continue;
+    const cue = readCue(block, format);
+    if (cue.end > cue.start && cue.text !== '') cues.push(cue);
+    if (cues.length > MAX_CUES) {
+      throw new CaptionsError(block.line, `there are more than ${MAX_CUES} cues.`);
+    }
+  }
+  if (cues.length === 0) throw new CaptionsError(null, 'The file has no cue with text.');
+  return cues.toSorted((a, b) => a.start - b.start);
+}
+
+function checkHeader(firstLine: string, format: CaptionsFormat): void {
+  const isWebVtt = /^WEBVTT(?:[ \t]|$)/.test(firstLine);
+  if (format === 'webvtt' && !isWebVtt) {
+    throw new CaptionsError(1, 'a WebVTT file begins with WEBVTT. Send SubRip as application/x-subrip.');
+  }
+  if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT. Send it as text/vtt.');
+}
+
+/** The text of a file in UTF-8, without its byte order mark. */
+function decode(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+    throw new CaptionsError(null, 'The file is in UTF-16. Save it in UTF-8.');
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CaptionsError(lineOfBadByte(bytes), 'this is not UTF-8. Save the file in UTF-8.');
+  }
+}
+
+/** The first line that is not UTF-8. No character of several bytes contains the byte of a line break. */
+function lineOfBadByte(bytes: Uint8Array): number {
+  let line = 1;
+  for (let start = 0; start < bytes.length; line += 1) {
+    const found = bytes.indexOf(0x0a, start);
+    const end = found === -1 ? bytes.length : found + 1;
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(start, end));
+    } catch {
+      break;
+    }
+    start = end;
+  }
+  return line;
+}
+
+function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
+  const blocks: Block[] = [];
+  let block: Block | undefined;
+  for (const [at, line] of lines.entries()) {
+    // In WebVTT a line of spaces belongs to its cue.
+    if ((format === 'webvtt' ? line : line.trim()) === '') block = undefined;
+    else if (block !== undefined) block.lines.push(line);
+    else {
+      block = { line: at + 1, lines: [line] };
+      blocks.push(block);
+    }
+  }
+  return blocks;
+}
+
+/** A cue: an optional identifier or number, the timing, and the text. */
+function readCue({ line, lines }: Block, format: CaptionsFormat): Cue {
+  const at = lines[0]?.includes(ARROW) ? 0 : 1;
+  const timing = lines[at];
+  if (!timing?.includes(ARROW)) throw new CaptionsError(line, notACue(format));
+  const match = TIMING.exec(timing) ?? [];
+  const [start, end] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
+  if (start === null || end === null) throw new CaptionsError(line + at, notATiming(format));
+  if (end < start) throw new CaptionsError(line + at, 'the cue ends before it begins.');
+  const textLines = lines.slice(at + 1);
+  const next = textLines.findIndex((text) => TIMING.test(text));
+  if (next !== -1) throw new CaptionsError(line + at + 1 + next, 'a blank line is missing before this cue.');
+  const text = textLines.join('\n');
+  const settings = format === 'webvtt' ? normalizeSettings(match[9] ?? '') : settingsOfPosition(text);
+  return { start, end, settings, text: normalizeText(text) };
+}
+
+/** Milliseconds; null without a time, and for 60 or more minutes or seconds. */
+function timeOf([hours = '0', minutes, seconds, fraction = '']: (string | undefined)[]): number | null {
+  if (minutes === undefined || Number(minutes) > 59 || Number(seconds) > 59) return null;
+  const whole = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return whole * 1000 + Number(fraction.padEnd(3, '0'));
+}
+
+function notACue(format: CaptionsFormat): string {
+  return `a cue was expected, with times such as ${exampleOf(format)}. A blank line ends a cue.`;
+}
+
+function notATiming(format: CaptionsFormat): string {
+  return `the times cannot be read. They must be like ${exampleOf(format)}.`;
+}
+
+function exampleOf(format: CaptionsFormat): string {
+  return format === 'webvtt' ? '00:01:02.500 --> 00:01:04.000' : '00:01:02,500 --> 00:01:04,000';
+}

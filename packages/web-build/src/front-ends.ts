@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Files outside its folder that decide how a front end is built. */
+const SHARED = ['packages/web-build/src', 'pnpm-lock.yaml'].map((path) => join(ROOT, path));
+
+/** Files in its folder that are not part of a front end. */
+const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;
+
+/** The folder of a front end. */
+export function folderOf(name: 'player'): string {
+  return join(ROOT, 'services', name);
+}
+
+/** The files of a build. */
+export type BuiltFrontEnd = {
+  /** Identifies the build: a hash of the files that it was made from. */
+  key: string;
+  /** The folder with the files that browsers load. */
+  files: string;
+  /** The page. The paths of its files begin with `FILES_PATH`. */
+  html: string;
+  /** Hashes of the style sheets in shadow roots, as a Content-Security-Policy names them. */
+  styleHashes: string[];
+};
+
+/** Stands in built pages for the path at which their files are served. */
+export const FILES_PATH = '/files-of-this-page/';
+
+/** The build of the files as they are now; undefined if there is none. `key` is that of `keyOf`. */
+export function findBuild(folder: string, key: string): BuiltFrontEnd | undefined {
+  const directory = directoryOf(folder, key);
+  if (!existsSync(directory)) return undefined;
+  const styleHashes: string[] = JSON.parse(readFileSync(join(directory, 'style-hashes.json'), 'utf8'));
+  const html = readFileSync(join(directory, 'index.html'), 'utf8');
+  return { key, files: join(directory, 'files'), html, styleHashes };
+}
+
+/** Where the build with this key is. */
+export function directoryOf(folder: string, key: string): string {
+  return join(folder, 'dist', key);
+}
+
+/** A hash of all files that decide what is built, with their names. */
+export function keyOf(folder: string): string {
+  const hash = createHash('sha256');
+  for (const path of [folder, ...SHARED].flatMap(filesBelow)) {
+    hash
+      .update(`${relative(ROOT, path)}\0`)
+      .update(readFileSync(path))
+      .update('\0');
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Empty if there is no such path: an image may have no front end. */
+function filesBelow(path: string): string[] {
+  if (!existsSync(path)) return [];
+  if (path.endsWith('.yaml')) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !LEFT_OUT.test(name))
+    .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)]))
+    .sort();
+}

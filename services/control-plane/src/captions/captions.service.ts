@@ -1,0 +1,216 @@
+import { CaptionsError, type Cue } from '@framelane/captions/captions';
+import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
+import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import type { Manifest } from '@framelane/contracts/manifest';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { Database } from '../db/database.ts';
+import type { VideoRow } from '../db/schema.ts';
+import type { PlaybackService } from '../playback/playback.service.ts';
+import type { QuotasService } from '../quotas/quotas.service.ts';
+import type { CaptionsRecord } from '../videos/captions-record.ts';
+import type { VideoLifecycle } from '../videos/video-lifecycle.ts';
+import { videoNotFound } from '../videos/videos.service.ts';
+import {
+  addStoredBytes,
+  findCues,
+  listCaptions,
+  type NewCaptions,
+  removeCaptions,
+  saveCaptions,
+} from './captions.store.ts';
+import { canonicalLanguage, languageName, requireLanguage } from './language.ts';
+
+/** The most languages of a video. */
+const MAX_LANGUAGES = 50;
+
+const MAX_LABEL_LENGTH = 100;
+
+/** Which captions: a video of a workspace, and the language as the client wrote it. */
+export type CaptionsAddress = { workspaceId: string; videoId: string; language: string };
+
+/** What a client sends. Without a label, the name of the language is the label. */
+export type CaptionsRequest = {
+  file: Uint8Array;
+  format: CaptionsFormat;
+  label: string | undefined;
+  isDefault: boolean;
+};
+
+/**
+ * Keeps the captions of videos. Each change is one transaction with the lock of the video: captions are stored as rows, so
+ * there is no moment at which they are half changed (ADR 34).
+ */
+export class CaptionsService {
+  readonly #db: Database;
+  readonly #lifecycle: VideoLifecycle;
+  readonly #playback: PlaybackService;
+  readonly #quotas: QuotasService;
+  readonly #logger: Logger;
+
+  constructor(deps: {
+    db: Database;
+    lifecycle: VideoLifecycle;
+    playback: PlaybackService;
+    quotas: QuotasService;
+    logger: Logger;
+  }) {
+    this.#db = deps.db;
+    this.#lifecycle = deps.lifecycle;
+    this.#playback = deps.playback;
+    this.#quotas = deps.quotas;
+    this.#logger = deps.logger;
+  }
+
+  /** All captions of a video. Throws 404 `video_not_found`. */
+  async list(workspaceId: string, videoId: string): Promise<CaptionsRecord[]> {
+    const captions = await listCaptions(this.#db, workspaceId, videoId);
+    if (captions === undefined) throw videoNotFound(videoId);
+    return captions;
+  }
+
+  /** The WebVTT file of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no language. */
+  async get(address: CaptionsAddress): Promise<string> {
+    const language = requireLanguage(address.language);
+    await this.list(address.workspaceId, address.videoId);
+    const cues = await findCues(this.#db, address.videoId, language);
+    if (cues === undefined) throw captionsNotFound(language);
+    return webVttFile(cues);
+  }
+
+  /**
+   * Sets or replaces the captions of a language. Throws 400 if they cannot be read or it is no language, 404
+   * `video_not_found`, 409 `captions_limit_reached`, and 403 `quota_exceeded`.
+   */
+  async set(
+    address: CaptionsAddress,
+    { file, format, label, isDefault }: CaptionsRequest,
+  ): Promise<{ created: boolean; record: CaptionsRecord }> {
+    const { workspaceId, videoId } = address;
+    const language = requireLanguage(address.language);
+    const content = toContent(readFile(file, format));
+    return this.#change(address, async (trx, existing) => {
+      const old = existing.find((captions) => captions.language === language);
+      if (old === undefined && existing.length >= MAX_LANGUAGES) throw limitReached();
+      const growth = content.bytes - (old?.bytes ?? 0);
+      if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
+      const revision = await this.#playback.changed(trx, videoId);
+      const captions = { label: label ?? languageName(language), is_default: isDefault, revision };
+      await saveCaptions(trx, videoId, { ...content, ...captions, language, origin: 'api' });
+      await addStoredBytes(trx, videoId, growth);
+      const stored = await listCaptions(trx, workspaceId, videoId);
+      const record = stored?.find((each) => each.language === language);
+      if (record === undefined) throw new Error(`The captions ${language} of ${videoId} were not stored`);
+      return { created: old === undefined, record };
+    });
+  }
+
+  /** Deletes the captions of a language. Throws 404 `video_not_found` or `captions_not_found`, and 400 if it is no language. */
+  async delete(address: CaptionsAddress): Promise<void> {
+    const language = requireLanguage(address.language);
+    await this.#change(address, async (trx, existing) => {
+      const old = existing.find((captions) => captions.language === language);
+      if (old === undefined) throw captionsNotFound(language);
+      await this.#playback.changed(trx, address.videoId);
+      await removeCaptions(trx, address.videoId, language);
+      await addStoredBytes(trx, address.videoId, -old.bytes);
+    });
+  }
+
+  /**
+   * Stores the text tracks of the file of a locked video. Captions that a client has set for a language stay. A second track
+   * of a language gets a tag of its own.
+   */
+  async storeTracks(trx: Database, video: VideoRow, tracks: Manifest['captions']): Promise<void> {
+    if (tracks.length === 0) return;
+    const existing = (await listCaptions(trx, video.workspace_id, video.id)) ?? [];
+    const set = new Set(existing.map(({ language }) => language));
+    const taken = new Set<string>();
+    for (const track of tracks) {
+      const language = withNumber(canonicalLanguage(track.language ?? '') ?? 'und', taken);
+      taken.add(language);
+      if (set.has(language) || set.size >= MAX_LANGUAGES) continue;
+      const content = this.#readTrack(video.id, track.webvtt);
+      if (content === undefined) continue;
+      set.add(language);
+      const revision = await this.#playback.changed(trx, video.id);
+      const facts = { language, label: labelOf(track.label, language), is_default: false, revision };
+      await saveCaptions(trx, video.id, { ...content, ...facts, origin: 'file' });
+      await addStoredBytes(trx, video.id, content.bytes);
+    }
+  }
+
+  /** Runs a change with the video locked. Throws 404 `video_not_found`. */
+  #change<T>(
+    { workspaceId, videoId }: CaptionsAddress,
+    change: (trx: Database, existing: CaptionsRecord[]) => Promise<T>,
+  ): Promise<T> {
+    return this.#db.transaction().execute(async (trx) => {
+      await this.#lifecycle.lock(trx, videoId);
+      const existing = await listCaptions(trx, workspaceId, videoId);
+      if (existing === undefined) throw videoNotFound(videoId);
+      return change(trx, existing);
+    });
+  }
+
+  /** The engine has read the track with the same rules, so an error means that the two have different versions. */
+  #readTrack(videoId: string, webvtt: string): Content | undefined {
+    try {
+      return toContent(readCaptions(Buffer.from(webvtt), 'webvtt'));
+    } catch (error) {
+      if (!(error instanceof CaptionsError)) throw error;
+      this.#logger.warn('captions.track_unreadable', { videoId, error });
+      return undefined;
+    }
+  }
+}
+
+/** The columns that hold the cues. */
+type Content = Pick<NewCaptions, 'bytes' | 'cue_count' | 'cue_starts' | 'cue_ends' | 'cues'>;
+
+function toContent(cues: readonly Cue[]): Content {
+  const blocks = cues.map(cueBlock);
+  return {
+    bytes: Buffer.byteLength(webVttFile(blocks)),
+    cue_count: cues.length,
+    cue_starts: cues.map(({ start }) => start),
+    cue_ends: cues.map(({ end }) => end),
+    cues: blocks,
+  };
+}
+
+function readFile(file: Uint8Array, format: CaptionsFormat): Cue[] {
+  try {
+    return readCaptions(file, format);
+  } catch (error) {
+    if (!(error instanceof CaptionsError)) throw error;
+    throw new Problem('invalid_captions', error.message, { extra: { line: error.line } });
+  }
+}
+
+/** The tag, or the tag with a private subtag if the video has a track of this language before: `en-x-2`. */
+function withNumber(language: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(language)) return language;
+  const separator = language.includes('-x-') ? '-' : '-x-';
+  for (let number = 2; ; number += 1) {
+    const numbered = `${language}${separator}${number}`;
+    if (!taken.has(numbered)) return numbered;
+  }
+}
+
+/** The title of a track as a label; the name of its language if it has none. */
+function labelOf(title: string | null, language: string): string {
+  const label = (title ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Cs}]/gu, '').trim();
+  return label === '' ? languageName(language) : [...label].slice(0, MAX_LABEL_LENGTH).join('');
+}
+
+function captionsNotFound(language: string): Problem {
+  return new Problem('captions_not_found', `This video has no captions in the language ${language}.`);
+}
+
+function limitReached(): Problem {
+  return new Problem(
+    'captions_limit_reached',
+    `A video can have captions in at most ${MAX_LANGUAGES} languages. Delete those of another language.`,
+  );
+}

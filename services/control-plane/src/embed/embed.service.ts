@@ -1,0 +1,179 @@
+import type { components } from '@framelane/openapi/types';
+import { Problem } from '@framelane/service-kit/problem';
+import type { PlaybackService } from '../playback/playback.service.ts';
+import type { PlaybackAccessService } from '../playback/playback-access.service.ts';
+import { withToken } from '../playback/playback-token.ts';
+import type { VideoRecord } from '../videos/video-record.ts';
+import type { VideosService } from '../videos/videos.service.ts';
+
+/** What a viewer may know of a video. */
+export type EmbedState = components['schemas']['EmbedState'];
+
+/** What the player page shows, and where. */
+export type EmbedContent = {
+  /** The status of the response. */
+  status: number;
+  state: EmbedState | { status: 'refused'; code: string };
+  /** The origins whose pages may show the page in a frame, besides its own; undefined for all. */
+  frameOrigins: readonly string[] | undefined;
+  /** The origins, besides its own, from which the page loads segments. */
+  segmentOrigins: readonly string[];
+  /** The oEmbed response of a public video. */
+  oEmbedUrl: string | undefined;
+};
+
+/** The largest size of an embedded player, in pixels. */
+type MaxSize = { width: number; height: number };
+
+const DEFAULT_WIDTH = 640;
+/** The height of a poster image is limited; see the contract. */
+const POSTER_HEIGHT = 720;
+
+/** Decides what the player page shows to a viewer. A signed video shows nothing without a token, whatever its state. */
+export class EmbedService {
+  readonly #videos: VideosService;
+  readonly #access: PlaybackAccessService;
+  readonly #playback: PlaybackService;
+  readonly #baseUrl: string;
+  readonly #frameOrigins: readonly string[] | undefined;
+
+  constructor(deps: {
+    videos: VideosService;
+    access: PlaybackAccessService;
+    playback: PlaybackService;
+    baseUrl: string;
+    /** For videos without their own; undefined for all. */
+    frameOrigins: readonly string[] | undefined;
+  }) {
+    this.#videos = deps.videos;
+    this.#access = deps.access;
+    this.#playback = deps.playback;
+    this.#baseUrl = deps.baseUrl;
+    this.#frameOrigins = deps.frameOrigins;
+  }
+
+  /** Throws 404 `video_not_found`, and 401 or 403 for a signed video without a valid token. */
+  async state(workspaceId: string, videoId: string, token: unknown): Promise<EmbedState> {
+    return this.#stateOf(await this.#videos.get(workspaceId, videoId), token);
+  }
+
+  /** The content of the page: the state, or why it is refused. */
+  async content(workspaceId: string, videoId: string, token: unknown): Promise<EmbedContent> {
+    const segmentOrigins = await this.#playback.segmentOrigins();
+    const refused = (problem: unknown, frameOrigins = this.#frameOrigins): EmbedContent => {
+      if (!(problem instanceof Problem) || problem.status >= 500) throw problem;
+      const state = { status: 'refused' as const, code: problem.code };
+      return { status: problem.status, state, frameOrigins, segmentOrigins, oEmbedUrl: undefined };
+    };
+    const video = await this.#videos.get(workspaceId, videoId).catch(refused);
+    if ('state' in video) return video;
+    const frameOrigins = video.allowedOrigins ?? this.#frameOrigins;
+    try {
+      const state = await this.#stateOf(video, token);
+      return { status: 200, state, frameOrigins, segmentOrigins, oEmbedUrl: this.#oEmbedUrl(video) };
+    } catch (problem) {
+      // Only somebody who had permission learns which sites may embed the video.
+      const expired = problem instanceof Problem && problem.code === 'playback_token_expired';
+      return refused(problem, expired ? frameOrigins : undefined);
+    }
+  }
+
+  /**
+   * The oEmbed response for the address of a player page. Throws 404 `video_not_found`, also for other addresses, and 401
+   * `playback_token_required` for a signed video.
+   */
+  async oEmbed(url: string, max: MaxSize): Promise<components['schemas']['OEmbed']> {
+    const [, workspaceId, videoId] = /^\/embed\/(\w+)\/(\w+)\/?$/.exec(this.#pathOf(url)) ?? [];
+    if (workspaceId === undefined || videoId === undefined) throw noVideo();
+    const video = await this.#videos.get(workspaceId, videoId);
+    if (video.playbackPolicy === 'signed') throw signedVideo();
+    const size = sizeWithin(video, {
+      width: Math.min(max.width, video.width ?? DEFAULT_WIDTH),
+      height: max.height,
+    });
+    return {
+      type: 'video',
+      version: '1.0',
+      provider_name: 'Framelane',
+      title: video.title,
+      html: frameHtml(video, size),
+      ...size,
+      ...thumbnailOf(video),
+    };
+  }
+
+  async #stateOf(video: VideoRecord, token: unknown): Promise<EmbedState> {
+    const isPublic = video.playbackPolicy === 'public';
+    const valid = isPublic ? undefined : await this.#access.requireToken(token, video.id);
+    const { title, progress, hls } = video;
+    if (hls === undefined) {
+      return { status: video.status === 'failed' ? 'failed' : 'preparing', title, progress };
+    }
+    const address = (url: string | null) => url && withToken(new URL(url).pathname, valid);
+    const poster = address(video.thumbnail);
+    const storyboard = address(video.storyboard);
+    return { status: 'ready', title, progress, hls: address(hls) ?? '', poster, storyboard };
+  }
+
+  #oEmbedUrl({ playbackPolicy, embed }: VideoRecord): string | undefined {
+    return playbackPolicy === 'public'
+      ? `${this.#baseUrl}/oembed?url=${encodeURIComponent(embed)}`
+      : undefined;
+  }
+
+  /** The path of an address of this API, without `/v1`; empty for other addresses. */
+  #pathOf(url: string): string {
+    const parsed = URL.parse(url);
+    const base = new URL(this.#baseUrl);
+    const isOwn = parsed?.origin === base.origin && parsed.pathname.startsWith(`${base.pathname}/`);
+    return isOwn ? parsed.pathname.slice(base.pathname.length) : '';
+  }
+}
+
+/** The size of the player: that of the video, 16:9 until it is known, within a maximum. */
+function sizeWithin({ width, height }: Pick<VideoRecord, 'width' | 'height'>, max: MaxSize): MaxSize {
+  const ratio = width !== null && height !== null ? width / height : 16 / 9;
+  const fitting = Math.min(max.width, max.height * ratio);
+  return { width: Math.max(1, Math.round(fitting)), height: Math.max(1, Math.round(fitting / ratio)) };
+}
+
+function frameHtml({ embed, title }: VideoRecord, { width, height }: MaxSize): string {
+  const attributes = {
+    src: embed,
+    width: String(width),
+    height: String(height),
+    title,
+    allow: 'autoplay; fullscreen; picture-in-picture',
+    style: 'border:0',
+  };
+  const text = Object.entries(attributes).map(([name, value]) => `${name}="${escapeHtml(value)}"`);
+  return `<iframe ${text.join(' ')} allowfullscreen></iframe>`;
+}
+
+function thumbnailOf(video: VideoRecord): object {
+  const { thumbnail, width, height } = video;
+  if (thumbnail === null || width === null || height === null) return {};
+  const size = sizeWithin(video, { width, height: Math.min(height, POSTER_HEIGHT) });
+  return { thumbnail_url: thumbnail, thumbnail_width: size.width, thumbnail_height: size.height };
+}
+
+/** Text for HTML, also for attributes in double quotes. */
+export function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? '');
+}
+
+function noVideo(): Problem {
+  return new Problem(
+    'video_not_found',
+    'No video has this player page. Send the "embed" of a video as "url".',
+  );
+}
+
+function signedVideo(): Problem {
+  return new Problem(
+    'playback_token_required',
+    'This video is signed. Only public videos have an oEmbed response.',
+    { headers: { 'WWW-Authenticate': 'Bearer' } },
+  );
+}

@@ -1,0 +1,83 @@
+import { webVttFile } from '@framelane/captions/write-webvtt';
+import { attributes, quoted } from './attribute-list.ts';
+import { withToken } from './playback-token.ts';
+
+/** Captions as the master playlist describes them. */
+export type CaptionsFacts = { language: string; label: string; isDefault: boolean; revision: number };
+
+/** The group of all captions. */
+export const CAPTIONS_GROUP = 'captions';
+
+/**
+ * The tags of captions in the master playlist (RFC 8216 §4.3.4.1). Players may choose one by the language of the viewer, and
+ * show the default one to viewers who have not chosen.
+ */
+export function captionsTags(captions: readonly CaptionsFacts[], token: string | undefined): string[] {
+  const names = new Set<string>();
+  return captions.map((each) => {
+    const { language, label, isDefault, revision } = each;
+    const name = unusedName(label, language, names);
+    names.add(name);
+    const tag = attributes({
+      TYPE: 'SUBTITLES',
+      'GROUP-ID': quoted(CAPTIONS_GROUP),
+      NAME: quoted(name),
+      LANGUAGE: quoted(publicLanguage(language)),
+      DEFAULT: isDefault ? 'YES' : 'NO',
+      AUTOSELECT: isSelectable(each, captions) ? 'YES' : 'NO',
+      FORCED: 'NO',
+      URI: quoted(withToken(`captions/${language}/${revision}/index.m3u8`, token)),
+    });
+    return `#EXT-X-MEDIA:${tag}`;
+  });
+}
+
+/** Private subtags distinguish captions of the same language. Players do not know them. */
+function publicLanguage(language: string): string {
+  return language.replace(/-x-.*$/, '');
+}
+
+/** Players choose by language, so only one of each language can be chosen (RFC 8216 §4.3.4.1.1): the default or the first. */
+function isSelectable(captions: CaptionsFacts, all: readonly CaptionsFacts[]): boolean {
+  const language = publicLanguage(captions.language);
+  const same = all.filter((each) => publicLanguage(each.language) === language);
+  return captions === (same.find(({ isDefault }) => isDefault) ?? same[0]);
+}
+
+/** The names of a group must differ (RFC 8216 §4.3.4.1.1). */
+function unusedName(label: string, language: string, used: ReadonlySet<string>): string {
+  let name = label;
+  while (used.has(name)) name = `${name} (${language})`;
+  return name;
+}
+
+/**
+ * The media playlist of captions, from the durations of the video segments in seconds. The segments are not encrypted, so each URL
+ * has the token.
+ */
+export function renderCaptionsPlaylist(
+  { durations, targetDuration }: { durations: readonly number[]; targetDuration: number },
+  token: string | undefined,
+): string {
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:6',
+    `#EXT-X-TARGETDURATION:${targetDuration}`,
+    '#EXT-X-MEDIA-SEQUENCE:0',
+    '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...durations.flatMap((duration, sequence) => [
+      `#EXTINF:${duration.toFixed(6)},`,
+      withToken(`${sequence}.vtt`, token),
+    ]),
+    '#EXT-X-ENDLIST',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/**
+ * A segment of captions (RFC 8216 §3.5). The times of cues count from the first frame, whose timestamp in the video segments is
+ * `startTimestamp`, in units of 1/90,000 s.
+ */
+export function renderCaptionsSegment(cues: readonly string[], startTimestamp: number): string {
+  return webVttFile(cues, `X-TIMESTAMP-MAP=MPEGTS:${startTimestamp},LOCAL:00:00:00.000\n`);
+}

@@ -1,0 +1,106 @@
+import {
+  AUDIO_RENDITIONS,
+  type AudioRendition,
+  SURROUND_RENDITIONS,
+  type SurroundRendition,
+  UNNAMED_AUDIO,
+} from '@framelane/contracts/renditions';
+import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
+import type { AudioTrack } from '../source/media-source.ts';
+
+/** Sample rate of encoded audio, in hertz. */
+export const AUDIO_SAMPLE_RATE = 48_000;
+
+/** Channels of 5.1. */
+export const SURROUND_CHANNELS = 6;
+
+/** How to make one audio rendition. */
+export type AudioPlan = {
+  name: AudioRendition | SurroundRendition;
+  /** The track that it is made from. */
+  index: number;
+  /** 6 is 5.1. */
+  channels: 1 | 2 | 6;
+  /** The number of samples to encode, or the number of frames to pass through. */
+  method: { samples: number } | { passthroughFrames: number };
+  /** Whether the source has more channels, which are mixed. */
+  downmix: boolean;
+  /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
+  decodeToStereo: boolean;
+  /** The second at which the audio ends. */
+  end: number;
+};
+
+/** How many frames of a track pass through, and the second at which they end; null if the track is encoded. */
+type Passed = { frames: number; end: number } | null;
+
+/**
+ * How to make the renditions of the audio tracks: those in mono or stereo, then those in 5.1.
+ *
+ * @param passed for each track
+ * @param surround whether tracks with 5.1 get a rendition in 5.1
+ * @param duration seconds of the output
+ */
+export function audioPlans(
+  tracks: readonly AudioTrack[],
+  passed: readonly (Passed | undefined)[],
+  { surround, duration }: { surround: boolean; duration: number },
+): AudioPlan[] {
+  const samples = audioSamples(duration);
+  const encoded = { method: { samples }, end: samples / AUDIO_SAMPLE_RATE, decodeToStereo: false };
+  const plans = AUDIO_RENDITIONS.flatMap((name, at): AudioPlan[] => {
+    const track = tracks[at];
+    if (track === undefined) return [];
+    const { index, channels } = track;
+    const own = passed[at];
+    return [
+      {
+        ...{ ...encoded, name, index, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
+        ...(own && { method: { passthroughFrames: own.frames }, end: own.end }),
+      },
+    ];
+  });
+  if (!surround) return plans;
+  const surroundPlans = SURROUND_RENDITIONS.flatMap((name, at): AudioPlan[] => {
+    const { index = 0, channels = 0 } = tracks[at] ?? {};
+    if (channels < SURROUND_CHANNELS) return [];
+    return [{ ...encoded, name, index, channels: SURROUND_CHANNELS, downmix: channels > SURROUND_CHANNELS }];
+  });
+  return [...plans, ...surroundPlans];
+}
+
+/**
+ * The number of samples to encode. The encoder adds one frame at the start and emits whole frames only. The audio ends with the
+ * video or less than one AAC frame before it. A frame that starts at or after the end could become a segment of its own.
+ */
+function audioSamples(duration: number): number {
+  const samples = Math.round(duration * AUDIO_SAMPLE_RATE);
+  return AAC_FRAME_SAMPLES * Math.max(1, Math.ceil(samples / AAC_FRAME_SAMPLES) - 1);
+}
+
+const MAX_TITLE_LENGTH = 80;
+/** Control, bidirectional formatting and private-use characters, halves of surrogate pairs, and line separators. */
+const NOT_SHOWN = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** The names of the audio tracks for players: the title of each, else the name of its language in that language. All differ. */
+export function audioLabels(tracks: readonly Pick<AudioTrack, 'title' | 'language'>[]): string[] {
+  const labels: string[] = [];
+  for (const { title, language } of tracks) {
+    const label = shownTitle(title ?? '') || languageName(language) || UNNAMED_AUDIO;
+    const names = [label, ...tracks.map((_, at) => `${label} ${at + 2}`)];
+    labels.push(names.find((name) => !labels.includes(name)) ?? label);
+  }
+  return labels;
+}
+
+/** A quotation mark would end the name in a playlist (RFC 8216 §4.2). */
+function shownTitle(title: string): string {
+  const text = title.replaceAll('"', "'").replaceAll(NOT_SHOWN, ' ').replaceAll(/\s+/g, ' ').trim();
+  return [...text].slice(0, MAX_TITLE_LENGTH).join('').trim();
+}
+
+function languageName(language: string | null): string | undefined {
+  if (language === null) return undefined;
+  const name = new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(language);
+  return name && name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}

@@ -1,0 +1,59 @@
+import type { ControlledMedia } from './player-js.ts';
+
+const FRAME_SECONDS = 1 / 25;
+
+/**
+ * The time that a key seeks to; undefined for other keys. These come on top of the keys of media-chrome, which seeks 5 seconds with
+ * the arrows: J and L seek 10 seconds, 0 to 9 tenths of the video, Home and End to its ends, comma and full stop one frame
+ * while paused.
+ */
+export function seekTarget(
+  key: string,
+  { currentTime, duration, paused }: Pick<ControlledMedia, 'currentTime' | 'duration' | 'paused'>,
+): number | undefined {
+  if (!Number.isFinite(duration)) return undefined;
+  const target = targetOf(key, currentTime, duration, paused);
+  return target === undefined ? undefined : Math.min(Math.max(target, 0), duration);
+}
+
+function targetOf(key: string, time: number, duration: number, paused: boolean): number | undefined {
+  if (/^\d$/.test(key)) return (Number(key) / 10) * duration;
+  switch (key) {
+    case 'j':
+      return time - 10;
+    case 'l':
+      return time + 10;
+    case 'Home':
+      return 0;
+    case 'End':
+      return duration;
+    case ',':
+      return paused ? time - FRAME_SECONDS : undefined;
+    case '.':
+      return paused ? time + FRAME_SECONDS : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Elements that use keys themselves. */
+const OWN_KEYS = '[role="menu"], [role="slider"], input, textarea, select';
+
+/** Lets keys seek in the video, wherever the focus is, except in menus and fields. */
+export function listenForKeys(root: HTMLElement, media: ControlledMedia): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const within = event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
+    const target = within ? undefined : seekTarget(event.key, media);
+    if (target === undefined) return;
+    event.preventDefault();
+    media.currentTime = target;
+  });
+  // media-chrome listens on the player only. Keys also work before anything has the focus.
+  document.addEventListener('keydown', (event) => {
+    if (event.target !== document.body) return;
+    const copy = { key: event.key, shiftKey: event.shiftKey };
+    root.dispatchEvent(new KeyboardEvent('keydown', copy));
+    root.dispatchEvent(new KeyboardEvent('keyup', copy));
+  });
+}

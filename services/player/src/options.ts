@@ -1,0 +1,27 @@
+/** What the query of the page's address asks for. */
+export type Options = {
+  token: string | undefined;
+  autoplay: boolean;
+  muted: boolean;
+  loop: boolean;
+  /** Seconds. */
+  start: number;
+  /** A CSS colour. */
+  color: string | undefined;
+};
+
+/** Reads the query. Values that make no sense count as absent: a page in a frame cannot tell its author about them. */
+export function readOptions(query: string): Options {
+  const parameters = new URLSearchParams(query);
+  const isOn = (name: string) => !['0', 'false', 'no', null].includes(parameters.get(name));
+  const start = Number(parameters.get('start') ?? 0);
+  const color = parameters.get('color')?.replace(/^#/, '');
+  return {
+    token: parameters.get('token') ?? undefined,
+    autoplay: isOn('autoplay'),
+    muted: isOn('muted'),
+    loop: isOn('loop'),
+    start: Number.isFinite(start) && start > 0 ? start : 0,
+    color: color !== undefined && /^([\da-f]{3}|[\da-f]{6})$/i.test(color) ? `#${color}` : undefined,
+  };
+}

@@ -1,0 +1,108 @@
+import { readOptions } from './options.ts';
+import { type Failure, type Player, showPlayer } from './player.ts';
+import { PlayerJs } from './player-js.ts';
+import { waitBefore, waitForConnection } from './recovery.ts';
+import { fetchState, pollAfter, type State, wordsFor } from './state.ts';
+
+const place = document.querySelector<HTMLElement>('#player');
+const message = document.querySelector<HTMLElement>('#message');
+const given = document.querySelector('#state')?.textContent;
+if (!place || !message || !given) throw new Error('The page is incomplete');
+
+const options = readOptions(location.search);
+if (options.color !== undefined) document.documentElement.style.setProperty('--accent', options.color);
+
+/** The newest token of the viewer. */
+let token = options.token;
+let player: Player | undefined;
+let playerJs: PlayerJs | undefined;
+/** Interruptions since the video last played. */
+let interruptions = 0;
+/** Ends the wait for another state. */
+let waiting = new AbortController();
+
+/** Shows a state, and waits for the next one until the video plays or cannot play. */
+async function follow(first: State): Promise<void> {
+  waiting.abort();
+  waiting = new AbortController();
+  const { signal } = waiting;
+  let state = first;
+  for (let failures = 0; ; failures += 1) {
+    show(state);
+    const wait = pollAfter(state, failures);
+    if (wait === undefined) return;
+    if (state.status !== 'offline') failures = 0;
+    await waitForConnection(wait, signal);
+    if (signal.aborted) return;
+    state = await fetchState(location, token);
+    if (signal.aborted) return;
+  }
+}
+
+function show(state: State): void {
+  // A video that still has some buffer plays on.
+  const words = state.status === 'offline' && isPlaying() ? '' : wordsFor(state);
+  if (message && message.textContent !== words) message.textContent = words;
+  if (state.status === 'ready') play(state);
+  if (state.status === 'refused') {
+    playerJs?.failed(words);
+    if (state.code === 'playback_token_expired')
+      parent.postMessage('{"event":"framelane:tokenExpired"}', '*');
+  }
+}
+
+function isPlaying(): boolean {
+  return player !== undefined && !player.media.paused && player.media.readyState > 2;
+}
+
+function play(state: Extract<State, { status: 'ready' }>): void {
+  player?.load(state);
+  if (player !== undefined || !place) return;
+  player = showPlayer(place, state, options, onFailure);
+  player.media.addEventListener('playing', () => {
+    interruptions = 0;
+  });
+  playerJs = new PlayerJs(player.media, (text, origin) => parent.postMessage(text, origin));
+  playerJs.ready(location.href);
+}
+
+function onFailure(failure: Failure): void {
+  if (failure === 'interrupted') {
+    void recover();
+    return;
+  }
+  const words = 'Your browser cannot play this video.';
+  if (message) message.textContent = words;
+  playerJs?.failed(words);
+}
+
+/** The state says why playback was interrupted. If the video is still ready, the page tries again, each time after a longer wait. */
+async function recover(): Promise<void> {
+  const state = await fetchState(location, token);
+  if (state.status === 'ready') {
+    show({ status: 'offline' });
+    await waitForConnection(waitBefore(interruptions), waiting.signal);
+    interruptions += 1;
+  }
+  await follow(state);
+}
+
+addEventListener('message', ({ source, data, origin }) => {
+  if (source !== parent || parent === window) return;
+  const next = tokenOf(data);
+  if (next === undefined) {
+    playerJs?.receive(data, origin);
+    return;
+  }
+  token = next;
+  void fetchState(location, token).then(follow);
+});
+
+/** The token of a message `{ event: 'framelane:setToken', token }`. */
+function tokenOf(data: unknown): string | undefined {
+  const { event, token } = Object(data);
+  return event === 'framelane:setToken' && typeof token === 'string' ? token : undefined;
+}
+
+const initial: State = JSON.parse(given);
+void follow(initial);

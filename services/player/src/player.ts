@@ -1,0 +1,128 @@
+import './elements.ts';
+import { Hls } from 'hls-video-element';
+import { mendNames } from './accessible-names.ts';
+import type { StreamVideo } from './elements.ts';
+import { listenForKeys } from './keys.ts';
+import type { Options } from './options.ts';
+
+/** The addresses of a ready video. */
+export type Source = { hls: string; poster: string | null; storyboard: string | null };
+
+/** The player in the page. */
+export type Player = {
+  media: HTMLVideoElement;
+  /** Plays from these addresses, at the position that was reached. */
+  load(source: Source): void;
+};
+
+/** Why playback has stopped: something may be missing for now, or the browser cannot play the video. */
+export type Failure = 'interrupted' | 'unsupported';
+
+type OnFailure = (failure: Failure) => void;
+
+/** A media element that can begin at a position in seconds. */
+type Backend = { media: HTMLVideoElement; open(hls: string, position: number): void };
+
+/** Attempts to repair the decoder within `REPAIR_MS` before the video counts as unplayable. */
+const REPAIRS = 2;
+const REPAIR_MS = 5000;
+
+/**
+ * Shows the controls and plays. Apple's browsers play HLS themselves, with their own menus for audio and captions; all others use
+ * hls.js. Chromium says that it may play HLS, so its word proves nothing.
+ */
+export function showPlayer(
+  place: HTMLElement,
+  source: Source,
+  options: Options,
+  onFailure: OnFailure,
+): Player {
+  const template = document.querySelector<HTMLTemplateElement>('#controls');
+  const controller = template?.content.querySelector<HTMLElement>('media-controller');
+  if (!controller) throw new Error('The page has no controls');
+  const root = document.importNode(controller, true);
+  const { media, open } = navigator.vendor.startsWith('Apple')
+    ? nativeVideo(onFailure)
+    : streamVideo(onFailure);
+  media.slot = 'media';
+  for (const name of ['playsinline', 'crossorigin']) media.setAttribute(name, '');
+  media.toggleAttribute('muted', options.muted);
+  media.preload = 'metadata';
+  media.loop = options.loop;
+  root.prepend(media);
+  place.replaceChildren(root);
+  mendNames(root);
+  listenForKeys(root, media);
+
+  const load = (next: Source, position: number) => {
+    root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
+    showStoryboard(media, next.storyboard);
+    open(next.hls, position);
+  };
+  load(source, options.start);
+  if (options.autoplay) void playAloud(media);
+  return { media, load: (next) => load(next, media.currentTime) };
+}
+
+function nativeVideo(onFailure: OnFailure): Backend {
+  const media = document.createElement('video');
+  // The same code stands for a lost connection and for a format that cannot be played. The state tells them apart.
+  media.addEventListener('error', () => onFailure(media.error?.code === 3 ? 'unsupported' : 'interrupted'));
+  const open = (hls: string, position: number) => {
+    const wasPlaying = !media.paused;
+    const resume = () => {
+      media.currentTime = position;
+      if (wasPlaying) media.play().catch(() => {});
+    };
+    media.addEventListener('loadedmetadata', resume, { once: true });
+    media.src = hls;
+  };
+  return { media, open };
+}
+
+function streamVideo(onFailure: OnFailure): Backend {
+  const media = document.createElement('framelane-video') as StreamVideo;
+  media.onLoad = (hls) => (hls ? watch(hls, onFailure) : onFailure('unsupported'));
+  const open = (hls: string, position: number) => {
+    const wasPlaying = !media.paused;
+    media.config = { enableWorker: false, startPosition: position > 0 ? position : -1 };
+    if (media.getAttribute('src') === hls) void media.load();
+    else media.setAttribute('src', hls);
+    if (wasPlaying) media.play().catch(() => {});
+  };
+  return { media, open };
+}
+
+/** Plays; without sound if the browser refuses sound. The viewer finds the button for sound in the controls. */
+async function playAloud(media: HTMLVideoElement): Promise<void> {
+  try {
+    await media.play();
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'NotAllowedError')) return;
+    media.muted = true;
+    await media.play().catch(() => {});
+  }
+}
+
+function showStoryboard(media: HTMLVideoElement, url: string | null): void {
+  media.querySelector('track')?.remove();
+  if (url === null) return;
+  const track = document.createElement('track');
+  Object.assign(track, { kind: 'metadata', label: 'thumbnails', default: true, src: url });
+  media.append(track);
+}
+
+/** Repairs what hls.js can repair, and reports the rest. */
+function watch(hls: Hls, onFailure: OnFailure): void {
+  let repairs: number[] = [];
+  hls.on(Hls.Events.ERROR, (_event, { fatal, type, details }) => {
+    if (!fatal) return;
+    repairs = repairs.filter((time) => time > Date.now() - REPAIR_MS);
+    if (type === Hls.ErrorTypes.NETWORK_ERROR && details !== Hls.ErrorDetails.MANIFEST_PARSING_ERROR) {
+      onFailure('interrupted');
+    } else if (type === Hls.ErrorTypes.MEDIA_ERROR && repairs.length < REPAIRS) {
+      repairs.push(Date.now());
+      hls.recoverMediaError();
+    } else onFailure('unsupported');
+  });
+}

@@ -1,0 +1,55 @@
+import { waitBefore } from './recovery.ts';
+
+/** What a viewer may know of the video. See `EmbedState` of the contract; a problem has the `code` of the contract. */
+export type State =
+  | { status: 'preparing'; progress: number }
+  | { status: 'failed' }
+  | { status: 'ready'; hls: string; poster: string | null; storyboard: string | null }
+  | { status: 'refused'; code: string }
+  | { status: 'offline' };
+
+/** Milliseconds between two requests while the video is being prepared. */
+const POLL_MS = 2000;
+
+/** What the page says in a state. A ready video needs no words. */
+export function wordsFor(state: State): string {
+  switch (state.status) {
+    case 'preparing':
+      return `This video is being prepared: ${state.progress} %. It starts by itself.`;
+    case 'failed':
+      return 'This video could not be prepared.';
+    case 'offline':
+      return 'No connection. Playback goes on when it is back.';
+    case 'refused':
+      return REFUSALS[state.code] ?? 'The video cannot be shown at the moment. Try again later.';
+    case 'ready':
+      return '';
+  }
+}
+
+const REFUSALS: Record<string, string> = {
+  video_not_found: 'This video does not exist or was deleted.',
+  playback_token_required: 'This video needs a link with permission.',
+  playback_token_invalid: 'This link is not valid for this video. Ask for a new one.',
+  playback_token_expired: 'This link has expired. Ask for a new one.',
+};
+
+/** Asks for the state. Never throws. */
+export async function fetchState(page: Pick<URL, 'pathname'>, token: string | undefined): Promise<State> {
+  const query = token === undefined ? '' : `?${new URLSearchParams({ token })}`;
+  try {
+    const response = await fetch(`${page.pathname.replace(/\/+$/, '')}/state${query}`, { cache: 'no-store' });
+    const body = await response.json();
+    if (response.ok) return body;
+    // A service that is restarting is not a reason to give up.
+    return response.status >= 500 ? { status: 'offline' } : { status: 'refused', code: body.code };
+  } catch {
+    return { status: 'offline' };
+  }
+}
+
+/** How long to wait before the state is asked for again, in milliseconds; undefined for a state that stays. */
+export function pollAfter(state: State, failures: number): number | undefined {
+  if (state.status === 'preparing') return POLL_MS;
+  return state.status === 'offline' ? waitBefore(failures) : undefined;
+}
