@@ -16,7 +16,7 @@ const OPTIONAL = { curl: 'curl' };
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
 /** Optional for the tests, which skip some without them. */
-const OPTIONAL_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy' };
+const OPTIONAL_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy', nginx: 'nginx-light' };
 
 /** The command that installs packages, by `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {

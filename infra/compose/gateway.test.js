@@ -1,13 +1,153 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
 import { Gateway, gatewayObstacle } from '../../packages/test-kit/src/gateway.ts';
+import { Nginx, temporaryPaths } from '../../packages/test-kit/src/nginx.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
 import { until } from '../../packages/test-kit/src/until.ts';
+import { ROOT } from '../bootstrap/project.js';
 
-const { describe } = requires('HAProxy', gatewayObstacle());
+const { describe } = requires('HAProxy and nginx', gatewayObstacle());
+
+describe('the gateway in front of control planes', () => {
+  const SEGMENT = `/v1/hls/ws_1/vid_1/360p/0.ts`;
+  const content = randomBytes(100_000);
+  /** The requests that the control plane has received. */
+  let received = [];
+  let deleted = false;
+  const controlPlane = createServer((req, res) => {
+    if (req.url === '/healthz') return void res.end();
+    received.push(req);
+    if (deleted) return void res.writeHead(404, { 'content-type': 'application/problem+json' }).end('{}');
+    if (req.headers['if-none-match'] === '"etag"') return void res.writeHead(304, { etag: '"etag"' }).end();
+    const headers = { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'video/mp2t' };
+    const own = {
+      etag: '"etag"',
+      'accept-ranges': 'bytes',
+      'x-request-id': req.headers['x-request-id'] ?? 'none',
+    };
+    res.writeHead(200, { ...headers, ...own, 'content-length': content.length }).end(content);
+  });
+  let gateway;
+
+  beforeAll(async () => {
+    await once(controlPlane.listen(0, '127.0.0.1'), 'listening');
+    const [unused] = await freePorts(1);
+    gateway = await Gateway.start({ controlPlane: controlPlane.address().port, engines: [unused] });
+    await until(async () => (await get('/v1/openapi.json')).status === 200);
+  });
+  beforeEach(() => {
+    received = [];
+    deleted = false;
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    controlPlane.closeAllConnections();
+    controlPlane.close();
+  });
+
+  const get = async (path, headers = {}, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${gateway.api}${path}`, { method, headers });
+    return {
+      ...response,
+      status: response.status,
+      headers: response.headers,
+      body: Buffer.from(await response.arrayBuffer()),
+    };
+  };
+
+  test('keeps segments on disk: many requests make one read', async () => {
+    const responses = await Promise.all(Array.from({ length: 8 }, () => get(SEGMENT)));
+    responses.push(await get(SEGMENT));
+    expect(responses.every(({ status, body }) => status === 200 && content.equals(body))).toBe(true);
+    expect(received).toHaveLength(1);
+    expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(9);
+    expect(responses[0].headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  });
+
+  test('serves ranges, HEAD and 304 from the cache', async () => {
+    await get(SEGMENT);
+    received = [];
+    const range = await get(SEGMENT, { range: 'bytes=10-19' });
+    expect([range.status, content.subarray(10, 20).equals(range.body)]).toEqual([206, true]);
+    expect((await get(SEGMENT, {}, 'HEAD')).headers.get('content-length')).toBe('100000');
+    expect((await get(SEGMENT, { 'if-none-match': '"etag"' })).status).toBe(304);
+    const known = await get(SEGMENT, { 'x-request-id': 'my-request' });
+    expect(known.headers.get('x-request-id')).toBe('my-request');
+    expect(received).toEqual([]);
+  });
+
+  test('caches nothing else', async () => {
+    for (const path of ['/v1/hls/ws_1/vid_1/master.m3u8', '/v1/hls/ws_1/vid_1/key', '/v1/videos']) {
+      await get(path);
+      await get(path);
+    }
+    expect(received).toHaveLength(6);
+    received = [];
+    deleted = true;
+    for (const path of ['/v1/hls/ws_1/vid_1/360p/7.ts', '/v1/hls/ws_1/vid_1/360p/7.ts']) {
+      expect((await get(path)).status).toBe(404);
+    }
+    expect(received).toHaveLength(2);
+  });
+
+  test('asks every minute whether the video of a segment still exists', async () => {
+    const configuration = await readFile(join(ROOT, 'infra/docker/nginx.conf'), 'utf8');
+    expect(configuration).toContain('proxy_cache_valid 200 1m;');
+    const short = await Gateway.start(
+      { controlPlane: controlPlane.address().port, engines: [controlPlane.address().port] },
+      { cacheSeconds: 1 },
+    );
+    try {
+      const status = async () => (await fetch(`http://127.0.0.1:${short.api}${SEGMENT}`)).status;
+      await until(async () => (await status()) === 200);
+      await until(async () => {
+        await status();
+        return received.some(({ headers }) => headers['if-none-match'] === '"etag"');
+      });
+      deleted = true;
+      await until(async () => (await status()) === 404);
+    } finally {
+      await short.stop();
+    }
+  });
+
+  test('the configuration in docs/playback.md does the same', async () => {
+    const [, documented] = /```nginx\n([\s\S]+?)```/.exec(
+      await readFile(join(ROOT, 'docs/playback.md'), 'utf8'),
+    );
+    const [port] = await freePorts(1);
+    const nginx = await Nginx.start(port, (folder) => {
+      const server = documented
+        .replace('listen 80;', `listen 127.0.0.1:${port};`)
+        .replace('/var/cache/nginx/framelane', `${folder}/segments`)
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${controlPlane.address().port}`);
+      return `pid ${folder}/pid; events {} http { access_log off; ${temporaryPaths(folder)} ${server} }`;
+    });
+    try {
+      const fetched = (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
+      for (const path of [SEGMENT, SEGMENT, '/v1/videos', '/v1/videos']) {
+        expect(content.equals(Buffer.from(await (await fetched(path)).arrayBuffer()))).toBe(true);
+      }
+      expect((await fetched(SEGMENT, { range: 'bytes=0-9' })).status).toBe(206);
+      expect(received.map(({ url }) => url)).toEqual([SEGMENT, '/v1/videos', '/v1/videos']);
+      expect(received[0].headers['x-forwarded-for']).toBe('127.0.0.1');
+    } finally {
+      await nginx.stop();
+    }
+  });
+
+  test('trusts X-Forwarded-For of trusted proxies only, and sets it', async () => {
+    await get('/v1/videos', { 'x-forwarded-for': '203.0.113.7', 'x-client-address': '198.51.100.1' });
+    expect(received[0].headers['x-forwarded-for']).toBe('203.0.113.7, 127.0.0.1');
+    expect(received[0].headers).not.toHaveProperty('x-client-address');
+  });
+});
 
 describe('the gateway', () => {
   /** How the engine responds to readiness checks, and how often it has. */

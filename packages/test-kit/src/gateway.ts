@@ -4,37 +4,38 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, isListening } from './free-ports.ts';
+import { Nginx, nginxObstacle } from './nginx.ts';
 import { until } from './until.ts';
 
-const CONFIGURATION = join(import.meta.dirname, '../../../infra/docker/haproxy.cfg');
+const CONFIGURATIONS = join(import.meta.dirname, '../../../infra/docker');
 
 /** Why this machine cannot run the gateway; null if it can. */
 export function gatewayObstacle(): string | null {
-  return spawnSync('haproxy', ['-v']).status === 0 ? null : 'HAProxy is not installed';
+  return spawnSync('haproxy', ['-v']).status === 0 ? nginxObstacle() : 'HAProxy is not installed';
 }
 
 /** The gateway of docker-compose.yml, on free ports. It checks its servers ten times as often, to make tests faster. */
 export class Gateway {
+  /** Port of the API. */
+  readonly api: number;
   /** Port for uploads. */
   readonly uploads: number;
+  readonly #nginx: Nginx;
   readonly #process: ChildProcess;
   readonly #folder: string;
 
   /**
-   * Resolves when HAProxy listens; it may not have checked its servers then. In containers it finds them by their name, here
-   * they have the given ports of the loopback interface.
+   * Resolves when HAProxy and nginx listen; HAProxy may not have checked its servers then. In containers it finds them by their name, here
+   * they have the given ports of the loopback interface. `cacheSeconds` is the time between two checks of a cached segment.
    */
-  static async start({
-    controlPlane,
-    engines,
-  }: {
-    controlPlane: number;
-    engines: number[];
-  }): Promise<Gateway> {
-    const [api, uploads, health] = await freePorts(3);
+  static async start(
+    { controlPlane, engines }: { controlPlane: number; engines: number[] },
+    { cacheSeconds = 60 } = {},
+  ): Promise<Gateway> {
+    const [api = 0, apiInside, uploads = 0, health] = await freePorts(4);
     const servers = engines.map((port, index) => `server engine-${index + 1} 127.0.0.1:${port}`);
-    const configuration = (await readFile(CONFIGURATION, 'utf8'))
-      .replace(':8080', `127.0.0.1:${api}`)
+    const configuration = (await readFile(join(CONFIGURATIONS, 'haproxy.cfg'), 'utf8'))
+      .replace(':8078', `:${apiInside}`)
       .replace(':8090', `127.0.0.1:${uploads}`)
       .replace(':8079', `:${health}`)
       .replace('check inter 2s', 'check inter 200ms')
@@ -51,7 +52,15 @@ export class Gateway {
       },
       stdio: 'ignore',
     });
-    const gateway = new Gateway(uploads as number, program, folder);
+    const nginx = await Nginx.start(api, async (own) =>
+      (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
+        .replace('listen 8080', `listen 127.0.0.1:${api}`)
+        .replace(':8078', `:${apiInside}`)
+        .replace('200 1m', `200 ${cacheSeconds}s`)
+        .replace('/tmp/nginx.pid', `${own}/nginx.pid`)
+        .replaceAll('/var/cache/framelane', own),
+    );
+    const gateway = new Gateway({ api, uploads }, { haproxy: program, nginx, folder });
     try {
       await until(() => isListening(gateway.uploads), { what: 'the gateway listens' });
     } catch (error) {
@@ -61,10 +70,15 @@ export class Gateway {
     return gateway;
   }
 
-  private constructor(uploads: number, program: ChildProcess, folder: string) {
-    this.uploads = uploads;
-    this.#process = program;
-    this.#folder = folder;
+  private constructor(
+    ports: { api: number; uploads: number },
+    parts: { haproxy: ChildProcess; nginx: Nginx; folder: string },
+  ) {
+    this.api = ports.api;
+    this.uploads = ports.uploads;
+    this.#process = parts.haproxy;
+    this.#nginx = parts.nginx;
+    this.#folder = parts.folder;
   }
 
   async stop(): Promise<void> {
@@ -73,6 +87,7 @@ export class Gateway {
       this.#process.kill('SIGKILL');
       await ended;
     }
+    await this.#nginx.stop();
     await rm(this.#folder, { recursive: true });
   }
 }

@@ -18,7 +18,8 @@ import { segmentKey } from '@framelane/object-store/object-keys';
 import { S3ObjectStore } from '@framelane/object-store/s3-object-store';
 import { createLogger } from '@framelane/service-kit/logger';
 import { freePorts } from '@framelane/test-kit/free-ports';
-import { Nginx, nginxObstacle, temporaryPaths } from '@framelane/test-kit/nginx';
+import { Gateway, gatewayObstacle } from '@framelane/test-kit/gateway';
+import { Nginx, temporaryPaths } from '@framelane/test-kit/nginx';
 import { until } from '@framelane/test-kit/until';
 import { sql } from 'kysely';
 import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
@@ -50,7 +51,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const obstacle = nginxObstacle();
+const obstacle = gatewayObstacle();
 if (obstacle !== null) throw new Error(`The benchmark cannot run: ${obstacle}`);
 
 const database = await createTestDatabase();
@@ -66,12 +67,20 @@ try {
   const [nginxPort = 0] = await freePorts(1);
   const nginx = await Nginx.start(nginxPort, (folder) => staticFiles(folder, nginxPort));
   stops.push(() => nginx.stop());
+  const gateway = await Gateway.start({ controlPlane: portOf(control), engines: [portOf(control)] });
+  stops.push(() => gateway.stop());
   // A cache that holds no segment.
   const fromS3 = await startFramelane(database.url, { ...S3, S3_ENDPOINT: s3.url, SEGMENT_CACHE_MIB: '0' });
   stops.push(() => fromS3.stop());
   const sdk = await run('sdk-reader.ts', { ...S3, S3_ENDPOINT: s3.url });
 
-  await compareSegments({ control, fromS3, nginxPort, sdk });
+  await compareSegments({
+    nginx: nginxPort,
+    hot: portOf(control),
+    gateway: gateway.api,
+    bySdk: portOf(sdk),
+    s3: portOf(fromS3),
+  });
   await measureSlowClients(control);
 } finally {
   segmentLoad.stop();
@@ -162,31 +171,34 @@ function staticFiles(folder: string, port: number): string {
     }`;
 }
 
-async function compareSegments(servers: {
-  control: Contestant;
-  fromS3: Contestant;
-  nginxPort: number;
-  sdk: Contestant;
-}): Promise<void> {
-  const { control, fromS3, nginxPort, sdk } = servers;
-  const paths = Array.from({ length: SEGMENTS }, (_, sequence) => `${HLS}/${sequence}.ts`);
-  const amount = Number(options.requests);
-  const keys = paths.map((_, sequence) => `/${keyOf(sequence)}`);
-  const shoot = (port: number, of = paths) =>
-    segmentLoad.shoot({ port, paths: of, connections: CONNECTIONS, amount });
-  const portOf = ({ url }: Contestant) => Number(new URL(url).port);
-  const rounds: { nginx: SegmentLoad; hot: SegmentLoad; s3: SegmentLoad; bySdk: SegmentLoad }[] = [];
+type Server = 'nginx' | 'hot' | 'gateway' | 'bySdk' | 's3';
+
+/** The servers take turns with the same segments. */
+async function compareSegments(ports: Record<Server, number>): Promise<void> {
+  const sequences = Array.from({ length: SEGMENTS }, (_, sequence) => sequence);
+  const paths = sequences.map((sequence) => `${HLS}/${sequence}.ts`);
+  const keys = sequences.map((sequence) => `/${keyOf(sequence)}`);
+  const shoot = (server: Server) =>
+    segmentLoad.shoot({
+      port: ports[server],
+      paths: server === 'bySdk' ? keys : paths,
+      connections: CONNECTIONS,
+      amount: Number(options.requests),
+    });
+  const rounds: Record<Server, SegmentLoad>[] = [];
   // The first round warms up.
   for (let round = 0; round <= Number(options.rounds); round += 1) {
-    const nginx = await shoot(nginxPort);
-    const hot = await shoot(portOf(control));
-    const s3 = await shoot(portOf(fromS3));
-    const bySdk = await shoot(portOf(sdk), keys);
-    if (round > 0) rounds.push({ nginx, hot, s3, bySdk });
+    const result = {
+      nginx: await shoot('nginx'),
+      hot: await shoot('hot'),
+      gateway: await shoot('gateway'),
+      bySdk: await shoot('bySdk'),
+      s3: await shoot('s3'),
+    };
+    if (round > 0) rounds.push(result);
   }
-  type Round = (typeof rounds)[number];
-  const row = (name: string, which: keyof Round, reference?: keyof Round) => {
-    const middle = (value: (round: Round) => number) => median(rounds.map(value));
+  const row = (name: string, which: Server, reference?: Server) => {
+    const middle = (value: (round: Record<Server, SegmentLoad>) => number) => median(rounds.map(value));
     const figures = [
       middle((round) => round[which].perSecond).toFixed(0),
       middle((round) => round[which].bytesPerSecond / 1e6).toFixed(0),
@@ -197,9 +209,14 @@ async function compareSegments(servers: {
   print(line(['', 'segments/s', 'MB/s', 'ratio']));
   row('nginx', 'nginx');
   row('control plane, hot', 'hot', 'nginx');
+  row('gateway', 'gateway', 'nginx');
   row('SDK alone, from S3', 'bySdk');
   row('control plane, from S3', 's3', 'bySdk');
   print(JSON.stringify(rounds));
+}
+
+function portOf({ url }: Contestant): number {
+  return Number(new URL(url).port);
 }
 
 /** Memory, and the latency of `GET video`, before and while clients receive segments slowly. */
@@ -215,7 +232,7 @@ async function measureSlowClients(control: Contestant): Promise<void> {
   const memoryBefore = await control.memory();
   const idle = await apiLoad.shoot(video);
   const clients = Array.from({ length: Number(options.clients) }, (_, number) =>
-    slowClient(Number(new URL(control.url).port), `${HLS}/${number % SEGMENTS}.ts`),
+    slowClient(portOf(control), `${HLS}/${number % SEGMENTS}.ts`),
   );
   await until(() => clients.every(({ received }) => received() > 0));
   const busy = await apiLoad.shoot(video);
