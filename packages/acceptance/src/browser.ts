@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, launch, type Page, type Viewport } from 'puppeteer-core';
+import { type Browser, launch, type Page, type PuppeteerLifeCycleEvent, type Viewport } from 'puppeteer-core';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -32,8 +32,13 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
-/** Opens a URL in a window of this size. Resolves once the network is idle. */
-export async function openPage(browser: Browser, url: string, viewport: Viewport): Promise<OpenedPage> {
+/** Opens a URL in a window of this size. Resolves once the network is idle, or at `waitUntil`. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  viewport: Viewport,
+  waitUntil: PuppeteerLifeCycleEvent = 'networkidle0',
+): Promise<OpenedPage> {
   const page = await browser.newPage();
   const requested: string[] = [];
   const problems: string[] = [];
@@ -51,7 +56,7 @@ export async function openPage(browser: Browser, url: string, viewport: Viewport
   page.on('pageerror', (error) => problems.push(String(error)));
   page.setDefaultTimeout(PAGE_TIMEOUT_MS);
   await page.setViewport(viewport);
-  await page.goto(url, { waitUntil: 'networkidle0' });
+  await page.goto(url, { waitUntil });
   return { page, requested, problems };
 }
 

@@ -12,6 +12,8 @@ if (!place || !message || !given) throw new Error('The page is incomplete');
 const options = readOptions(location.search);
 if (options.color !== undefined) document.documentElement.style.setProperty('--accent', options.color);
 
+const OFFLINE: State = { status: 'offline' };
+
 /** The newest token of the viewer. */
 let token = options.token;
 let player: Player | undefined;
@@ -55,13 +57,25 @@ function isPlaying(): boolean {
   return player !== undefined && !player.media.paused && player.media.readyState > 2;
 }
 
+/** While the browser is offline, hls.js waits without an error. */
+function noticeOffline(): void {
+  if (!navigator.onLine && player !== undefined && !player.media.paused) show(OFFLINE);
+}
+
+addEventListener('offline', noticeOffline);
+addEventListener('online', () => {
+  if (player !== undefined && message?.textContent === wordsFor(OFFLINE)) void recover();
+});
+
 function play(state: Extract<State, { status: 'ready' }>): void {
   player?.load(state);
   if (player !== undefined || !place) return;
   player = showPlayer(place, state, options, onFailure);
   player.media.addEventListener('playing', () => {
     interruptions = 0;
+    if (message?.textContent === wordsFor(OFFLINE)) message.textContent = '';
   });
+  player.media.addEventListener('waiting', noticeOffline);
   playerJs = new PlayerJs(player.media, (text, origin) => parent.postMessage(text, origin));
   playerJs.ready(location.href);
 }
@@ -80,7 +94,7 @@ function onFailure(failure: Failure): void {
 async function recover(): Promise<void> {
   const state = await fetchState(location, token);
   if (state.status === 'ready') {
-    show({ status: 'offline' });
+    show(OFFLINE);
     await waitForConnection(waitBefore(interruptions), waiting.signal);
     interruptions += 1;
   }

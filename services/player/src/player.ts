@@ -1,4 +1,5 @@
 import './elements.ts';
+import type { HlsConfig } from 'hls.js';
 import { Hls } from 'hls-video-element';
 import { mendNames } from './accessible-names.ts';
 import type { StreamVideo } from './elements.ts';
@@ -21,7 +22,22 @@ export type Failure = 'interrupted' | 'unsupported';
 type OnFailure = (failure: Failure) => void;
 
 /** A media element that can begin at a position in seconds. */
-type Backend = { media: HTMLVideoElement; open(hls: string, position: number): void };
+type Backend = {
+  media: HTMLVideoElement;
+  open(hls: string, position: number): void;
+  /** Calls `play` as soon as playback can begin. */
+  start(play: () => void): void;
+};
+
+/** A segment that does not arrive is retried here a few times, and then after longer waits by the page, which says so. */
+const RETRY = { maxNumRetry: 2, retryDelayMs: 500, maxRetryDelayMs: 2000 };
+const CONFIG: Partial<HlsConfig> = {
+  // The policy of the page allows no workers.
+  enableWorker: false,
+  fragLoadPolicy: {
+    default: { maxTimeToFirstByteMs: 10_000, maxLoadTimeMs: 120_000, timeoutRetry: RETRY, errorRetry: RETRY },
+  },
+};
 
 /** Attempts to repair the decoder within `REPAIR_MS` before the video counts as unplayable. */
 const REPAIRS = 2;
@@ -41,12 +57,13 @@ export function showPlayer(
   const controller = template?.content.querySelector<HTMLElement>('media-controller');
   if (!controller) throw new Error('The page has no controls');
   const root = document.importNode(controller, true);
-  const { media, open } = navigator.vendor.startsWith('Apple')
+  const { media, open, start } = navigator.vendor.startsWith('Apple')
     ? nativeVideo(onFailure)
     : streamVideo(onFailure);
   media.slot = 'media';
   for (const name of ['playsinline', 'crossorigin']) media.setAttribute(name, '');
   media.toggleAttribute('muted', options.muted);
+  media.muted = options.muted;
   media.preload = 'metadata';
   media.loop = options.loop;
   root.prepend(media);
@@ -60,7 +77,7 @@ export function showPlayer(
     open(next.hls, position);
   };
   load(source, options.start);
-  if (options.autoplay) void playAloud(media);
+  if (options.autoplay) start(() => void playAloud(media));
   return { media, load: (next) => load(next, media.currentTime) };
 }
 
@@ -77,7 +94,7 @@ function nativeVideo(onFailure: OnFailure): Backend {
     media.addEventListener('loadedmetadata', resume, { once: true });
     media.src = hls;
   };
-  return { media, open };
+  return { media, open, start: (play) => play() };
 }
 
 function streamVideo(onFailure: OnFailure): Backend {
@@ -85,12 +102,20 @@ function streamVideo(onFailure: OnFailure): Backend {
   media.onLoad = (hls) => (hls ? watch(hls, onFailure) : onFailure('unsupported'));
   const open = (hls: string, position: number) => {
     const wasPlaying = !media.paused;
-    media.config = { enableWorker: false, startPosition: position > 0 ? position : -1 };
-    if (media.getAttribute('src') === hls) void media.load();
+    media.config = { ...CONFIG, startPosition: position > 0 ? position : -1 };
+    const isOpen = media.getAttribute('src') === hls;
+    // What is buffered stays.
+    if (isOpen && media.api?.levels.length) {
+      media.api.startLoad();
+      return;
+    }
+    if (isOpen) void media.load();
     else media.setAttribute('src', hls);
-    if (wasPlaying) media.play().catch(() => {});
+    if (wasPlaying) start(() => void media.play().catch(() => {}));
   };
-  return { media, open };
+  // The media source that hls.js attaches ends a playback that has begun before.
+  const start = (play: () => void) => media.addEventListener('loadedmetadata', play, { once: true });
+  return { media, open, start };
 }
 
 /** Plays; without sound if the browser refuses sound. The viewer finds the button for sound in the controls. */

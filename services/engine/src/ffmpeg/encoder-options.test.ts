@@ -90,6 +90,18 @@ describe('the encoder options', () => {
     expect(options).not.toContain('-b:a');
   });
 
+  test('of several audio renditions are those of each stream', () => {
+    const audio = [
+      audioPlan({ method: { passthroughFrames: 94 } }),
+      audioPlan({ name: 'audio2', index: 2, channels: 1 }),
+      audioPlan({ name: 'surround2', index: 2, channels: 6 }),
+    ];
+    expect(optionsOf({ audio }).slice(-12)).toEqual([
+      ...['-c:a:0', 'copy', '-bsf:a:0', 'noise=drop=gte(n\\,94)'],
+      ...['-c:a:1', 'aac', '-b:a:1', '64k', '-c:a:2', 'aac', '-b:a:2', '320k'],
+    ]);
+  });
+
   test('of a video without audio are those of its renditions', () => {
     const options = optionsOf({ audio: [] });
     expect(options).toEqual(optionsOf().slice(0, -4));

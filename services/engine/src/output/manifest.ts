@@ -16,7 +16,7 @@ export function buildManifest(
   source: ProbedSource,
   plan: EncodePlan,
   stored: StoredSegments,
-  images: Pick<Manifest, 'poster' | 'storyboard'>,
+  others: Pick<Manifest, 'poster' | 'storyboard' | 'captions'>,
 ): Manifest {
   const rungs = plan.rungs.map((rung) => ({ ...rung, stored: segmentsOf(rung.name, stored) }));
   // ffmpeg shifts all timestamps by the same amount. The first frame is at zero.
@@ -79,8 +79,7 @@ export function buildManifest(
     duration: rounded(plan.duration, 3),
     inputIssues: plan.inputIssues,
     renditions,
-    ...images,
-    captions: [],
+    ...others,
     startTimestamp: Math.round(zero * 90_000),
   };
 }

@@ -1,0 +1,347 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ReadyVideo, unwrap } from '@framelane/client';
+import { upload } from '@framelane/client/node';
+import { requires } from '@framelane/test-kit/requires';
+import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
+import axe from 'axe-core';
+import type { Browser, Page } from 'puppeteer-core';
+import { findBrowser, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
+import { makeMp4 } from '../src/clips.ts';
+import { FramelaneClient } from '../src/framelane-client.ts';
+import { readTarget } from '../src/target.ts';
+
+jest.setTimeout(120_000);
+
+const target = readTarget(process.env);
+const client = new FramelaneClient(target);
+const { origin } = new URL(target.baseUrl);
+const executable = findBrowser();
+const testInBrowser = requires(
+  'Chromium',
+  executable === undefined ? 'Chromium is not installed' : null,
+).test;
+
+/** Where the screenshots of a run are. */
+const SCREENSHOTS = join(import.meta.dirname, '../screenshots');
+const DESKTOP = { width: 960, height: 540 };
+const PHONE = { width: 360, height: 640, isMobile: true, hasTouch: true };
+
+const SECONDS = 20;
+/** The element that plays, and whether it shows a frame. */
+const VIDEO = `document.querySelector('framelane-video')`;
+const HAS_FRAME = `${VIDEO}?.readyState >= 2`;
+const IS_PLAYING = `${VIDEO}?.currentTime > 0.5 && !${VIDEO}.paused`;
+
+let directory: string;
+let clip: string;
+let video: ReadyVideo;
+let browser: Browser;
+/** A website that shows players. Its path is the HTML of the page. */
+let site: Server;
+let siteUrl: string;
+
+beforeAll(async () => {
+  if (executable === undefined) return;
+  directory = await mkdtemp(join(tmpdir(), 'framelane-player-'));
+  await mkdir(SCREENSHOTS, { recursive: true });
+  site = createServer((req, res) => {
+    const html = decodeURIComponent(String(req.url).slice(1));
+    res.setHeader('Content-Type', 'text/html').end(`<!doctype html><link rel="icon" href="data:,">${html}`);
+  }).listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  clip = await makeMp4(directory, {
+    name: 'player',
+    width: 854,
+    height: 480,
+    rate: '25',
+    seconds: SECONDS,
+    audio: { sampleRate: 48_000, channels: 2 },
+  });
+  [browser, video] = await Promise.all([startBrowser(executable), client.publish(clip)]);
+});
+afterAll(async () => {
+  await browser?.close();
+  site?.close();
+  await client.deleteAll();
+  if (directory !== undefined) await rm(directory, { recursive: true });
+});
+
+// A hidden page that plays on would take processor time from the next one.
+afterEach(async () => {
+  const pages = (await browser?.pages()) ?? [];
+  await Promise.all(pages.slice(1).map((page) => page.close()));
+});
+
+/** Opens a page, without waiting for the network: a player that waits or plays keeps it busy. */
+function open(url: string, viewport = DESKTOP): Promise<OpenedPage> {
+  return openPage(browser, url, viewport, 'load');
+}
+
+/** The problems that are not about the status of the page itself. */
+function unexpected({ problems }: OpenedPage, status: number): string[] {
+  return problems.filter(
+    (problem) => !problem.includes(`responded with ${status}`) && !problem.includes(`status of ${status}`),
+  );
+}
+
+const wordsOf = async (page: Page) =>
+  String(await page.evaluate(`document.querySelector('#message').textContent`));
+
+async function untilWords(page: Page, words: string): Promise<void> {
+  await page.waitForFunction(
+    `document.querySelector('#message').textContent.includes(${JSON.stringify(words)})`,
+  );
+}
+
+/** The serious findings of axe. */
+async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const findings = (await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.flat().join(' ')).join(', ')))`)) as string[];
+  return findings;
+}
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+async function tokenFor(videoId: string): Promise<string> {
+  const body = { expiresIn: 60 };
+  const created = client.api.POST('/videos/{id}/playback-tokens', {
+    params: { path: { id: videoId } },
+    body,
+  });
+  return (await unwrap(created)).token;
+}
+
+testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
+  const opened = await open(video.embed);
+  const { page, requested, problems } = opened;
+  await page.waitForFunction(HAS_FRAME);
+  expect(await page.title()).toBe('player');
+  await screenshot(page, 'ready');
+  expect(await seriousFindings(page)).toEqual([]);
+
+  await page.click('media-play-button.large');
+  await page.waitForFunction(IS_PLAYING);
+  const { x, y, width } = JSON.parse(
+    String(
+      await page.evaluate(
+        `JSON.stringify(document.querySelector('media-time-range').getBoundingClientRect())`,
+      ),
+    ),
+  );
+  await page.mouse.move(x + width / 2, y + 10);
+  await page.mouse.move(x + width / 2 + 5, y + 10);
+  await page.waitForFunction(`document.querySelector('media-time-range').hasAttribute('mediapreviewimage')`);
+  await screenshot(page, 'preview');
+
+  await page.click('media-settings-menu-button');
+  await page.waitForFunction(`!document.querySelector('media-settings-menu').hidden`);
+  await screenshot(page, 'settings');
+  expect(await seriousFindings(page)).toEqual([]);
+  const renditions = await page.evaluate(
+    `[...document.querySelector('media-rendition-menu').shadowRoot.querySelectorAll('media-chrome-menu-item')].map((item) => item.textContent.trim())`,
+  );
+  expect(renditions).toEqual(['480p', '360p', expect.stringContaining('Auto')]);
+
+  expect(requested.filter((url) => !url.startsWith(`${origin}/v1/`) && !url.startsWith('blob:'))).toEqual([]);
+  expect(await page.browserContext().cookies()).toEqual([]);
+  expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('keys alone play, seek, mute, and open the menus', async () => {
+  const { page, problems } = await open(`${video.embed}?muted=1`);
+  await page.waitForFunction(HAS_FRAME);
+  await page.keyboard.press('k');
+  await page.waitForFunction(IS_PLAYING);
+  await page.keyboard.press('k');
+  await page.waitForFunction(`${VIDEO}.paused`);
+  const time = () => page.evaluate(`${VIDEO}.currentTime`) as Promise<number>;
+  await page.keyboard.press('5');
+  expect(await time()).toBeCloseTo(SECONDS / 2, 1);
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(`Math.abs(${VIDEO}.currentTime - ${SECONDS / 2 + 5}) < 0.1`);
+  await page.keyboard.press('j');
+  await page.waitForFunction(`Math.abs(${VIDEO}.currentTime - ${SECONDS / 2 - 5}) < 0.1`);
+  const before = await time();
+  await page.keyboard.press('.');
+  expect((await time()) - before).toBeCloseTo(0.04, 2);
+  await page.keyboard.press('Home');
+  expect(await time()).toBe(0);
+  await page.keyboard.press('m');
+  await page.waitForFunction(`!${VIDEO}.muted`);
+
+  const reached: string[] = [];
+  const focused = () => page.evaluate(`document.activeElement.localName`) as Promise<string>;
+  for (let presses = 0; presses < 15 && !reached.includes('media-settings-menu-button'); presses += 1) {
+    await page.keyboard.press('Tab');
+    reached.push(await focused());
+  }
+  expect(reached).toEqual(
+    expect.arrayContaining(['media-play-button', 'media-mute-button', 'media-time-range']),
+  );
+  await screenshot(page, 'focus');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(`document.activeElement.localName === 'media-settings-menu-item'`);
+  // In a menu, keys choose and do not seek.
+  await page.keyboard.press('End');
+  expect(await time()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(`document.querySelector('media-settings-menu').hidden`);
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('fits a phone of 360 pixels', async () => {
+  const { page, problems } = await open(video.embed, PHONE);
+  await page.waitForFunction(HAS_FRAME);
+  await screenshot(page, 'phone');
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+  const outside = await page.evaluate(
+    `[...document.querySelectorAll('.buttons > *')].filter((each) => each.getBoundingClientRect().right > ${PHONE.width}).map((each) => each.localName)`,
+  );
+  expect(outside).toEqual([]);
+  await page.tap('media-settings-menu-button');
+  await page.waitForFunction(`!document.querySelector('media-settings-menu').hidden`);
+  await screenshot(page, 'phone-settings');
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('the query starts it at a time, without sound, in a colour, again and again', async () => {
+  const { page, problems } = await open(`${video.embed}?autoplay=1&muted=1&loop=1&start=12&color=ff6600`);
+  await page.waitForFunction(`${VIDEO}?.currentTime > 12 && !${VIDEO}.paused`);
+  expect(await page.evaluate(`[${VIDEO}.muted, ${VIDEO}.loop]`)).toEqual([true, true]);
+  expect(await page.evaluate(`getComputedStyle(document.documentElement).getPropertyValue('--accent')`)).toBe(
+    '#ff6600',
+  );
+  await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 0.5}`);
+  await page.waitForFunction(`${VIDEO}.currentTime < 5`);
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('a video that is being prepared shows its progress and starts by itself', async () => {
+  const ticket = await client.requestTicket({ filename: 'later.mp4', playbackPolicy: 'signed' });
+  const { embed } = await unwrap(
+    client.api.GET('/videos/{id}', { params: { path: { id: ticket.videoId } } }),
+  );
+  const { page, problems } = await open(
+    `${embed}?autoplay=1&muted=1&token=${await tokenFor(ticket.videoId)}`,
+  );
+  expect(await wordsOf(page)).toBe('This video is being prepared: 0 %. It starts by itself.');
+  await screenshot(page, 'preparing');
+  expect(await seriousFindings(page)).toEqual([]);
+  await upload(clip, ticket);
+  await page.waitForFunction(IS_PLAYING);
+  expect(await wordsOf(page)).toBe('');
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('a failed and a deleted video say so', async () => {
+  const ticket = await client.requestTicket({ filename: 'notes.mp4' });
+  await client.upload(ticket, new Blob(['no video']));
+  const { embed } = await client.settled(ticket.videoId);
+  const failed = await open(embed);
+  expect(await wordsOf(failed.page)).toBe('This video could not be prepared.');
+  await screenshot(failed.page, 'failed');
+  expect(failed.problems).toEqual([]);
+  await unwrap(client.api.DELETE('/videos/{id}', { params: { path: { id: ticket.videoId } } }));
+  const deleted = await open(embed);
+  expect(await wordsOf(deleted.page)).toBe('This video does not exist or was deleted.');
+  await screenshot(deleted.page, 'deleted');
+  expect(unexpected(deleted, 404)).toEqual([]);
+});
+
+testInBrowser('a signed video shows nothing without its own token', async () => {
+  const signed = await client.publish(clip);
+  const body = { playbackPolicy: 'signed', title: 'A secret title' } as const;
+  await unwrap(client.api.PATCH('/videos/{id}', { params: { path: { id: signed.id } }, body }));
+  const missing = await open(signed.embed);
+  expect(await wordsOf(missing.page)).toBe('This video needs a link with permission.');
+  expect(await missing.page.content()).not.toContain('secret');
+  expect(unexpected(missing, 401)).toEqual([]);
+  const foreign = await open(`${signed.embed}?token=${await tokenFor(video.id)}`);
+  expect(await wordsOf(foreign.page)).toBe('This link is not valid for this video. Ask for a new one.');
+  expect(await foreign.page.content()).not.toContain('secret');
+  expect(unexpected(foreign, 403)).toEqual([]);
+
+  const own = await open(`${signed.embed}?muted=1&autoplay=1&token=${await tokenFor(signed.id)}`);
+  await own.page.waitForFunction(IS_PLAYING);
+  expect(await own.page.title()).toBe('A secret title');
+  await own.page.waitForFunction(`[...${VIDEO}.textTracks].some(({ cues }) => cues?.length > 0)`);
+  expect(own.problems).toEqual([]);
+});
+
+testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
+  const { page } = await open(`${video.embed}?muted=1`);
+  await page.waitForFunction(HAS_FRAME);
+  await page.setOfflineMode(true);
+  await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
+  await untilWords(page, 'No connection. Playback goes on when it is back.');
+  await screenshot(page, 'no-connection');
+  await page.setOfflineMode(false);
+  await page.waitForFunction(`${VIDEO}.currentTime > ${SECONDS - 3.5}`);
+  expect(await wordsOf(page)).toBe('');
+});
+
+testInBrowser('a page of another site controls it by player.js messages', async () => {
+  const html = `<iframe src="${video.embed}?muted=1" allow="autoplay" width="640" height="360"></iframe>
+<script>
+const received = [];
+const frame = document.querySelector('iframe');
+addEventListener('message', ({ data, origin }) => { if (origin === '${origin}') received.push(JSON.parse(data)); });
+const send = (method, value) => frame.contentWindow.postMessage(
+  JSON.stringify({ context: 'player.js', version: '0.0.11', method, value, listener: 'a' }), '${origin}');
+</script>`;
+  const { page, problems } = await open(`${siteUrl}/${encodeURIComponent(html)}`);
+  const untilEvent = (event: string) =>
+    page.waitForFunction(`received.find((each) => each.event === '${event}')`);
+  await untilEvent('ready');
+  expect(await page.evaluate(`received[0].value.src === frame.src`)).toBe(true);
+  await page.evaluate(
+    `for (const event of ['play', 'pause', 'timeupdate', 'ended']) send('addEventListener', event); send('play');`,
+  );
+  await untilEvent('play');
+  await untilEvent('timeupdate');
+  await page.evaluate(`send('getDuration'); send('getPaused');`);
+  await untilEvent('getPaused');
+  const answers = (await page.evaluate(
+    `received.filter((each) => each.event.startsWith('get'))`,
+  )) as object[];
+  expect(answers).toMatchObject([
+    { context: 'player.js', event: 'getDuration', value: expect.closeTo(SECONDS, 0), listener: 'a' },
+    { event: 'getPaused', value: false },
+  ]);
+  await page.evaluate(`send('pause')`);
+  await untilEvent('pause');
+  await page.evaluate(`send('setCurrentTime', ${SECONDS - 1}); send('play')`);
+  await untilEvent('ended');
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('only allowed sites may show it in a frame', async () => {
+  const frame = encodeURIComponent(`<iframe src="${video.embed}"></iframe>`);
+  const inFrame = async () => {
+    const { page } = await open(`${siteUrl}/${frame}`);
+    const [, child] = page.frames();
+    return child?.evaluate(`document.querySelector('#player') !== null`).catch(() => false);
+  };
+  const allow = (allowedOrigins: string[] | null) =>
+    unwrap(
+      client.api.PATCH('/videos/{id}', { params: { path: { id: video.id } }, body: { allowedOrigins } }),
+    );
+  await allow(['https://other.example']);
+  expect(await inFrame()).toBe(false);
+  await allow([siteUrl]);
+  expect(await inFrame()).toBe(true);
+  await allow(null);
+  expect(await inFrame()).toBe(true);
+});
