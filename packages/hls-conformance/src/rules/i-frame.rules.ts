@@ -50,8 +50,7 @@ export const I_FRAME_RULES: readonly Rule[] = [
     id: 'i-frames.bandwidth',
     level: 'must',
     source: 'RFC 8216 §4.3.4.3',
-    sentence:
-      'BANDWIDTH is at most 10 % above the average bit rate of the busiest frames, and not below the average.',
+    sentence: 'BANDWIDTH is at most 10 % above the bit rate of the largest frame, and not below the average.',
     check: ({ master, iFrames }) =>
       judgeEach(readable(iFrames), NO_I_FRAMES, ({ name, url, segments }) => {
         const tag = master?.iFramePlaylists.find((playlist) => playlist.url === url);

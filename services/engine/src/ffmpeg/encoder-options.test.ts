@@ -24,7 +24,7 @@ describe('the encoder options', () => {
     expect(optionsOf({ rungs }).join(' ')).toBe(
       [
         '-c:v:0 libx264 -preset:v:0 veryfast -profile:v:0 high -level:v:0 3.0',
-        '-x264-params:v:0 b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1 -crf:v:0 23 -maxrate:v:0 800000',
+        '-x264-params:v:0 b-adapt=2 -crf:v:0 23 -maxrate:v:0 800000',
         '-bufsize:v:0 1600000 -force_key_frames:v:0 expr:gte(t,n_forced*2) -forced-idr:v:0 1 -g:v:0 51',
         '-sc_threshold:v:0 0 -a53cc:v:0 0 -flags:v:0 +cgop -threads:v:0 2 -c:a aac -b:a 128k',
       ].join(' '),
@@ -50,6 +50,14 @@ describe('the encoder options', () => {
   ])('with preset %s save bits in 360p and 480p only', (preset, options) => {
     const rungs = planLadder({ width: 1280, height: 720 }, 25);
     expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual(options);
+  });
+
+  test.each([
+    ['veryfast', 'b-adapt=2'],
+    ['ultrafast', undefined],
+  ])('with preset %s spend less time on a video that has small renditions only', (preset, options) => {
+    const rungs = planLadder({ width: 854, height: 480 }, 25);
+    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params').slice(0, 2)).toEqual([options, options]);
   });
 
   test('force key frames at frames that renditions of half the frame rate have', () => {

@@ -17,20 +17,20 @@ const CONSTANT_RATE_FACTOR = '23';
 const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
 
 /**
- * Options of x264 for the small renditions, by preset: what the preset saves there, although it takes little time. They save
- * bits; `pnpm bench:quality` and ADR 40 have the figures. The slower presets have these options or better ones, and ultrafast has no
- * B-frames.
+ * Options of x264 for the small renditions, by preset: what the preset saves there, although it takes little time. The slower
+ * presets have these options or better ones, and ultrafast has no B-frames. ADR 40 has the figures.
  */
 const SMALL_RENDITIONS: readonly VideoRendition[] = ['360p', '480p'];
-const B_FRAMES = 'b-adapt=2:bframes=4';
 const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
-  superfast: `${B_FRAMES}:trellis=1`,
-  veryfast: `${B_FRAMES}:trellis=1:ref=2:mixed-refs=1`,
-  faster: `${B_FRAMES}:mixed-refs=1`,
-  fast: B_FRAMES,
-  medium: B_FRAMES,
-  slow: B_FRAMES,
+  superfast: 'b-adapt=2:bframes=4:trellis=1',
+  veryfast: 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1',
+  faster: 'b-adapt=2:bframes=4:mixed-refs=1',
+  fast: 'b-adapt=2:bframes=4',
+  medium: 'b-adapt=2:bframes=4',
+  slow: 'b-adapt=2:bframes=4',
 };
+/** The same where the small renditions are all the work. */
+const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 
 /** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
 export function encoderOptions(plan: EncodePlan, settings: { preset: string; threads: number }): string[] {
@@ -56,12 +56,12 @@ function x264Options(
   const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
-  const { name: rendition, width, height, maxRate, frameStep } = rung;
+  const { name, width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
   const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
   const references = REFERENCES[preset];
-  const own = SMALL_RENDITIONS.includes(rendition) ? SMALL_RENDITION_OPTIONS[preset] : undefined;
+  const savings = SMALL_RENDITIONS.includes(name) ? savingsOf(preset, plan) : undefined;
   const options: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
@@ -70,7 +70,7 @@ function x264Options(
     ...(references === undefined
       ? []
       : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
-    ...(own === undefined ? [] : [['-x264-params', own] as [string, string]]),
+    ...(savings === undefined ? [] : [['-x264-params', savings] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
@@ -82,7 +82,13 @@ function x264Options(
     ['-flags', '+cgop'],
     ['-threads', String(threads)],
   ];
-  return options.flatMap(([name, value]) => [`${name}:v:${at}`, value]);
+  return options.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
+}
+
+function savingsOf(preset: string, { rungs }: EncodePlan): string | undefined {
+  const options = SMALL_RENDITION_OPTIONS[preset];
+  const isSmall = rungs.every((rung) => SMALL_RENDITIONS.includes(rung.name));
+  return options !== undefined && isSmall ? SMALL_VIDEO_OPTIONS : options;
 }
 
 /**

@@ -180,7 +180,8 @@ export class KeyFrames {
     this.#finish();
     const start = isRandomAccessPoint(packet) ? presentationTime(packet) : null;
     const previous = this.#units.at(-1)?.start ?? Number.NEGATIVE_INFINITY;
-    if (start !== null && start - previous > this.#minSeconds - ROUNDING_SECONDS) this.#current = { start, packets: [] };
+    if (start !== null && start - previous > this.#minSeconds - ROUNDING_SECONDS)
+      this.#current = { start, packets: [] };
   }
 
   #finish(): void {
