@@ -17,11 +17,17 @@ export type Cue = {
 /** Captions cannot be read. The message is for the author of the file. */
 export class CaptionsError extends Error {
   override name = 'CaptionsError';
+  /** What is wrong with the file, as part of a sentence. */
+  readonly flaw: string;
   /** The line that cannot be read, counted from 1; null if the error is not in one line. */
   readonly line: number | null;
 
-  constructor(line: number | null, message: string) {
-    super(line === null ? message : `Line ${line}: ${message}`);
+  /** `advice` is a sentence. */
+  constructor(line: number | null, flaw: string, advice?: string) {
+    super(
+      `${line === null ? 'The file cannot be read' : `Line ${line}`}: ${flaw}.${advice ? ` ${advice}` : ''}`,
+    );
     this.line = line;
+    this.flaw = flaw;
   }
 }

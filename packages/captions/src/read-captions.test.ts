@@ -46,16 +46,16 @@ and long`);
 
 test('SubRip with carriage returns, a byte order mark, positions, and times of any number of digits', () => {
   const text =
-    '\ufeff1\r\n00:00:01,000 --> 00:00:02,5\r\n{\\an8}<font color="red">Hello</font>\r\n \r\n\r\n2\r\n1:00:03.000 --> 1:00:04,000 X1:0\r\n- Who?\r\n';
+    '\ufeff\r\n1\r\n00:00:01,000 --> 00:00:02,5\r\n{\\an8}<font color="red">Hello</font>\r\n \r\n\r\n2\r\n1:00:03.000 --> 1:00:04,000 X1:0\r\n- Who?\r\n\r\n- Me.\r\n\r\n';
   expect(subrip(text)).toEqual([
     { start: 1000, end: 2500, settings: 'line:0', text: 'Hello' },
-    { start: 3_603_000, end: 3_604_000, settings: '', text: '- Who?' },
+    { start: 3_603_000, end: 3_604_000, settings: '', text: '- Who?\n- Me.' },
   ]);
 });
 
 test('old line breaks, overlaps in any order, cues without duration or text', () => {
   const text =
-    'WEBVTT\r\r00:05.000 --> 00:09.000\rB\r\r00:01.000 --> 00:07.000\rA\r\r00:02.000 --> 00:02.000\rgone\r\r00:03.000 --> 00:04.000\r';
+    'WEBVTT\r\r00:05.000 --> 00:09.000\rB\r\r00:01.000 --> 00:07.000\rA\r\r00:02.000 --> 00:02.000\rgone\r\r00:03.000 --> 00:04.000\r<b> </b>\r';
   expect(read(text).map((cue) => cue.text)).toEqual(['A', 'B']);
 });
 
@@ -65,7 +65,7 @@ test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>(
   ['an unreadable time', 'webvtt', 'WEBVTT\n\nid\n00:01 --> 00:02\nA', 4, /^Line 4: the times/],
   ['61 seconds', 'subrip', '1\n00:00:61,000 --> 00:02:00,000\nA', 2, /times/],
   ['an end before the start', 'subrip', '1\n00:00:02,000 --> 00:00:01,000\nA', 2, /ends before/],
-  ['a blank line inside a cue', 'subrip', '1\n00:00:01,000 --> 00:00:02,000\nA\n\nB\n', 5, /blank line/],
+  ['a blank line inside a cue', 'webvtt', 'WEBVTT\n\n00:01.000 --> 00:02.000\nA\n\nB\n', 6, /blank line/],
   [
     'no blank line between cues',
     'subrip',

@@ -4,7 +4,7 @@ import { normalizeText } from './cue-text.ts';
 
 export type CaptionsFormat = 'webvtt' | 'subrip';
 
-/** Lines between blank ones, with the number of the first. */
+/** The lines of a cue or of another part of a file, with the number of the first. */
 type Block = { line: number; lines: string[] };
 
 const ARROW = '-->';
@@ -27,33 +27,33 @@ export function readCaptions(bytes: Uint8Array, format: CaptionsFormat): Cue[] {
   for (const block of blocksOf(lines, format).slice(format === 'webvtt' ? 1 : 0)) {
     if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) continue;
     const cue = readCue(block, format);
-    if (cue.end > cue.start && cue.text !== '') cues.push(cue);
+    if (cue.end > cue.start && hasText(cue)) cues.push(cue);
     if (cues.length > MAX_CUES) {
-      throw new CaptionsError(block.line, `there are more than ${MAX_CUES} cues.`);
+      throw new CaptionsError(block.line, `it has more than ${MAX_CUES} cues`);
     }
   }
-  if (cues.length === 0) throw new CaptionsError(null, 'The file has no cue with text.');
+  if (cues.length === 0) throw new CaptionsError(null, 'it has no cue with text');
   return cues.toSorted((a, b) => a.start - b.start);
 }
 
 function checkHeader(firstLine: string, format: CaptionsFormat): void {
   const isWebVtt = /^WEBVTT(?:[ \t]|$)/.test(firstLine);
   if (format === 'webvtt' && !isWebVtt) {
-    throw new CaptionsError(1, 'a WebVTT file begins with WEBVTT. Send SubRip as application/x-subrip.');
+    throw new CaptionsError(1, 'a WebVTT file begins with WEBVTT', 'Send SubRip as application/x-subrip.');
   }
-  if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT. Send it as text/vtt.');
+  if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT', 'Send it as text/vtt.');
 }
 
 /** The text of a file in UTF-8, without its byte order mark. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw new CaptionsError(null, 'The file is in UTF-16. Save it in UTF-8.');
+    throw new CaptionsError(null, 'it is in UTF-16', 'Save it in UTF-8.');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CaptionsError(lineOfBadByte(bytes), 'this is not UTF-8. Save the file in UTF-8.');
+    throw new CaptionsError(lineOfBadByte(bytes), 'this is not UTF-8', 'Save the file in UTF-8.');
   }
 }
 
@@ -73,13 +73,19 @@ function lineOfBadByte(bytes: Uint8Array): number {
   return line;
 }
 
+/** Blocks end at a blank line. In SubRip, text after a blank line that begins no cue belongs to the cue before it. */
 function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
   const blocks: Block[] = [];
   let block: Block | undefined;
   for (const [at, line] of lines.entries()) {
     // In WebVTT a line of spaces belongs to its cue.
-    if ((format === 'webvtt' ? line : line.trim()) === '') block = undefined;
-    else if (block !== undefined) block.lines.push(line);
+    if ((format === 'webvtt' ? line : line.trim()) === '') {
+      block = undefined;
+      continue;
+    }
+    const beginsCue = line.includes(ARROW) || lines[at + 1]?.includes(ARROW);
+    if (format === 'subrip' && !beginsCue) block ??= blocks.at(-1);
+    if (block !== undefined) block.lines.push(line);
     else {
       block = { line: at + 1, lines: [line] };
       blocks.push(block);
@@ -92,17 +98,22 @@ function blocksOf(lines: readonly string[], format: CaptionsFormat): Block[] {
 function readCue({ line, lines }: Block, format: CaptionsFormat): Cue {
   const at = lines[0]?.includes(ARROW) ? 0 : 1;
   const timing = lines[at];
-  if (!timing?.includes(ARROW)) throw new CaptionsError(line, notACue(format));
+  if (!timing?.includes(ARROW)) throw notACue(line, format);
   const match = TIMING.exec(timing) ?? [];
   const [start, end] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
-  if (start === null || end === null) throw new CaptionsError(line + at, notATiming(format));
-  if (end < start) throw new CaptionsError(line + at, 'the cue ends before it begins.');
+  if (start === null || end === null) throw notATiming(line + at, format);
+  if (end < start) throw new CaptionsError(line + at, 'the cue ends before it begins');
   const textLines = lines.slice(at + 1);
   const next = textLines.findIndex((text) => TIMING.test(text));
-  if (next !== -1) throw new CaptionsError(line + at + 1 + next, 'a blank line is missing before this cue.');
+  if (next !== -1) throw new CaptionsError(line + at + 1 + next, 'a blank line is missing before this cue');
   const text = textLines.join('\n');
   const settings = format === 'webvtt' ? normalizeSettings(match[9] ?? '') : settingsOfPosition(text);
   return { start, end, settings, text: normalizeText(text) };
+}
+
+/** Whether a cue is more than tags. */
+function hasText({ text }: Cue): boolean {
+  return text.replaceAll(/<[^>]*>/g, '').trim() !== '';
 }
 
 /** Milliseconds; null without a time, and for 60 or more minutes or seconds. */
@@ -112,12 +123,13 @@ function timeOf([hours = '0', minutes, seconds, fraction = '']: (string | undefi
   return whole * 1000 + Number(fraction.padEnd(3, '0'));
 }
 
-function notACue(format: CaptionsFormat): string {
-  return `a cue was expected, with times such as ${exampleOf(format)}. A blank line ends a cue.`;
+function notACue(line: number, format: CaptionsFormat): CaptionsError {
+  const advice = `It has times such as ${exampleOf(format)}. A blank line ends a cue.`;
+  return new CaptionsError(line, 'a cue was expected', advice);
 }
 
-function notATiming(format: CaptionsFormat): string {
-  return `the times cannot be read. They must be like ${exampleOf(format)}.`;
+function notATiming(line: number, format: CaptionsFormat): CaptionsError {
+  return new CaptionsError(line, 'the times cannot be read', `They must be like ${exampleOf(format)}.`);
 }
 
 function exampleOf(format: CaptionsFormat): string {

@@ -15,7 +15,7 @@ export type ClientOptions = RetryOptions & {
 
 /**
  * The client of the API, typed by the contract. The methods of the resources, such as `videos.get`, return data and throw
- * FramelaneErrors. The methods `GET`, `POST`, `PATCH` and `DELETE` of openapi-fetch send any request and resolve with `data`
+ * FramelaneErrors. The methods `GET`, `POST`, `PUT`, `PATCH` and `DELETE` of openapi-fetch send any request and resolve with `data`
  * or `error`.
  */
 export type FramelaneClient = Client<Paths> & Resources;

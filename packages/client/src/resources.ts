@@ -27,6 +27,15 @@ export type SourceOptions = CallOptions & {
   ifRange?: string | undefined;
 };
 
+export type CaptionsOptions = CallOptions & {
+  /** Default: that of the file, which begins with `WEBVTT` if it is WebVTT. */
+  format?: 'webvtt' | 'subrip' | undefined;
+  /** The name in the player's menu. Default: the name of the language. */
+  label?: string | undefined;
+  /** Whether players show these captions unless the viewer chooses otherwise. */
+  default?: boolean | undefined;
+};
+
 /** The options of a call as openapi-fetch takes them. */
 type RequestOptions = (
   options?: CallOptions,
@@ -108,6 +117,55 @@ export function createResources(api: Client<Paths>, requestOptions: RequestOptio
         waitUntilReady(
           () => unwrap(api.GET('/videos/{id}', { params: { path: { id } }, ...requestOptions(options) })),
           options,
+        ),
+    },
+    captions: {
+      /** Sets or replaces the captions of a language (BCP 47) with a WebVTT or SubRip file. */
+      set: (
+        videoId: string,
+        language: string,
+        file: string,
+        { format, label, default: isDefault, ...options }: CaptionsOptions = {},
+      ): Promise<Schemas['Captions']> => {
+        const { headers, ...others } = requestOptions(options);
+        const isWebVtt = format === undefined ? /^\ufeff?WEBVTT/.test(file) : format === 'webvtt';
+        return unwrap(
+          api.PUT('/videos/{id}/captions/{language}', {
+            params: {
+              path: { id: videoId, language },
+              query: {
+                ...(label !== undefined && { label }),
+                ...(isDefault !== undefined && { default: isDefault }),
+              },
+            },
+            body: file,
+            bodySerializer: (body) => body,
+            ...others,
+            headers: { ...headers, 'Content-Type': isWebVtt ? 'text/vtt' : 'application/x-subrip' },
+          }),
+        );
+      },
+      list: async (videoId: string, options?: CallOptions): Promise<Schemas['Captions'][]> => {
+        const { data } = await unwrap(
+          api.GET('/videos/{id}/captions', { params: { path: { id: videoId } }, ...requestOptions(options) }),
+        );
+        return data;
+      },
+      /** The captions of a language as a WebVTT file. */
+      get: (videoId: string, language: string, options?: CallOptions): Promise<string> =>
+        unwrap(
+          api.GET('/videos/{id}/captions/{language}', {
+            params: { path: { id: videoId, language } },
+            parseAs: 'text',
+            ...requestOptions(options),
+          }),
+        ),
+      delete: (videoId: string, language: string, options?: CallOptions): Promise<undefined> =>
+        unwrap(
+          api.DELETE('/videos/{id}/captions/{language}', {
+            params: { path: { id: videoId, language } },
+            ...requestOptions(options),
+          }),
         ),
     },
     webhooks: {

@@ -9,13 +9,18 @@ const NOT_FOR_PROGRAMS = [
   'getResumableUpload',
   'sendUploadPart',
   'terminateResumableUpload',
+  'getEmbedPage',
+  'getEmbedState',
   'getMasterPlaylist',
   'getMediaPlaylist',
   'getSegment',
+  'getCaptionsPlaylist',
+  'getCaptionsSegment',
   'getContentKey',
   'getPoster',
   'getStoryboard',
   'getStoryboardImage',
+  'getOEmbed',
   'getOpenApiDocument',
   'getReferencePage',
 ];
@@ -32,6 +37,10 @@ const CALLS: Record<string, (client: FramelaneClient) => Promise<unknown>> = {
   getVideoSource: ({ videos }) => videos.getSource('vid_1'),
   deleteVideoSource: ({ videos }) => videos.deleteSource('vid_1'),
   createPlaybackToken: ({ videos }) => videos.createPlaybackToken('vid_1'),
+  setCaptions: ({ captions }) => captions.set('vid_1', 'lng_1', 'WEBVTT'),
+  listCaptions: ({ captions }) => captions.list('vid_1'),
+  getCaptions: ({ captions }) => captions.get('vid_1', 'lng_1'),
+  deleteCaptions: ({ captions }) => captions.delete('vid_1', 'lng_1'),
   createWebhook: ({ webhooks }) => webhooks.create({ url: 'https://example.com/' }),
   listWebhooks: ({ webhooks }) => webhooks.list().next(),
   getWebhook: ({ webhooks }) => webhooks.get('whk_1'),
@@ -75,9 +84,25 @@ describe('the resources of the client', () => {
   });
 
   test('have no other methods, except to wait for a video', () => {
-    const { uploadTickets, videos, webhooks, apiKeys, account } = client;
-    const methods = [uploadTickets, videos, webhooks, apiKeys, account].flatMap((each) => Object.keys(each));
+    const { uploadTickets, videos, captions, webhooks, apiKeys, account } = client;
+    const methods = [uploadTickets, videos, captions, webhooks, apiKeys, account].flatMap((each) =>
+      Object.keys(each),
+    );
     expect(methods).toHaveLength(Object.keys(CALLS).length + 1);
+  });
+
+  test.each([
+    ['WEBVTT\n', {}, 'text/vtt', ''],
+    ['\ufeffWEBVTT\n', { label: 'A' }, 'text/vtt', '?label=A'],
+    ['1\n', { default: true }, 'application/x-subrip', '?default=true'],
+    ['1\n', { format: 'webvtt' as const }, 'text/vtt', ''],
+  ])('send captions %j with %j as %s', async (file, options, type, search) => {
+    requests.length = 0;
+    await client.captions.set('vid_1', 'en', file, options);
+    const [request] = requests;
+    expect(request?.headers.get('content-type')).toBe(type);
+    expect(new URL(request?.url ?? '').search).toBe(search);
+    expect(Buffer.from(await (request as Request).arrayBuffer()).toString()).toBe(file);
   });
 
   test.each(Object.entries(CALLS))('send the request of %s', async (operationId, call) => {

@@ -135,7 +135,8 @@ async function image(name: ImageName): Promise<Call> {
   const path = await stream();
   const videoId = path.slice(path.lastIndexOf('/') + 1);
   const key = imageKey({ workspaceId: plane.workspaceId, videoId, attempt: 1 }, name);
-  await plane.objects.put(key, Buffer.alloc(40_000), 'image/jpeg');
+  // The sizes in the sample manifest.
+  await plane.objects.put(key, Buffer.alloc(name === 'poster.jpg' ? 40_000 : 60_000), 'image/jpeg');
   return { path: `${path}/${name}` };
 }
 

@@ -91,10 +91,10 @@ export class StoredReads {
         try {
           // A client that received the first piece long ago must not bring the whole object back.
           const whole = await this.#whole(object, start === range.start);
-          const piece = whole?.subarray(start, start + bytes);
-          if (piece === undefined) yield await this.#load(object.key, { start, end: start + bytes - 1 });
+          if (whole === undefined) yield await this.#load(object.key, { start, end: start + bytes - 1 });
+          else if (bytes === whole.byteLength) yield whole;
           // A copy, so that a slow client does not keep the whole object in memory.
-          else yield scarce ? Buffer.from(piece) : piece;
+          else yield Buffer.from(whole.subarray(start, start + bytes));
         } finally {
           sent();
         }

@@ -98,6 +98,20 @@ describe('the ffmpeg arguments', () => {
     );
   });
 
+  test('map several audio renditions, and let frames wait for late audio', () => {
+    const audio = [
+      audioPlan({ late: true }),
+      audioPlan({ name: 'audio2', index: 2, method: { passthroughFrames: 94 } }),
+    ];
+    const options = streamsFor({ audio });
+    expect(options.filter((_, at) => options[at - 1] === '-map').slice(-2)).toEqual(['[audio]', '0:2']);
+    expect(optionValue(options, '-var_stream_map')).toMatch(
+      / a:0,agroup:audio,name:audio a:1,agroup:audio,name:audio2$/,
+    );
+    expect(optionValue(options, '-muxing_queue_data_threshold')).toBe('536870912');
+    expect(streamsFor()).not.toContain('-muxing_queue_data_threshold');
+  });
+
   test('have no audio options without audio', () => {
     expect(streamsFor({ audio: [] }).join(' ')).not.toMatch(/audio\]|a:0|aac/);
   });

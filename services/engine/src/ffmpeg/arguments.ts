@@ -27,6 +27,12 @@ const MAX_DECODER_PIXELS = MAX_THREADS * 3840 * 2160;
  */
 const PERMANENT_FILTERS = ['-reinit_filter', '0', '-noautorotate'];
 
+/**
+ * Encoded frames of one rendition that may wait for the first frame of late audio. By default it is 50 MB. This is the size of 13
+ * minutes at 5 Mb/s.
+ */
+const LATE_AUDIO_QUEUE_BYTES = 512 * 1024 ** 2;
+
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
 /**
@@ -70,6 +76,9 @@ function streamOptions(plan: EncodePlan, settings: Settings): string[] {
     ...['-sn', '-dn', ...WITHOUT_METADATA],
     ...encoderOptions(plan, settings),
     ...['-t', String(settings.limits.maxDurationSeconds)],
+    ...(plan.audio.some(({ late }) => late)
+      ? ['-muxing_queue_data_threshold', String(LATE_AUDIO_QUEUE_BYTES)]
+      : []),
     ...hlsOptions(plan),
   ];
 }

@@ -123,6 +123,19 @@ describe('the filter graph', () => {
     );
   });
 
+  test('has the first audio, and further or late audio in graphs of its own', () => {
+    const graphs = (audio: EncodePlan['audio']) =>
+      filterGraphs(encodePlan({ audio })).map((graph) => graph.match(/\[(audio|surround)\d?\]/g));
+    const second = audioPlan({ name: 'audio2', index: 2, channels: 1 });
+    const surround = audioPlan({ name: 'surround', channels: 6 });
+    expect(graphs([audioPlan(), second, surround])).toEqual([['[audio]'], ['[audio2]'], ['[surround]']]);
+    expect(graphs([audioPlan({ late: true })])).toEqual([null, ['[audio]']]);
+    const layouts = filterGraphs(encodePlan({ audio: [audioPlan(), second, surround] })).map(
+      (graph) => /channel_layouts=([\w.]+)/.exec(graph)?.[1],
+    );
+    expect(layouts).toEqual(['stereo', 'mono', '5.1']);
+  });
+
   test('has no chain for audio that is passed through or missing', () => {
     const passed = audioPlan({ method: { passthroughFrames: 94 } });
     expect(chains({ audio: [passed] }).at(-1)).toMatch(/\[storyboard\]$/);

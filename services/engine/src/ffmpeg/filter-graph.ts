@@ -15,12 +15,14 @@ const NEARLY_BLACK = 24;
 
 /**
  * The filter graphs of the run, as `-filter_complex` takes them. Their outputs are labelled with the names of the encoded renditions
- * and of the images. A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So only the
- * first audio track is in the graph of the video.
+ * and of the images. A graph begins when each of its inputs has a frame, and holds the frames of the others until then. So the audio
+ * has graphs of its own, except for the first track if it begins with the video.
  */
 export function filterGraphs(plan: EncodePlan): string[] {
-  const [first, ...others] = plan.audio.map((audio) => audioChain(audio, plan));
-  return [[...videoChains(plan), ...imageChains(plan), ...(first ?? [])].join(';'), ...others.flat()];
+  const [first, ...others] = plan.audio;
+  const [joined, apart] = first && !first.late ? [[first], others] : [[], plan.audio];
+  const chainsOf = (audio: readonly AudioPlan[]) => audio.flatMap((each) => audioChain(each, plan));
+  return [[...videoChains(plan), ...imageChains(plan), ...chainsOf(joined)].join(';'), ...chainsOf(apart)];
 }
 
 /**

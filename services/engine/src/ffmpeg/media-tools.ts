@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
 import type { Logger } from '@framelane/service-kit/logger';
 import { SettingsError } from '@framelane/service-kit/settings';
 import { type Account, ensureSystemAccount, ownAccount } from '@framelane/service-kit/system-account';
@@ -12,6 +13,8 @@ import { isPatched, parseVersion } from './version.ts';
 /** Paths of the launch scripts of ffmpeg and ffprobe. */
 export type MediaTools = {
   ffmpeg: string;
+  /** ffmpeg for text tracks, with less memory and smaller files. */
+  textFfmpeg: string;
   ffprobe: string;
   /** The account they run as; null for the engine's own account. */
   account: Account | null;
@@ -19,6 +22,9 @@ export type MediaTools = {
 
 /** The user that ffmpeg runs as if the engine is root. It owns no files. */
 const ROOTS_ACCOUNT = 'framelane-ffmpeg';
+
+/** Size limit of the text of one track. */
+export const MAX_TEXT_FILE_BYTES = 2 * MAX_CAPTIONS_BYTES;
 
 const CHECK_SECONDS = 20;
 const NEEDED_ENCODERS = ['libx264', 'aac', 'mjpeg'];
@@ -49,9 +55,16 @@ export async function prepareMediaTools(
   } else {
     logger.info('sandbox.chosen', { sandbox });
   }
-  const tools = { ffmpeg: join(folder, 'ffmpeg'), ffprobe: join(folder, 'ffprobe'), account };
+  const tools = {
+    ffmpeg: join(folder, 'ffmpeg'),
+    textFfmpeg: join(folder, 'text-ffmpeg'),
+    ffprobe: join(folder, 'ffprobe'),
+    account,
+  };
   const probeLimits = { ...limits, addressSpaceBytes: limits.probeMemoryBytes };
   await writeLaunchScript(tools.ffmpeg, programs.ffmpeg, { sandbox, limits, account });
+  const textLimits = { ...probeLimits, fileBytes: MAX_TEXT_FILE_BYTES };
+  await writeLaunchScript(tools.textFfmpeg, programs.ffmpeg, { sandbox, limits: textLimits, account });
   await writeLaunchScript(tools.ffprobe, programs.ffprobe, { sandbox, limits: probeLimits, account });
   await checkFeatures(tools, folder, logger);
   return tools;

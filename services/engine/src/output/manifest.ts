@@ -1,5 +1,5 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import { audioLabels } from '../plan/audio-plan.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
@@ -16,7 +16,7 @@ export function buildManifest(
   source: ProbedSource,
   plan: EncodePlan,
   stored: StoredSegments,
-  images: Pick<Manifest, 'poster' | 'storyboard'>,
+  others: Pick<Manifest, 'poster' | 'storyboard' | 'captions'>,
 ): Manifest {
   const rungs = plan.rungs.map((rung) => ({ ...rung, stored: segmentsOf(rung.name, stored) }));
   // ffmpeg shifts all timestamps by the same amount. The first frame is at zero.
@@ -59,6 +59,14 @@ export function buildManifest(
       ...{ label: labels[at], ...(role && { role }) },
     });
   }
+  const [lowest] = rungs;
+  if (lowest !== undefined && stored.has(I_FRAME_RENDITION)) {
+    renditions.push({
+      name: I_FRAME_RENDITION,
+      ...describeSegments(segmentsOf(I_FRAME_RENDITION, stored), zero + plan.duration),
+      ...{ width: lowest.width, height: lowest.height, frameRate: null, channels: null, language: null },
+    });
+  }
   return {
     source: {
       container: source.container,
@@ -71,8 +79,7 @@ export function buildManifest(
     duration: rounded(plan.duration, 3),
     inputIssues: plan.inputIssues,
     renditions,
-    ...images,
-    captions: [],
+    ...others,
     startTimestamp: Math.round(zero * 90_000),
   };
 }

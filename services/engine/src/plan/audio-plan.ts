@@ -7,9 +7,13 @@ import {
 } from '@framelane/contracts/renditions';
 import { AAC_FRAME_SAMPLES } from '../source/audio-scan.ts';
 import type { AudioTrack } from '../source/media-source.ts';
+import type { ProbedAudio } from '../source/probe.ts';
 
 /** Sample rate of encoded audio, in hertz. */
 export const AUDIO_SAMPLE_RATE = 48_000;
+
+/** Audio that begins later than this is late. */
+const LATE_SECONDS = 1;
 
 /** Channels of 5.1. */
 export const SURROUND_CHANNELS = 6;
@@ -23,6 +27,8 @@ export type AudioPlan = {
   channels: 1 | 2 | 6;
   /** The number of samples to encode, or the number of frames to pass through. */
   method: { samples: number } | { passthroughFrames: number };
+  /** Whether the track begins late: its filters must not hold up those of the video. */
+  late: boolean;
   /** Whether the source has more channels, which are mixed. */
   downmix: boolean;
   /** Whether the decoder mixes to stereo. Filters cannot if the number of channels changes within the file. */
@@ -42,7 +48,7 @@ type Passed = { frames: number; end: number } | null;
  * @param duration seconds of the output
  */
 export function audioPlans(
-  tracks: readonly AudioTrack[],
+  tracks: readonly ProbedAudio[],
   passed: readonly (Passed | undefined)[],
   { surround, duration }: { surround: boolean; duration: number },
 ): AudioPlan[] {
@@ -52,19 +58,21 @@ export function audioPlans(
     const track = tracks[at];
     if (track === undefined) return [];
     const { index, channels } = track;
+    const late = track.start > LATE_SECONDS;
     const own = passed[at];
     return [
       {
-        ...{ ...encoded, name, index, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
+        ...{ ...encoded, name, index, late, channels: channels === 1 ? 1 : 2, downmix: channels > 2 },
         ...(own && { method: { passthroughFrames: own.frames }, end: own.end }),
       },
     ];
   });
   if (!surround) return plans;
   const surroundPlans = SURROUND_RENDITIONS.flatMap((name, at): AudioPlan[] => {
-    const { index = 0, channels = 0 } = tracks[at] ?? {};
+    const { index = 0, channels = 0, start = 0 } = tracks[at] ?? {};
     if (channels < SURROUND_CHANNELS) return [];
-    return [{ ...encoded, name, index, channels: SURROUND_CHANNELS, downmix: channels > SURROUND_CHANNELS }];
+    const facts = { late: start > LATE_SECONDS, downmix: channels > SURROUND_CHANNELS };
+    return [{ ...encoded, ...facts, name, index, channels: SURROUND_CHANNELS }];
   });
   return [...plans, ...surroundPlans];
 }

@@ -36,7 +36,7 @@ const plan = (
       container,
       video: videoTrack(video),
       leftOut: [],
-      audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), frames: audioFrames }],
+      audio: channels === 0 ? [] : [{ ...audioTrack({ channels }), start: 0, frames: audioFrames }],
       timeline: { frames: duration * 25, start, duration, averageRate: 25, grid: grid ?? null },
       end,
       declaredDuration: declared ?? null,
@@ -112,7 +112,7 @@ describe('an encode plan', () => {
     expect(plan(10, {}, channels).audio).toEqual([
       {
         ...{ name: 'audio', index: 1, method: { samples: 479_232 }, end: 479_232 / 48_000 },
-        ...{ channels: made, downmix, decodeToStereo: false },
+        ...{ channels: made, late: false, downmix, decodeToStereo: false },
       },
     ]);
   });

@@ -22,7 +22,7 @@ function issues(
     {
       ...{
         container: 'mp4',
-        audio: [{ ...audioTrack({ channels }), frames: null }],
+        audio: [{ ...audioTrack({ channels }), start: 0, frames: null }],
         leftOut: [],
         end: 10,
         declaredDuration: null,

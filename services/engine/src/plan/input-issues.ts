@@ -67,7 +67,7 @@ export function inputIssues(
   const leftOut = source.leftOut.map(
     (track): InputIssue => ({
       code: 'track_left_out',
-      message: `Track ${describeTrack(track)} was left out.`,
+      message: `Track ${describeTrack(track)} was left out${track.flaw ? `: ${track.flaw}` : ''}.`,
     }),
   );
   return [...issues.filter(([applies]) => applies).map(([, issue]) => issue), ...downmixed, ...leftOut];

@@ -70,6 +70,15 @@ const AUDIO_DECODERS: Record<string, readonly string[]> = {
   pcm_alaw: ['pcm_alaw'],
 };
 
+/** The decoders of text tracks, by the name of the codec. Subtitles in other codecs are images or signals of television. */
+const TEXT_DECODERS: Record<string, readonly string[]> = {
+  mov_text: ['mov_text'],
+  subrip: ['subrip', 'srt'],
+  ass: ['ass', 'ssa'],
+  webvtt: ['webvtt'],
+  text: ['text'],
+};
+
 /**
  * Decoders of tracks that the engine does not use. ffprobe opens a decoder for each track, and fails if that decoder is not
  * allowed. No option changes this. These decoders are opened but get no packet.
@@ -78,21 +87,38 @@ const UNUSED_TRACK_DECODERS = {
   /** Cover images count as video. */
   video: ['png', 'bmp', 'gif', 'webp', 'tiff', 'dirac'],
   audio: [
-    'mlp',
-    's302m',
-    'wmavoice',
-    'wmalossless',
-    'wavpack',
-    'tta',
-    'libspeex',
-    'speex',
-    'nellymoser',
-    'g726',
-    'gsm_ms',
+    ...['mlp', 's302m', 'wmavoice', 'wmalossless', 'wavpack', 'tta', 'libspeex', 'speex', 'nellymoser'],
+    ...['mp1float', 'mp1', 'mp3adufloat', 'mp3adu', 'mp3on4float', 'mp3on4', 'als', 'ape', 'tak', 'dolby_e'],
+    ...['qdm2', 'qdmc', 'mace3', 'mace6', 'qcelp', 'evrc', 'ilbc', 'gsm', 'libgsm', 'gsm_ms', 'libgsm_ms'],
+    ...['g722', 'g726', 'g726le', 'g723_1', 'g729', 'adpcm_swf', 'adpcm_yamaha', 'adpcm_g722', 'truespeech'],
+    ...['cook', 'sipr', 'ralf', 'real_144', 'real_288', 'atrac3', 'atrac3plus', 'atrac3al', 'atrac3plusal'],
+    ...[
+      'dvaudio',
+      'imc',
+      'iac',
+      'metasound',
+      'xma1',
+      'xma2',
+      'pcm_f16le',
+      'pcm_f24le',
+      'pcm_lxf',
+      'pcm_vidc',
+    ],
+    ...['pcm_s24daud', 'pcm_s16le_planar', 'pcm_s16be_planar', 'pcm_s24le_planar', 'pcm_s32le_planar'],
+    ...['pcm_s8_planar', 'pcm_u16be', 'pcm_u16le', 'pcm_u24be', 'pcm_u24le', 'pcm_u32be', 'pcm_u32le'],
+    ...['pcm_s64be', 'pcm_s64le', 'dsd_lsbf', 'dsd_msbf', 'dsd_lsbf_planar', 'dsd_msbf_planar', 'dst'],
   ],
   subtitle: [
-    ...['mov_text', 'subrip', 'srt', 'text', 'ass', 'ssa', 'webvtt', 'dvbsub', 'dvdsub', 'pgssub', 'xsub'],
-    ...['cc_dec', 'libzvbi_teletextdec', 'libaribb24', 'libaribcaption'],
+    ...[
+      'dvbsub',
+      'dvdsub',
+      'pgssub',
+      'xsub',
+      'cc_dec',
+      'libzvbi_teletextdec',
+      'libaribb24',
+      'libaribcaption',
+    ],
   ],
 };
 
@@ -118,12 +144,18 @@ export const DECODE_OPTIONS: readonly string[] = [
   ...['-codec_whitelist', [...names(VIDEO_DECODERS), ...names(AUDIO_DECODERS)].join(',')],
 ];
 
+/** Input options of the run of ffmpeg that reads text tracks. */
+export const TEXT_OPTIONS: readonly string[] = [
+  ...COMMON_OPTIONS,
+  ...['-codec_whitelist', [VIDEO_DECODERS, AUDIO_DECODERS, TEXT_DECODERS].flatMap(names).join(',')],
+];
+
 /** Input options of ffprobe. If several lists apply to a track, ffprobe uses the last one for the decoder that it opens itself. */
 export const PROBE_OPTIONS: readonly string[] = [
   ...DECODE_OPTIONS,
   ...['-codec_whitelist:v', [...names(VIDEO_DECODERS), ...UNUSED_TRACK_DECODERS.video].join(',')],
   ...['-codec_whitelist:a', [...names(AUDIO_DECODERS), ...UNUSED_TRACK_DECODERS.audio].join(',')],
-  ...['-codec_whitelist:s', UNUSED_TRACK_DECODERS.subtitle.join(',')],
+  ...['-codec_whitelist:s', [...names(TEXT_DECODERS), ...UNUSED_TRACK_DECODERS.subtitle].join(',')],
 ];
 
 export function isVideoCodecAccepted(codec: string): boolean {
@@ -132,6 +164,11 @@ export function isVideoCodecAccepted(codec: string): boolean {
 
 export function isAudioCodecAccepted(codec: string): boolean {
   return Object.hasOwn(AUDIO_DECODERS, codec);
+}
+
+/** Whether tracks of a codec contain text that becomes captions. */
+export function isTextCodec(codec: string): boolean {
+  return Object.hasOwn(TEXT_DECODERS, codec);
 }
 
 /** Whether the decoder of a codec can mix surround audio to stereo itself (option `downmix`). */

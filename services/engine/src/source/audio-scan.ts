@@ -44,9 +44,14 @@ export class AudioScan {
     return this.#frames;
   }
 
+  /** Seconds from the start of the file to the first packet; NaN if that has no timestamp. */
+  get start(): number {
+    return this.#first - this.#startTime;
+  }
+
   /** Null if there is a gap, or no frame at all. */
   result(): AudioFrames | null {
     if (this.#hasGap || this.#frames === 0) return null;
-    return { start: this.#first - this.#startTime, frames: this.#frames, bytes: this.#bytes };
+    return { start: this.start, frames: this.#frames, bytes: this.#bytes };
   }
 }

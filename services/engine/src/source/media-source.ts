@@ -67,13 +67,16 @@ export type AudioTrack = {
   isDefault: boolean;
 };
 
-/** How messages name a track of any kind. */
+/** A track of any kind, as messages name it. */
 export type TrackName = {
   index: number;
   kind: 'video' | 'audio' | 'subtitles';
   codec: string;
   /** BCP 47; null if the file does not declare it. */
   language: string | null;
+  title?: string | undefined;
+  /** Why the track cannot be used, as part of a sentence. */
+  flaw?: string | undefined;
 };
 
 /** A file as its container describes it. The description is not verified yet. */
@@ -189,7 +192,9 @@ const KINDS: Record<string, TrackName['kind']> = { video: 'video', audio: 'audio
 
 function trackName({ index, codec_type, codec_name, tags }: ProbedStream): TrackName[] {
   const kind = KINDS[codec_type ?? ''];
-  return kind ? [{ index, kind, codec: codec_name, language: languageTag(tags.language) }] : [];
+  return kind
+    ? [{ index, kind, codec: codec_name, language: languageTag(tags.language), title: tags.title }]
+    : [];
 }
 
 function videoTrack(stream: ProbedStream, container: string, startTime: number): VideoTrack {

@@ -45,8 +45,12 @@ export type ProbedSource = {
   gops: Gop[] | GopFlaw;
 };
 
-/** An audio track, and its frames; these are null if it is not AAC, or has gaps. */
-export type ProbedAudio = AudioTrack & { frames: AudioFrames | null };
+export type ProbedAudio = AudioTrack & {
+  /** Seconds from the start of the file to the first packet; NaN if unknown. */
+  start: number;
+  /** Null if the track is not AAC, or has gaps. */
+  frames: AudioFrames | null;
+};
 
 /** Measurements of the packets. */
 type PacketFacts = Pick<ProbedSource, 'end' | 'gops' | 'audio'> & { timeline: Timeline | null };
@@ -179,7 +183,7 @@ async function readPackets(
     audio: audio.flatMap((track) => {
       const scan = audioScans.get(track.index);
       if (!scan?.packets || encrypted.has(track.index)) return [];
-      return [{ ...track, frames: track.codec === 'aac' ? scan.result() : null }];
+      return [{ ...track, start: scan.start, frames: track.codec === 'aac' ? scan.result() : null }];
     }),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { audioTrack, videoTrack } from '../../tests/support/tracks.ts';
 import { ToolError } from '../ffmpeg/run-tool.ts';
-import { InvalidSegmentError } from '../output/segment-info.ts';
+import { EmptyRenditionError, InvalidSegmentError } from '../output/segment-info.ts';
 import { planEncoding } from '../plan/encode-plan.ts';
 import { DEFAULT_MAX_RATES } from '../plan/ladder.ts';
 import type { AudioTrack } from '../source/media-source.ts';
@@ -9,7 +9,11 @@ import type { ProbedSource } from '../source/probe.ts';
 import { refusal, storageFailure } from '../transcode-failure.ts';
 import { nextPlan } from './next-plan.ts';
 
-const probedAudio = (changes: Partial<AudioTrack> = {}) => ({ ...audioTrack(changes), frames: null });
+const probedAudio = (changes: Partial<AudioTrack> = {}) => ({
+  ...audioTrack(changes),
+  start: 0,
+  frames: null,
+});
 const settings = { maxRates: DEFAULT_MAX_RATES, surround: false };
 
 const source: ProbedSource = {
@@ -80,5 +84,34 @@ describe('after audio has changed its channels', () => {
     ['ffmpeg failed for another reason', plan, surround, new ToolError('exit', '', 'Conversion failed!')],
   ])('there is no other plan if %s', (_, failed, from, error) => {
     expect(nextPlan({ plan: failed, source: from }, error, settings)).toBeNull();
+  });
+});
+
+describe('an audio track that turns out to be unusable', () => {
+  const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })];
+  const several = { ...source, audio: tracks };
+  const plan = planEncoding(several, false);
+  const changed = new ToolError(
+    ...(['exit', '', '[graph_1_in_0_2 @ 0x1] Changing audio frame properties on the fly'] as const),
+  );
+
+  test.each([
+    ['changes its format', changed],
+    ['has no frame', refusal('malformed_media', 'No frame', new EmptyRenditionError('audio2'))],
+  ])('is left out if it %s', (_, error) => {
+    const next = nextPlan({ plan, source: several }, error, settings);
+    expect(next).toMatchObject({
+      log: 'transcode.audio_left_out',
+      plan: {
+        audio: [{ name: 'audio', index: 1 }],
+        inputIssues: [{ code: 'track_left_out', message: 'Track 3 (audio, flac, de) was left out.' }],
+      },
+      source: { audio: [{ index: 1 }] },
+    });
+  });
+
+  test('is left out if it is the only one and has no frame', () => {
+    const error = refusal('malformed_media', 'No frame', new EmptyRenditionError('audio'));
+    expect(nextPlan({ plan: encoded, source }, error, settings)?.plan.audio).toEqual([]);
   });
 });

@@ -26,6 +26,7 @@ import { storageFailure } from '../transcode-failure.ts';
 import type { TranscodeSettings } from '../transcode-settings.ts';
 import type { Reservation } from './disk-reservations.ts';
 import { nextPlan, type PlannedSource, withoutAudio } from './next-plan.ts';
+import { readTextTracks, type TextTrack, toCaptions } from './text-tracks.ts';
 import { removeTree } from './work-directory.ts';
 
 /** One attempt at one video. */
@@ -88,7 +89,8 @@ export async function runTranscodeJob(
     context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
     const probed = await metrics.inStage('probe', () => probeSource(directory, context));
     const source = job.severalAudioTracks ? probed : withFirstAudio(probed);
-    const manifest = await metrics.inStage('encode', () => transcode(job, source, directory, context));
+    const withTexts = await metrics.inStage('probe', () => readTextTracks(source, directory, context));
+    const manifest = await metrics.inStage('encode', () => transcode(job, withTexts, directory, context));
     return { manifest, ...(hash && { sourceSha256: hash.digest('hex') }) };
   } finally {
     // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
@@ -133,7 +135,7 @@ async function probeSource(
 /** Transcodes with the best plan, and with the next one if that fails because of the source. */
 async function transcode(
   job: TranscodeJob,
-  source: ProbedSource,
+  { source, texts }: { source: ProbedSource; texts: readonly TextTrack[] },
   directory: string,
   context: TranscodeJobContext,
 ): Promise<Manifest> {
@@ -151,7 +153,7 @@ async function transcode(
     await mkdir(output);
     await grantFolder(output, 'write', context.tools.account);
     const { stored, images } = await runPlan(job, plan, directory, context);
-    return buildManifest(source, plan, stored, images);
+    return buildManifest(source, plan, stored, { ...images, captions: toCaptions(texts, plan) });
   };
   const { settings } = context;
   let planned: PlannedSource = { source, plan: planEncoding(source, true, settings) };
@@ -197,6 +199,7 @@ async function runPlan(
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
     renditions: renditionsOf(plan),
+    iFramesOf: settings.iFrames ? (plan.rungs[0]?.name ?? null) : null,
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
     maxBytes: maxSegmentBytes(plan),
     signal,

@@ -131,6 +131,24 @@ test.each([
   }
 });
 
+test('a second track that changes its format is left out', async () => {
+  const parts: Buffer[] = [];
+  for (const rate of [48_000, 32_000]) {
+    const part = inBench(`${rate}.mp2`);
+    await ffmpeg('-f', 'lavfi', '-i', `sine=r=${rate}:d=2`, '-ac', '2', '-c:a', 'mp2', part);
+    parts.push(await readFile(part));
+  }
+  await writeFile(inBench('change.mp2'), Buffer.concat(parts));
+  const video = await makeClip(inBench('with-audio.mp4'), { video: `${SMALL}:r=25:d=4`, audio: 'sine=d=4' });
+  const clip = inBench('second-changes.ts');
+  await ffmpeg('-i', video, '-i', inBench('change.mp2'), '-map', '0', '-map', '1', '-c', 'copy', clip);
+  const { manifest } = await transcode(clip);
+  expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio']);
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: 'Track 3 (audio, mp2) was left out.' },
+  ]);
+});
+
 test('more than an hour of nearly static video', async () => {
   const clip = await makeClip(inBench('long.mp4'), { video: 'color=s=64x36:r=1:d=3700' });
   const { outcome } = await transcode(clip);

@@ -36,7 +36,7 @@ export function audioTrack(changes: Partial<AudioTrack> = {}): AudioTrack {
 export function audioPlan(changes: Partial<AudioPlan> = {}): AudioPlan {
   return {
     ...{ name: 'audio', index: 0, channels: 2, method: { samples: 95_232 }, end: 1.984 },
-    ...{ downmix: false, decodeToStereo: false },
+    ...{ late: false, downmix: false, decodeToStereo: false },
     ...changes,
   };
 }

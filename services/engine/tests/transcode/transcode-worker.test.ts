@@ -42,7 +42,7 @@ describe('a transcode worker', () => {
       renditions: [
         { name: '360p', width: 640, height: 360, frameRate: 25, channels: null },
         { name: '480p', width: 854, height: 480, frameRate: 25, channels: null },
-        { name: 'audio', codecs: 'mp4a.40.2', width: null, frameRate: null, channels: 2, language: 'pt' },
+        { name: 'audio', codecs: 'mp4a.40.2', width: null, frameRate: null, channels: 1, language: 'pt' },
       ],
     });
     expect(manifest.renditions[0]?.segments.map(({ duration }) => duration)).toEqual([6, 6, 1]);

@@ -170,7 +170,12 @@ function smallManifest(): ReturnType<typeof sampleManifest> {
       ...rendition,
       segments: Array.from({ length: SEGMENTS }, () => ({ duration: 6, bytes: SEGMENT_BYTES })),
     }));
-  return { ...manifest, renditions };
+  return {
+    ...manifest,
+    renditions,
+    poster: manifest.poster && { bytes: 1 },
+    storyboard: manifest.storyboard && { ...manifest.storyboard, bytes: 1 },
+  };
 }
 
 function encoded(text: string): string {

@@ -1,0 +1,149 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CaptionsError, type Cue, MAX_CAPTIONS_BYTES } from '@framelane/captions/captions';
+import { readCaptions } from '@framelane/captions/read-captions';
+import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import type { CaptionsTrack } from '@framelane/contracts/manifest';
+import type { Logger } from '@framelane/service-kit/logger';
+import { MAX_TEXT_FILE_BYTES, type MediaTools } from '../ffmpeg/media-tools.ts';
+import { runTool, ToolError } from '../ffmpeg/run-tool.ts';
+import { hostileOutput, ToolOutput, ToolOutputError } from '../output/tool-output.ts';
+import type { EncodePlan } from '../plan/encode-plan.ts';
+import { grantFolder, OUTPUT_FOLDER, SOURCE_INPUT } from '../sandbox/job-folder.ts';
+import { isTextCodec, TEXT_OPTIONS } from '../sandbox/whitelist.ts';
+import type { TrackName } from '../source/media-source.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import type { TranscodeSettings } from '../transcode-settings.ts';
+import { removeTree } from './work-directory.ts';
+
+/** The cues of a text track, with times of the source. */
+export type TextTrack = Pick<TrackName, 'language' | 'title'> & { cues: readonly Cue[] };
+
+/** Bytes of the text of all tracks together: they travel in one message. */
+const MAX_TOTAL_BYTES = 2 * MAX_CAPTIONS_BYTES;
+
+type TextTracksContext = {
+  tools: MediaTools;
+  settings: Pick<TranscodeSettings, 'limits'>;
+  logger: Logger;
+  signal: AbortSignal;
+};
+
+/**
+ * Reads the text tracks of a source, with one run of ffmpeg that decodes nothing else. Resolves with them, and with the source, whose
+ * left out tracks are the other ones. A track that cannot be read does not fail the video: it is left out with its flaw.
+ */
+export async function readTextTracks(
+  source: ProbedSource,
+  directory: string,
+  context: TextTracksContext,
+): Promise<{ source: ProbedSource; texts: TextTrack[] }> {
+  const tracks = source.leftOut.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
+  if (tracks.length === 0) return { source, texts: [] };
+  const read = await convert(tracks, directory, context);
+  // One bad or large track can end the run for all of them.
+  const results = read ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, context));
+  const texts: TextTrack[] = [];
+  const flaws = new Map<TrackName, string>();
+  let bytes = 0;
+  for (const [at, track] of tracks.entries()) {
+    const { cues, flaw } = results[at] ?? { flaw: 'its text cannot be read' };
+    bytes += cues?.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) ?? 0;
+    if (cues === undefined) flaws.set(track, flaw);
+    else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the file has more than 4 MB of text');
+    else texts.push({ language: track.language, title: track.title, cues });
+  }
+  const used = tracks.filter((track) => !flaws.has(track));
+  const leftOut = source.leftOut
+    .filter((track) => !used.includes(track))
+    .map((track) => ({ ...track, ...(flaws.has(track) && { flaw: flaws.get(track) }) }));
+  return { source: { ...source, leftOut }, texts };
+}
+
+/** Text tracks as captions, with the times of the output. */
+export function toCaptions(
+  texts: readonly TextTrack[],
+  { lead, duration }: Pick<EncodePlan, 'lead' | 'duration'>,
+): CaptionsTrack[] {
+  const shift = Math.round(lead * 1000);
+  return texts.flatMap(({ language, title = null, cues }) => {
+    const shown = cues
+      .map((cue) => ({ ...cue, start: Math.max(0, cue.start - shift), end: cue.end - shift }))
+      .filter(({ start, end }) => end > start && start < duration * 1000);
+    return shown.length === 0 ? [] : [{ language, label: title, webvtt: webVttFile(shown.map(cueBlock)) }];
+  });
+}
+
+/** The cues of a track, or why it has none. */
+type Result = { cues: Cue[]; flaw?: undefined } | { cues?: undefined; flaw: string };
+
+async function eachAlone(
+  tracks: readonly TrackName[],
+  directory: string,
+  context: TextTracksContext,
+): Promise<(Result | undefined)[]> {
+  const results: (Result | undefined)[] = [];
+  for (const track of tracks) results.push((await convert([track], directory, context))?.[0]);
+  return results;
+}
+
+/** Converts tracks to SubRip, which keeps the positions that WebVTT of ffmpeg loses. Undefined if ffmpeg failed. */
+async function convert(
+  tracks: readonly TrackName[],
+  directory: string,
+  { tools, settings, logger, signal }: TextTracksContext,
+): Promise<Result[] | undefined> {
+  const folder = join(directory, OUTPUT_FOLDER);
+  await mkdir(folder);
+  await grantFolder(folder, 'write', tools.account);
+  const output = await ToolOutput.open(folder);
+  try {
+    await runTool(tools.textFfmpeg, textArguments(tracks), {
+      cwd: directory,
+      signal,
+      limitSeconds: settings.limits.scanSeconds,
+      limitOutput: 0,
+      onLine: () => {},
+    });
+    return await Promise.all(tracks.map((_, at) => readFile(output, fileName(at))));
+  } catch (error) {
+    if (error instanceof ToolOutputError) throw hostileOutput(error);
+    if (!(error instanceof ToolError)) throw error;
+    logger.warn('transcode.text_tracks_failed', { tracks: tracks.map(({ index }) => index), error });
+    return undefined;
+  } finally {
+    await output.close();
+    await removeTree(folder);
+  }
+}
+
+function fileName(at: number): string {
+  return `${at}.srt`;
+}
+
+/** ffmpeg ends when every file has reached the size limit. */
+function textArguments(tracks: readonly TrackName[]): string[] {
+  return [
+    ...['-nostdin', '-hide_banner', '-v', 'error', ...TEXT_OPTIONS, '-i', SOURCE_INPUT],
+    ...tracks.flatMap(({ index }, at) => [
+      ...['-map', `0:${index}`, '-c:s', 'subrip', '-map_metadata', '-1', '-map_chapters', '-1'],
+      ...['-avoid_negative_ts', 'disabled', '-fs', String(MAX_CAPTIONS_BYTES + 1)],
+      ...['-f', 'srt', `${OUTPUT_FOLDER}/${fileName(at)}`],
+    ]),
+  ];
+}
+
+async function readFile(output: ToolOutput, name: string): Promise<Result> {
+  const file = await output.file(name, MAX_TEXT_FILE_BYTES);
+  if (file === null) return { flaw: 'its text cannot be read' };
+  try {
+    if (file.bytes > MAX_CAPTIONS_BYTES) return { flaw: 'it has more than 2 MB of text' };
+    const { buffer, bytesRead } = await file.handle.read(Buffer.alloc(file.bytes), 0, file.bytes, 0);
+    return { cues: readCaptions(buffer.subarray(0, bytesRead), 'subrip') };
+  } catch (error) {
+    if (!(error instanceof CaptionsError)) throw error;
+    return { flaw: error.flaw };
+  } finally {
+    await file.handle.close();
+  }
+}
