@@ -18,8 +18,13 @@ export type OpenedPage = {
 
 /** Path of an installed Chromium, or undefined. */
 export function findBrowser(): string | undefined {
+  return PROGRAMS.map(findProgram).find((path) => path !== undefined);
+}
+
+/** Path of an installed program, or undefined. */
+export function findProgram(name: string): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
-  return PROGRAMS.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable);
+  return directories.map((directory) => join(directory, name)).find(isExecutable);
 }
 
 /** Starts a headless browser. Chromium's sandbox does not work for root, as in most containers. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
@@ -31,6 +31,9 @@ const EXAMPLE = {
 /** A host name that never resolves (RFC 6761 §6.4): nobody receives the events. */
 const UNRESOLVABLE_HOST = 'endpoint.invalid';
 
+/** Captions that WebVTT and SubRip write alike. */
+const CUE = '1\n00:00:00.500 --> 00:00:01.500\nSummer begins here.\n';
+
 let clip: string;
 /** The id of the video that the examples play. */
 let playableId: string;
@@ -45,6 +48,9 @@ beforeAll(async () => {
     audio: null,
   });
   playableId = (await client.publish(clip)).id;
+  await client.api.captions.set(playableId, 'en', CUE);
+  await writeFile(join(directory, 'summer-campaign.en.vtt'), `WEBVTT\n\n${CUE}`);
+  await writeFile(join(directory, 'summer-campaign.en.srt'), CUE);
 });
 afterAll(async () => {
   await created.remove();
@@ -103,7 +109,9 @@ async function prepareLine(operationId: string, source: string) {
 async function videoFor(operationId: string, source: string): Promise<string> {
   if (source.includes('/hls/') || operationId === 'getVideoSource') return playableId;
   if (operationId === 'retryVideo' || operationId === 'deleteVideoSource') return failedVideo();
-  return (await client.requestTicket({ filename: 'clip.mp4' })).videoId;
+  const { videoId } = await client.requestTicket({ filename: 'clip.mp4' });
+  if (/^(get|delete)Captions$/.test(operationId)) await client.api.captions.set(videoId, 'en', CUE);
+  return videoId;
 }
 
 /** The id of a failed video. Its source is stored, so it can be retried. */

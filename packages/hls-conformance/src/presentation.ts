@@ -86,6 +86,8 @@ export type Presentation = {
   master: (MasterPlaylist & { file: PlaylistFile }) | null;
   /** Every media playlist once: those of the variants in order, then those of the alternatives. */
   renditions: Rendition[];
+  /** The I-frame playlists. Their segments are I-frames. */
+  iFrames: Rendition[];
   keys: LoadedKey[];
   responses: LoadedResponse[];
   /** Parts of the presentation that are not checked. */
@@ -119,8 +121,8 @@ export function shortAddress(url: string, presentationUrl: string): string {
 }
 
 /** Every URL of the presentation: playlists, keys and segments. */
-export function addressesOf({ url, renditions, keys }: Presentation): string[] {
-  const listed = renditions.flatMap((rendition) => [
+export function addressesOf({ url, renditions, iFrames, keys }: Presentation): string[] {
+  const listed = [...renditions, ...iFrames].flatMap((rendition) => [
     rendition.url,
     ...rendition.segments.map((each) => each.url),
   ]);

@@ -178,6 +178,44 @@ test('with ENGINE_SURROUND, a track with 5.1 is also a rendition in 5.1', async 
   }
 });
 
+test('at most eight tracks become renditions, each in stereo and in 5.1', async () => {
+  const clip = await makeClip(join(bench.directory, 'nine.mkv'), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    audio: 'anullsrc=cl=5.1:r=48000:d=1',
+    options: ['-map', '0', ...Array.from({ length: 9 }, () => ['-map', '1']).flat(), '-c:a', 'ac3'],
+  });
+  const surrounding = await WorkerBench.start({ surround: true });
+  try {
+    const { manifest, outcome } = await transcodeByTheRules(surrounding, clip);
+    const names = ['audio', 'surround'].flatMap((name) =>
+      Array.from({ length: 8 }, (_, at) => (at === 0 ? name : `${name}${at + 1}`)),
+    );
+    expect(manifest.renditions.slice(1).map(({ name }) => name)).toEqual(names);
+    expect(outcome.issues).toEqual(['track_left_out']);
+  } finally {
+    await surrounding.stop();
+  }
+});
+
+test('for a control plane of an earlier version, only the default track becomes a rendition', async () => {
+  const clip = await makeClip(join(bench.directory, 'two.mkv'), {
+    video: 'testsrc2=s=64x64:r=25:d=1',
+    audio: 'sine=d=1',
+    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'flac'],
+  });
+  const earlier = await WorkerBench.start();
+  earlier.severalAudioTracks = undefined;
+  try {
+    const { manifest } = await earlier.transcode(clip);
+    expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio']);
+    expect(manifest.inputIssues).toEqual([
+      { code: 'track_left_out', message: 'Track 3 (audio, flac) was left out.' },
+    ]);
+  } finally {
+    await earlier.stop();
+  }
+});
+
 test('loud surround audio does not clip in stereo, and quiet audio keeps its loudness', async () => {
   const loud = 'sin(2*PI*300*t)';
   const quiet = '0.2*sin(2*PI*300*t)';

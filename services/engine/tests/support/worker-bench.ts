@@ -37,6 +37,8 @@ export class WorkerBench {
   readonly videoPassthrough = new Set<string>();
   /** The response of the control plane to `isAttemptCurrent`. */
   isCurrent = true;
+  /** What the control plane responds to a claim; undefined for one of an earlier version. */
+  severalAudioTracks: boolean | undefined = true;
   /** The size of the source in commands. Undefined: the real one. */
   commandedBytes: number | undefined;
   /** The time in commands since which the video waits. */
@@ -90,7 +92,7 @@ export class WorkerBench {
             contentKey: this.contentKey.toString('base64'),
             sourceKey: sourceOf(videoId),
             sourceBytes,
-            severalAudioTracks: true,
+            ...(this.severalAudioTracks && { severalAudioTracks: true }),
             leaseSeconds: 4,
           };
         },
@@ -105,6 +107,7 @@ export class WorkerBench {
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,
         surround: false,
+        iFrames: true,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
         ...settings,
