@@ -2,6 +2,7 @@
  * Imports only go down:
  *   acceptance → client (import none of the others)
  *   single-node → services → message-bus, object-store → service-kit → contracts
+ *   control-plane, single-node → web-build (which reads the files of services/player)
  * within the engine: transcode → output → ffmpeg → plan → source, and ffmpeg → sandbox
  */
 const layer = (name, from, mayNot) => ({
@@ -34,6 +35,9 @@ module.exports = {
     layer('ports-do-not-mix', '^packages/message-bus/', '^packages/object-store/'),
     layer('object-store-stands-alone', '^packages/object-store/', '^packages/(?!(object-store|test-kit)/)'),
     layer('services-know-no-host', '^services/', '^packages/(single-node|acceptance)/'),
+    layer('player-stands-alone', '^services/player/', '^(services/(?!player/)|packages/)'),
+    layer('only-the-build-reads-the-player', '^(services/(?!player/)|packages/)', '^services/player/'),
+    layer('web-build-stands-alone', '^packages/web-build/', '^(services|packages/(?!(web-build|test-kit)/))'),
     layer('control-plane-knows-no-engine', '^services/control-plane/', '^services/engine/'),
     layer('engine-knows-no-control-plane', '^services/engine/', '^services/control-plane/'),
     layer('engine-knows-no-database', '^services/engine/', 'node_modules/(pg|kysely)/'),

@@ -20,6 +20,11 @@ const FIRST_CHECKS = [
   },
   { name: 'types', title: 'Types', run: command('tsc', '--noEmit') },
   {
+    name: 'page-types',
+    title: 'Types of the player page',
+    run: command('tsc', '--noEmit', '--project', 'services/player'),
+  },
+  {
     name: 'api',
     title: 'OpenAPI description',
     run: command('npm', 'run', '--silent', '--prefix', 'openapi', 'lint'),

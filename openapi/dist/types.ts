@@ -1945,10 +1945,11 @@ export interface components {
             offset?: number;
         };
         /**
-         * @description One stream of a video: a variant, an audio track that all variants share, or the same track in 5.1.
+         * @description One stream of a video: a variant, an audio track that all variants share, the same track in 5.1, or the I-frames of the lowest
+         *     variant.
          * @enum {string}
          */
-        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8";
+        Rendition: "360p" | "480p" | "720p" | "1080p" | "audio" | "audio2" | "audio3" | "audio4" | "audio5" | "audio6" | "audio7" | "audio8" | "surround" | "surround2" | "surround3" | "surround4" | "surround5" | "surround6" | "surround7" | "surround8" | "iframes";
         /** @description What a viewer may know of a video. The addresses have the token of the request. */
         EmbedState: {
             /**

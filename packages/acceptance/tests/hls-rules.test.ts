@@ -14,7 +14,7 @@ import { readTarget } from '../src/target.ts';
 jest.setTimeout(120_000);
 
 /** Intended deviations from the authoring specification; see docs/hls.md. */
-const DEVIATIONS = ['master.i-frame-playlists', 'master.cellular-variant', 'master.several-variants'];
+const DEVIATIONS = ['master.cellular-variant', 'master.several-variants'];
 const RULES_FOR_AUDIO = [
   ...['master.language', 'master.channels', 'master.audio-attributes'],
   ...['alignment.audio-segments', 'alignment.audio-start'],

@@ -99,6 +99,12 @@ async function untilWords(page: Page, words: string): Promise<void> {
   );
 }
 
+/** Waits until the menu has faded in: axe would find the contrast of a half transparent one too low. */
+async function untilSettingsAreOpen(page: Page): Promise<void> {
+  const menu = `document.querySelector('media-settings-menu')`;
+  await page.waitForFunction(`!${menu}.hidden && ${menu}.getAnimations().length === 0`);
+}
+
 /** The serious findings of axe. */
 async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
@@ -131,20 +137,27 @@ testInBrowser('plays a public video, without requests to others, cookies or stor
 
   await page.click('media-play-button.large');
   await page.waitForFunction(IS_PLAYING);
-  const { x, y, width } = JSON.parse(
+  const { x, y, width, height } = JSON.parse(
     String(
       await page.evaluate(
         `JSON.stringify(document.querySelector('media-time-range').getBoundingClientRect())`,
       ),
     ),
   );
-  await page.mouse.move(x + width / 2, y + 10);
-  await page.mouse.move(x + width / 2 + 5, y + 10);
-  await page.waitForFunction(`document.querySelector('media-time-range').hasAttribute('mediapreviewimage')`);
+  // A headless browser has no pointer that hovers, so the preview appears while the pointer is dragged.
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 5, y + height / 2);
+  await page.waitForFunction(
+    `document.querySelector('media-time-range').getAttribute('mediapreviewimage')?.includes('storyboard.jpg#xywh=')`,
+  );
+  const box = `document.querySelector('media-time-range').shadowRoot.querySelector('[part~="preview-box"]')`;
+  await page.waitForFunction(`getComputedStyle(${box}).opacity === '1'`);
   await screenshot(page, 'preview');
+  await page.mouse.up();
 
   await page.click('media-settings-menu-button');
-  await page.waitForFunction(`!document.querySelector('media-settings-menu').hidden`);
+  await untilSettingsAreOpen(page);
   await screenshot(page, 'settings');
   expect(await seriousFindings(page)).toEqual([]);
   const renditions = await page.evaluate(
@@ -210,7 +223,7 @@ testInBrowser('fits a phone of 360 pixels', async () => {
   );
   expect(outside).toEqual([]);
   await page.tap('media-settings-menu-button');
-  await page.waitForFunction(`!document.querySelector('media-settings-menu').hidden`);
+  await untilSettingsAreOpen(page);
   await screenshot(page, 'phone-settings');
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);

@@ -16,7 +16,7 @@ const renditionManifest = z.object({
   /** Pixels after cropping; null for audio. */
   width: z.int().positive().nullable(),
   height: z.int().positive().nullable(),
-  /** Frames per second; null for audio. */
+  /** Frames per second; null for audio and for I-frames. */
   frameRate: z.number().positive().nullable(),
   /** Channels, null for video. BCP 47 language, null for video and if the source has no language tag. */
   channels: z.int().positive().nullable(),
@@ -85,7 +85,7 @@ export const manifestSchema = z.object({
   /** Seconds of the delivered video. */
   duration: z.number().positive(),
   inputIssues: z.array(inputIssue),
-  /** Video renditions, lowest first, then those of the audio tracks, the default one first. */
+  /** Video renditions, lowest first, then those of the audio tracks, the default one first, then the I-frames. */
   renditions: z.array(renditionManifest).min(1),
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),

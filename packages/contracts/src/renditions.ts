@@ -16,12 +16,20 @@ export const SURROUND_RENDITIONS = [
 ] as const;
 export type SurroundRendition = (typeof SURROUND_RENDITIONS)[number];
 
+/** I-frames of the lowest video rendition, for scrubbing. Each one is a segment. */
+export const I_FRAME_RENDITION = 'iframes';
+
 /** All rendition names, as in object keys, URLs and manifests. */
-export const RENDITIONS = [...VIDEO_RENDITIONS, ...AUDIO_RENDITIONS, ...SURROUND_RENDITIONS] as const;
+export const RENDITIONS = [
+  ...VIDEO_RENDITIONS,
+  ...AUDIO_RENDITIONS,
+  ...SURROUND_RENDITIONS,
+  I_FRAME_RENDITION,
+] as const;
 export type RenditionName = (typeof RENDITIONS)[number];
 
 export function isAudioRendition(name: RenditionName): name is AudioRendition | SurroundRendition {
-  return !(VIDEO_RENDITIONS as readonly string[]).includes(name);
+  return name !== I_FRAME_RENDITION && !(VIDEO_RENDITIONS as readonly string[]).includes(name);
 }
 
 /** The name of audio without a title and a language, and of that in videos of earlier versions. */

@@ -83,8 +83,10 @@ class PresentationLoader {
     const captions = await eachOf(master ? this.#captionsAddresses(master) : [], this.#concurrency, (url) =>
       this.#fetchCaptions(url),
     );
+    const iFrameUrls = master?.iFramePlaylists.map(({ url }) => url).filter((url) => url !== null) ?? [];
+    const iFrames = await eachOf(iFrameUrls, this.#concurrency, (url) => this.#fetchRendition(url));
     const presentation = {
-      ...{ url: this.#url, master, renditions, captions },
+      ...{ url: this.#url, master, renditions, iFrames, captions },
       ...{ keys: this.#loadedKeys, responses: this.#responses, notes: this.#notes },
     };
     if (this.#options.playbackRequests) {
@@ -101,8 +103,6 @@ class PresentationLoader {
     const texts = master.alternatives.filter(({ type }) => type !== 'AUDIO' && type !== 'VIDEO');
     const closed = texts.filter(({ type }) => type !== 'SUBTITLES').length;
     if (closed > 0) this.#notes.push(`${closed} closed captions are not read`);
-    if (master.iFramePlaylists > 0)
-      this.#notes.push(`${master.iFramePlaylists} I-frame playlists are not read`);
     const alternatives = master.alternatives.filter((alternative) => !texts.includes(alternative));
     const urls = [...master.variants, ...alternatives].map(({ url }) => url);
     return [...new Set(urls)].filter((url) => url !== null);
@@ -194,14 +194,13 @@ class PresentationLoader {
 }
 
 /** Why the segments of a playlist cannot be read; null if they can. */
-function whyUnread({ ended, initialised, iFramesOnly, segments }: MediaPlaylist): string | null {
+function whyUnread({ ended, initialised, segments }: MediaPlaylist): string | null {
   const encryptedOtherwise = segments.find(
     ({ key }) =>
       key !== null && key.method !== 'NONE' && (key.method !== 'AES-128' || key.keyFormat !== null),
   );
   if (segments.length === 0) return 'it lists none';
   if (!ended) return 'it is live or has no EXT-X-ENDLIST';
-  if (iFramesOnly) return 'it has I-frames only';
   if (initialised) return 'they have an initialization section (EXT-X-MAP), as fragmented MP4 has';
   if (segments.some(({ byteRange }) => byteRange)) return 'they are byte ranges';
   if (encryptedOtherwise) {

@@ -100,6 +100,8 @@ export type Presentation = {
   master: (MasterPlaylist & { file: PlaylistFile }) | null;
   /** Every media playlist once: those of the variants in order, then those of the alternatives. */
   renditions: Rendition[];
+  /** The I-frame playlists. Their segments are I-frames. */
+  iFrames: Rendition[];
   /** Subtitles and captions in WebVTT, in the order of the master playlist. */
   captions: Captions[];
   keys: LoadedKey[];
@@ -135,8 +137,8 @@ export function shortAddress(url: string, presentationUrl: string): string {
 }
 
 /** Every URL of the presentation: playlists, keys and segments. */
-export function addressesOf({ url, renditions, captions, keys }: Presentation): string[] {
-  const listed = [...renditions, ...captions].flatMap((rendition) => [
+export function addressesOf({ url, renditions, iFrames, captions, keys }: Presentation): string[] {
+  const listed = [...renditions, ...iFrames, ...captions].flatMap((rendition) => [
     rendition.url,
     ...rendition.segments.map((each) => each.url),
   ]);

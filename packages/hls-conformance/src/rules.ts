@@ -3,6 +3,7 @@ import { ALIGNMENT_RULES } from './rules/alignment.rules.ts';
 import { BANDWIDTH_RULES } from './rules/bandwidth.rules.ts';
 import { CAPTIONS_RULES } from './rules/captions.rules.ts';
 import { ENCRYPTION_RULES } from './rules/encryption.rules.ts';
+import { I_FRAME_RULES } from './rules/i-frame.rules.ts';
 import { MASTER_RULES } from './rules/master.rules.ts';
 import { MEDIA_RULES } from './rules/media.rules.ts';
 import { PLAYBACK_RULES } from './rules/playback.rules.ts';
@@ -18,6 +19,7 @@ export const RULES: readonly Rule[] = [
   ...MEDIA_RULES,
   ...SEGMENT_RULES,
   ...ALIGNMENT_RULES,
+  ...I_FRAME_RULES,
   ...CAPTIONS_RULES,
   ...ENCRYPTION_RULES,
   ...PLAYBACK_RULES,
@@ -31,7 +33,6 @@ export const PROFILES: readonly Profile[] = ['standard', 'framelane'];
 
 /** Rules Framelane deviates from on purpose, and why; see docs/hls.md. */
 const DEVIATIONS: Readonly<Record<string, string>> = {
-  'master.i-frame-playlists': 'byte ranges of AES-128 segments cannot be decrypted',
   'master.cellular-variant': 'the variants begin at 360p',
   'master.several-variants': 'a source below 480p has one variant',
 };

@@ -9,7 +9,10 @@ import { StreamServer } from './support/stream-server.ts';
 /** The facts of the good stream. */
 const FACTS: ServiceFacts = {
   variants: ['90p', '180p'],
-  storedSegments: ['90p', '180p', 'audio'].flatMap((name) => [0, 1, 2].map((at) => `${name}/${at}.ts`)),
+  storedSegments: [
+    ...['90p', '180p', 'audio'].flatMap((name) => [0, 1, 2].map((at) => `${name}/${at}.ts`)),
+    ...[0, 1, 2, 3, 4, 5, 6].map((at) => `i-frames/${at}.ts`),
+  ],
 };
 
 let media: Media;

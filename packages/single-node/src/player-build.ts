@@ -5,17 +5,23 @@ import type { Logger } from '@framelane/service-kit/logger';
 import { findBuild, folderOf, keyOf } from '@framelane/web-build/front-ends';
 
 /** The build of the player page in a process of its own. */
-export type PlayerBuild = { failed(): boolean; stop(): Promise<void> };
+export type PlayerBuild = {
+  failed(): boolean;
+  /** Resolves when the build has ended, in any way. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+};
 
 /** The end of the output that goes to the log after a failure, in characters. */
 const LOGGED_OUTPUT = 2000;
 
-/** Builds the player page unless it is built. Never throws; a failure goes to the log. */
-export function startPlayerBuild(logger: Logger): PlayerBuild {
-  const folder = folderOf('player');
-  if (findBuild(folder, keyOf(folder)) !== undefined) return { failed: () => false, stop: async () => {} };
+/** Builds the page in a folder unless it is built. Never throws; a failure goes to the log. */
+export function startPlayerBuild(logger: Logger, folder = folderOf('player')): PlayerBuild {
+  if (findBuild(folder, keyOf(folder)) !== undefined) {
+    return { failed: () => false, ended: Promise.resolve(), stop: async () => {} };
+  }
   const program = fileURLToPath(import.meta.resolve('@framelane/web-build/main'));
-  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
@@ -28,17 +34,21 @@ export function startPlayerBuild(logger: Logger): PlayerBuild {
     failed = true;
     if (!stopping) logger.error('player.build_failed', details);
   };
-  child.on('error', (error) => fail({ error }));
-  const closed = once(child, 'close').then(
-    ([code]) => (code === 0 ? logger.info('player.built') : fail({ output })),
-    () => {},
+  const ended = once(child, 'close').then(
+    ([code]) => {
+      if (code === 0) logger.info('player.built');
+      else fail({ output });
+    },
+    // The process could not be started.
+    (error: unknown) => fail({ error }),
   );
   return {
     failed: () => failed,
+    ended,
     stop: async () => {
       stopping = true;
       child.kill();
-      await closed;
+      await ended;
     },
   };
 }

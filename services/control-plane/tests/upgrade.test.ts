@@ -19,6 +19,10 @@ const CONTRACTIONS: Record<string, string[]> = {
     "renditions.renditions_name_check is a new rule: CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text]))" +
       " OR (name ~ '^(audio|surround)[2-8]?$'::text)))",
   ],
+  '20261124-i-frames': [
+    "renditions.renditions_name_check is a new rule: CHECK (((name = ANY (ARRAY['360p'::text, '480p'::text, '720p'::text, '1080p'::text, 'iframes'::text]))" +
+      " OR (name ~ '^(audio|surround)[2-8]?$'::text)))",
+  ],
 };
 
 let db: Database;

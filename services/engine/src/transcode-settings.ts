@@ -43,6 +43,8 @@ export type TranscodeSettings = {
   maxRates: MaxRates;
   /** Whether audio tracks with 5.1 also get a rendition in 5.1. */
   surround: boolean;
+  /** Whether the I-frames of the lowest rendition are stored, for scrubbing. */
+  iFrames: boolean;
   /** Threads of the decoder, of the filters, and of each encoder. */
   threads: number;
   limits: TranscodeLimits;

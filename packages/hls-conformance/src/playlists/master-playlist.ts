@@ -16,11 +16,14 @@ export type Alternative = {
   url: string | null;
 };
 
+/** I-frames of a variant (RFC 8216 §4.3.4.3). */
+export type IFramePlaylist = { line: number; attributes: Attributes; url: string | null };
+
 export type MasterPlaylist = {
   variants: Variant[];
   alternatives: Alternative[];
   independentSegments: boolean;
-  iFramePlaylists: number;
+  iFramePlaylists: IFramePlaylist[];
 };
 
 const MASTER_TAGS = /^EXT-X-(STREAM-INF|MEDIA|I-FRAME-STREAM-INF|SESSION-DATA|SESSION-KEY|CONTENT-STEERING)$/;
@@ -37,7 +40,7 @@ export function readMasterPlaylist(lines: readonly PlaylistLine[], url: string):
     variants: readVariants(lines, url),
     alternatives: named('EXT-X-MEDIA').map((tag) => alternativeOf(tag, url)),
     independentSegments: named('EXT-X-INDEPENDENT-SEGMENTS').length > 0,
-    iFramePlaylists: named('EXT-X-I-FRAME-STREAM-INF').length,
+    iFramePlaylists: named('EXT-X-I-FRAME-STREAM-INF').map((tag) => iFramesOf(tag, url)),
   };
 }
 
@@ -80,4 +83,9 @@ function alternativeOf({ line, value }: Tag, base: string): Alternative {
     groupId: attributes.get('GROUP-ID')?.text ?? '',
     url: uri === undefined ? null : resolve(uri, base),
   };
+}
+
+function iFramesOf({ line, value }: Tag, base: string): IFramePlaylist {
+  const { attributes } = readAttributeList(value ?? '');
+  return { line, attributes, url: resolve(attributes.get('URI')?.text ?? '', base) };
 }

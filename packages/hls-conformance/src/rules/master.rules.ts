@@ -140,7 +140,7 @@ export const MASTER_RULES: readonly Rule[] = [
       if (master === null) return notApplicable(NO_MASTER);
       const place = shortAddress(url, url);
       return judged(
-        master.iFramePlaylists > 0 ? [] : [{ place, message: 'has no EXT-X-I-FRAME-STREAM-INF' }],
+        master.iFramePlaylists.length > 0 ? [] : [{ place, message: 'has no EXT-X-I-FRAME-STREAM-INF' }],
       );
     },
   },

@@ -36,8 +36,8 @@ function folderOf({ url }: Pick<Variant, 'url'>): string {
 }
 
 /** The last two parts of each path, e.g. `720p/0.ts`. Other hosts may serve them. */
-function listedSegments({ renditions }: Presentation): Set<string> {
-  const urls = renditions.flatMap(({ segments }) => segments.map(({ url }) => url));
+function listedSegments({ renditions, iFrames }: Presentation): Set<string> {
+  const urls = [...renditions, ...iFrames].flatMap(({ segments }) => segments.map(({ url }) => url));
   return new Set(urls.map((url) => new URL(url).pathname.split('/').slice(-2).join('/')));
 }
 

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
+import { begins, PID, packetsOf, pidOf } from './transport-edit.ts';
 
 /** A rendition before it is encrypted. */
 export type Track = {
@@ -25,6 +26,7 @@ export const VIDEO_RENDITIONS = [
 
 const SECONDS = 14;
 const TARGET = 6;
+const KEY_FRAME_SECONDS = 2;
 
 /** Makes two video renditions and audio with ffmpeg, as Framelane does: in one run, with the same segment times and a late clock. */
 export async function makeMedia(): Promise<Media> {
@@ -34,6 +36,8 @@ export async function makeMedia(): Promise<Media> {
     await runProgram('ffmpeg', ffmpegArguments(), { cwd: directory });
     const tracks: Track[] = [];
     for (const name of [...names, 'audio-4s']) tracks.push(await readTrack(directory, name));
+    const [lowest] = tracks;
+    if (lowest) tracks.push(iFramesOf(lowest));
     return { tracks, key: randomBytes(16) };
   } finally {
     await rm(directory, { recursive: true });
@@ -79,6 +83,23 @@ async function readTrack(directory: string, name: string): Promise<Track> {
   return { name, durations, segments };
 }
 
+/** The IDR frames of a track, which has one every two seconds: each after the tables, as a segment. */
+function iFramesOf({ segments }: Track): Track {
+  const frames = segments.flatMap((segment) => {
+    const packets = packetsOf(segment);
+    const tables = packets.slice(0, 3);
+    const starts = packets.flatMap((packet, at) =>
+      pidOf(packet) === PID.stream && begins(packet) ? at : [],
+    );
+    return starts.flatMap((start, at) => {
+      const frame = packets.slice(start, starts[at + 1]).filter((packet) => pidOf(packet) === PID.stream);
+      const isKeyFrame = ((frame[0]?.readUInt8(5) ?? 0) & 0x40) !== 0;
+      return isKeyFrame ? Buffer.concat([...tables, ...frame]) : [];
+    });
+  });
+  return { name: 'i-frames', durations: frames.map(() => KEY_FRAME_SECONDS), segments: frames };
+}
+
 /** A deep copy, without the audio that is cut at other times. */
 export function copyOf({ tracks, key }: Media): Media {
   const copies = tracks
@@ -95,7 +116,7 @@ export function copyOf({ tracks, key }: Media): Media {
 export function publish({ tracks, key }: Media): Files {
   const files: Files = new Map([['key', key]]);
   for (const { name, durations, segments } of tracks) {
-    files.set(`${name}/index.m3u8`, Buffer.from(mediaPlaylist(durations)));
+    files.set(`${name}/index.m3u8`, Buffer.from(mediaPlaylist(durations, name === 'i-frames')));
     for (const [at, segment] of segments.entries())
       files.set(`${name}/${at}.ts`, encrypt(segment, key, vectorOf(at)));
   }
@@ -134,9 +155,10 @@ export function encrypt(segment: Buffer, key: Buffer, vector: Buffer): Buffer {
   return Buffer.concat([cipher.update(segment), cipher.final()]);
 }
 
-function mediaPlaylist(durations: readonly number[]): string {
+function mediaPlaylist(durations: readonly number[], iFramesOnly: boolean): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${TARGET}`, '#EXT-X-MEDIA-SEQUENCE:0'],
+    ...(iFramesOnly ? ['#EXT-X-I-FRAMES-ONLY'] : []),
     ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
     ...durations.flatMap((seconds, at) => [`#EXTINF:${seconds.toFixed(6)},`, `${at}.ts`]),
     ...['#EXT-X-ENDLIST', ''],
@@ -154,8 +176,7 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
     '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="English",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,URI="captions/index.m3u8"',
-    // A rule requires it. It is not fetched.
-    '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,CODECS="avc1.64000b",RESOLUTION=160x90,URI="90p/i-frames.m3u8"',
+    `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rates.get('i-frames')?.peak ?? 0)},CODECS="avc1.64000b",RESOLUTION=160x90,URI="i-frames/index.m3u8"`,
     ...variants.flatMap(({ name, size, codec, peak, average }) => [
       `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE`,
       `${name}/index.m3u8`,

@@ -62,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a number in quotation marks',
     breaks: 'playlist.attributes',
-    files: edit('master.m3u8', 'BANDWIDTH=90000', 'BANDWIDTH="90000"'),
+    files: edit('master.m3u8', /BANDWIDTH=(\d+)/, 'BANDWIDTH="$1"'),
   },
   {
     what: 'a name without quotation marks',
@@ -197,6 +197,40 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'no I-frame playlist',
     breaks: 'master.i-frame-playlists',
     files: edit('master.m3u8', /#EXT-X-I-FRAME.*\n/, ''),
+    also: ['service.stored-segments'],
+  },
+  {
+    what: 'I-frames without their tag',
+    breaks: 'i-frames.tag',
+    files: edit('i-frames/index.m3u8', '#EXT-X-I-FRAMES-ONLY\n', ''),
+  },
+  {
+    what: 'two I-frames in one segment',
+    breaks: 'i-frames.single',
+    media: (media) => {
+      const { segments } = trackOf(media, 'i-frames');
+      segments[0] = Buffer.concat(segments.slice(0, 2));
+    },
+  },
+  {
+    what: 'an I-frame that is no IDR frame',
+    breaks: 'i-frames.single',
+    media: (media) => void retype(trackOf(media, 'i-frames').segments[1] as Buffer, SLICE.idr, SLICE.plain),
+  },
+  {
+    what: 'an I-frame at another time',
+    breaks: 'i-frames.times',
+    media: (media) => shift(trackOf(media, 'i-frames').segments[1] as Buffer, FRAME),
+  },
+  {
+    what: 'an I-frame that lasts too long',
+    breaks: 'i-frames.times',
+    media: (media) => trackOf(media, 'i-frames').durations.splice(1, 1, 2.1),
+  },
+  {
+    what: 'a bit rate of I-frames below their average',
+    breaks: 'i-frames.bandwidth',
+    files: edit('master.m3u8', /(I-FRAME-STREAM-INF:BANDWIDTH=)\d+/, '$11'),
   },
   {
     what: 'only high bit rates',
@@ -344,6 +378,7 @@ export const MUTATIONS: readonly Mutation[] = [
       for (const { segments } of tracks.slice(0, 2))
         for (const segment of segments.slice(1)) shift(segment, -1900);
     },
+    also: ['i-frames.times'],
   },
   {
     what: 'audio with a gap between segments',
@@ -441,6 +476,7 @@ export const MUTATIONS: readonly Mutation[] = [
     what: 'a key that is too long',
     breaks: 'encryption.key',
     files: (files) => files.set('key', Buffer.alloc(17)),
+    also: ['i-frames.single'],
   },
   {
     what: 'a segment encrypted with another vector',

@@ -7,8 +7,8 @@ const RELOAD_SECONDS = 2;
 
 /** Finds the built player page and fills it. */
 export class PlayerPage {
-  readonly #folder = folderOf('player');
-  readonly #key = keyOf(this.#folder);
+  readonly #folder: string;
+  readonly #key: string;
   readonly #filesPath: string;
   readonly #buildFailed: (() => boolean) | undefined;
   #found: BuiltFrontEnd | undefined;
@@ -16,7 +16,9 @@ export class PlayerPage {
   /**
    * `baseUrl` ends in `/v1`. `buildFailed` is that of a build which this process has started; undefined if it starts none.
    */
-  constructor(baseUrl: string, buildFailed: (() => boolean) | undefined) {
+  constructor(baseUrl: string, buildFailed: (() => boolean) | undefined, folder = folderOf('player')) {
+    this.#folder = folder;
+    this.#key = keyOf(folder);
     this.#filesPath = `${new URL(baseUrl).pathname}/embed/files/`;
     this.#buildFailed = buildFailed;
   }

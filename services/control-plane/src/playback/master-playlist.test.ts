@@ -60,6 +60,13 @@ test('video and audio renditions have all known attributes', () => {
 `);
 });
 
+test('the I-frames come last, with the token', () => {
+  const iFrames = { ...videoRendition('iframes', [640, 360], [90_000, 70_000]), frameRate: null };
+  expect(renderMasterPlaylist([iFrames, low, audio], 'secret').split('\n').at(-2)).toBe(
+    '#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=90000,AVERAGE-BANDWIDTH=70000,CODECS="avc1.64001f",RESOLUTION=640x360,URI="iframes/index.m3u8?token=secret"',
+  );
+});
+
 test('the rates of each video rendition include the audio', () => {
   const playlist = read([low, standard, high, audio]);
   expect(playlist.independentSegments).toBe(true);

@@ -1,6 +1,7 @@
 import {
   AUDIO_RENDITIONS,
   type AudioRole,
+  I_FRAME_RENDITION,
   type RenditionName,
   SURROUND_RENDITIONS,
   UNNAMED_AUDIO,
@@ -70,6 +71,7 @@ export function renderMasterPlaylist(
         uriOf(video, token),
       ]),
     ),
+    ...inOrder([I_FRAME_RENDITION], renditions).map((iFrames) => iFrameTag(iFrames, token)),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -147,6 +149,18 @@ function streamTag(video: RenditionFacts, group: AudioGroup | undefined, hasCapt
     AUDIO: group && quoted(group.id),
     SUBTITLES: hasCaptions ? quoted(CAPTIONS_GROUP) : undefined,
     'CLOSED-CAPTIONS': 'NONE',
+  })}`;
+}
+
+/** For players that show I-frames while the viewer searches (RFC 8216 §4.3.4.3). */
+function iFrameTag(iFrames: RenditionFacts, token: string | undefined): string {
+  const { bandwidth, averageBandwidth, codecs, width, height } = iFrames;
+  return `#EXT-X-I-FRAME-STREAM-INF:${attributes({
+    BANDWIDTH: String(bandwidth),
+    'AVERAGE-BANDWIDTH': String(averageBandwidth),
+    CODECS: quoted(codecs),
+    RESOLUTION: `${width}x${height}`,
+    URI: quoted(uriOf(iFrames, token)),
   })}`;
 }
 

@@ -22,6 +22,17 @@ test('a rendition is rendered segment by segment under one key', () => {
 `);
 });
 
+test('a playlist of I-frames says so', () => {
+  const playlist = parse(
+    renderMediaPlaylist({ durations: [2, 2], targetDuration: 6 }, { iFramesOnly: true }),
+  );
+  expect(playlist).toMatchObject({
+    isIFrame: true,
+    targetDuration: 6,
+    segments: [{ duration: 2 }, { duration: 2 }],
+  });
+});
+
 test('a player reads an ended VOD playlist whose segments are all encrypted, with the sequence number as IV', () => {
   const durations = [6.006, 6.006, 0.2];
   const playlist = parse(renderMediaPlaylist({ durations, targetDuration: 6 }));

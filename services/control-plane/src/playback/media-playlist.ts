@@ -16,11 +16,16 @@ export function targetDurationOf(renditions: readonly (readonly Segment[])[]): n
  * renditions independent (§4.3.5.1).
  *
  * Only the key's URL has the token, because segments cannot be played without the key. `segmentsAt` is the URL of the
- * segments, with a slash at its end; by default they are beside the playlist.
+ * segments, with a slash at its end; by default they are beside the playlist. `iFramesOnly` says that each segment is an I-frame
+ * (§4.3.3.6), whose duration lasts until the next one.
  */
 export function renderMediaPlaylist(
   { durations, targetDuration }: { durations: readonly number[]; targetDuration: number },
-  { token, segmentsAt = '' }: { token?: string | undefined; segmentsAt?: string | undefined } = {},
+  {
+    token,
+    segmentsAt = '',
+    iFramesOnly = false,
+  }: { token?: string | undefined; segmentsAt?: string | undefined; iFramesOnly?: boolean } = {},
 ): string {
   const lines = [
     '#EXTM3U',
@@ -28,6 +33,7 @@ export function renderMediaPlaylist(
     `#EXT-X-TARGETDURATION:${targetDuration}`,
     '#EXT-X-MEDIA-SEQUENCE:0',
     '#EXT-X-PLAYLIST-TYPE:VOD',
+    ...(iFramesOnly ? ['#EXT-X-I-FRAMES-ONLY'] : []),
     `#EXT-X-KEY:METHOD=AES-128,URI="${withToken('../key', token)}"`,
     ...durations.flatMap((duration, sequence) => [
       `#EXTINF:${duration.toFixed(6)},`,

@@ -1,6 +1,11 @@
 import { openContentKey } from '@framelane/contracts/content-key';
 import type { Manifest } from '@framelane/contracts/manifest';
-import { type RenditionName, VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import {
+  I_FRAME_RENDITION,
+  type RenditionName,
+  VIDEO_RENDITIONS,
+  type VideoRendition,
+} from '@framelane/contracts/renditions';
 import type { SealingKeys } from '@framelane/contracts/sealing';
 import { type ImageName, imageKey, segmentKey } from '@framelane/object-store/object-keys';
 import type { ObjectNotFoundError, ObjectStore } from '@framelane/object-store/object-store';
@@ -132,7 +137,8 @@ export class PlaybackService {
       const found = await findSegments(this.#db, workspaceId, videoId, rendition);
       if (found === undefined) throw notPlayable();
       const segmentsAt = this.#cdnUrl && `${this.#cdnUrl}/v1/hls/${workspaceId}/${videoId}/${rendition}/`;
-      return renderMediaPlaylist(found, { token: anyToken, segmentsAt });
+      const iFramesOnly = rendition === I_FRAME_RENDITION;
+      return renderMediaPlaylist(found, { token: anyToken, segmentsAt, iFramesOnly });
     });
   }
 

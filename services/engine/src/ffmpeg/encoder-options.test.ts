@@ -11,6 +11,8 @@ const optionOf = (options: readonly string[], name: string) =>
 const valuesOf = (options: readonly string[], name: string) =>
   [0, 1, 2].map((at) => optionOf(options, `${name}:v:${at}`));
 
+const VERYFAST_SMALL = 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1';
+
 const FAST = {
   rungs: planLadder({ width: 1280, height: 720 }, 50),
   frameRate: { numerator: 50, denominator: 1 },
@@ -21,7 +23,8 @@ describe('the encoder options', () => {
     const rungs = planLadder({ width: 640, height: 360 }, 25);
     expect(optionsOf({ rungs }).join(' ')).toBe(
       [
-        '-c:v:0 libx264 -preset:v:0 veryfast -profile:v:0 high -level:v:0 3.0 -crf:v:0 23 -maxrate:v:0 800000',
+        '-c:v:0 libx264 -preset:v:0 veryfast -profile:v:0 high -level:v:0 3.0',
+        '-x264-params:v:0 b-adapt=2 -crf:v:0 23 -maxrate:v:0 800000',
         '-bufsize:v:0 1600000 -force_key_frames:v:0 expr:gte(t,n_forced*2) -forced-idr:v:0 1 -g:v:0 51',
         '-sc_threshold:v:0 0 -a53cc:v:0 0 -flags:v:0 +cgop -threads:v:0 2 -c:a aac -b:a 128k',
       ].join(' '),
@@ -37,6 +40,24 @@ describe('the encoder options', () => {
     const rungs = planLadder({ width: 854, height: 480 }, 50);
     const options = optionsOf({ rungs, frameRate: FAST.frameRate }, preset);
     expect(valuesOf(options, '-refs').slice(0, 2)).toEqual(references);
+  });
+
+  test.each([
+    ['ultrafast', [undefined, undefined, undefined]],
+    ['veryfast', [VERYFAST_SMALL, VERYFAST_SMALL, undefined]],
+    ['medium', ['b-adapt=2:bframes=4', 'b-adapt=2:bframes=4', undefined]],
+    ['slower', [undefined, undefined, undefined]],
+  ])('with preset %s save bits in 360p and 480p only', (preset, options) => {
+    const rungs = planLadder({ width: 1280, height: 720 }, 25);
+    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params')).toEqual(options);
+  });
+
+  test.each([
+    ['veryfast', 'b-adapt=2'],
+    ['ultrafast', undefined],
+  ])('with preset %s spend less time on a video that has small renditions only', (preset, options) => {
+    const rungs = planLadder({ width: 854, height: 480 }, 25);
+    expect(valuesOf(optionsOf({ rungs }, preset), '-x264-params').slice(0, 2)).toEqual([options, options]);
   });
 
   test('force key frames at frames that renditions of half the frame rate have', () => {

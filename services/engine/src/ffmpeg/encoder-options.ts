@@ -1,3 +1,4 @@
+import type { VideoRendition } from '@framelane/contracts/renditions';
 import type { AudioPlan } from '../plan/audio-plan.ts';
 import { type EncodePlan, encodedRungs } from '../plan/encode-plan.ts';
 import { h264Level } from '../plan/h264-level.ts';
@@ -14,6 +15,22 @@ const AUDIO_BIT_RATES: Record<AudioPlan['channels'], string> = { 1: '64k', 2: '1
 const CONSTANT_RATE_FACTOR = '23';
 /** x264's number of reference frames, for the presets whose number may exceed what a level allows. */
 const REFERENCES: Readonly<Record<string, number>> = { slow: 5, slower: 8, veryslow: 16 };
+
+/**
+ * Options of x264 for the small renditions, by preset: what the preset saves there, although it takes little time. The slower
+ * presets have these options or better ones, and ultrafast has no B-frames. ADR 40 has the figures.
+ */
+const SMALL_RENDITIONS: readonly VideoRendition[] = ['360p', '480p'];
+const SMALL_RENDITION_OPTIONS: Readonly<Record<string, string>> = {
+  superfast: 'b-adapt=2:bframes=4:trellis=1',
+  veryfast: 'b-adapt=2:bframes=4:trellis=1:ref=2:mixed-refs=1',
+  faster: 'b-adapt=2:bframes=4:mixed-refs=1',
+  fast: 'b-adapt=2:bframes=4',
+  medium: 'b-adapt=2:bframes=4',
+  slow: 'b-adapt=2:bframes=4',
+};
+/** The same where the small renditions are all the work. */
+const SMALL_VIDEO_OPTIONS = 'b-adapt=2';
 
 /** Encoder options of all renditions: the encoded video from the lowest up, the video passthrough, and the audio. */
 export function encoderOptions(plan: EncodePlan, settings: { preset: string; threads: number }): string[] {
@@ -39,11 +56,12 @@ function x264Options(
   const keyFrames = plan.videoPassthrough ? 'source' : `expr:${keyFrameExpression(rung, plan)}`;
   // With passthrough, this has an effect only if the source has fewer key frames than its packets declare.
   const longest = plan.videoPassthrough ? MAX_GOP_SECONDS : KEY_FRAME_SECONDS;
-  const { width, height, maxRate, frameStep } = rung;
+  const { name, width, height, maxRate, frameStep } = rung;
   const framesPerSecond = toNumber(plan.frameRate) / frameStep;
   const bufferSize = BUFFER_SECONDS * maxRate;
   const { level, maxFrames } = h264Level({ width, height, framesPerSecond, maxRate, bufferSize });
   const references = REFERENCES[preset];
+  const savings = SMALL_RENDITIONS.includes(name) ? savingsOf(preset, plan) : undefined;
   const options: [string, string][] = [
     ['-c', 'libx264'],
     ['-preset', preset],
@@ -52,6 +70,7 @@ function x264Options(
     ...(references === undefined
       ? []
       : [['-refs', String(Math.min(references, maxFrames))] as [string, string]]),
+    ...(savings === undefined ? [] : [['-x264-params', savings] as [string, string]]),
     ['-crf', CONSTANT_RATE_FACTOR],
     ['-maxrate', String(maxRate)],
     ['-bufsize', String(bufferSize)],
@@ -63,7 +82,13 @@ function x264Options(
     ['-flags', '+cgop'],
     ['-threads', String(threads)],
   ];
-  return options.flatMap(([name, value]) => [`${name}:v:${at}`, value]);
+  return options.flatMap(([option, value]) => [`${option}:v:${at}`, value]);
+}
+
+function savingsOf(preset: string, { rungs }: EncodePlan): string | undefined {
+  const options = SMALL_RENDITION_OPTIONS[preset];
+  const isSmall = rungs.every((rung) => SMALL_RENDITIONS.includes(rung.name));
+  return options !== undefined && isSmall ? SMALL_VIDEO_OPTIONS : options;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Manifest, RenditionManifest } from '@framelane/contracts/manifest';
-import type { RenditionName } from '@framelane/contracts/renditions';
+import { I_FRAME_RENDITION, type RenditionName } from '@framelane/contracts/renditions';
 import { audioLabels } from '../plan/audio-plan.ts';
 import type { EncodePlan } from '../plan/encode-plan.ts';
 import { toNumber } from '../source/frame-rate.ts';
@@ -57,6 +57,14 @@ export function buildManifest(
       ...describeSegments(segments, end),
       ...{ width: null, height: null, frameRate: null, channels, language },
       ...{ label: labels[at], ...(role && { role }) },
+    });
+  }
+  const [lowest] = rungs;
+  if (lowest !== undefined && stored.has(I_FRAME_RENDITION)) {
+    renditions.push({
+      name: I_FRAME_RENDITION,
+      ...describeSegments(segmentsOf(I_FRAME_RENDITION, stored), zero + plan.duration),
+      ...{ width: lowest.width, height: lowest.height, frameRate: null, channels: null, language: null },
     });
   }
   return {

@@ -1,7 +1,13 @@
-import { isAudioRendition, RENDITIONS, type RenditionName } from '@framelane/contracts/renditions';
+import {
+  I_FRAME_RENDITION,
+  isAudioRendition,
+  RENDITIONS,
+  type RenditionName,
+} from '@framelane/contracts/renditions';
 import type { ObjectStore } from '@framelane/object-store/object-store';
 import { headroomBytes } from '../disk-space.ts';
 import { outOfDiskSpace, refusal, TranscodeFailure } from '../transcode-failure.ts';
+import { IFrameUploads, readIFrames } from './i-frame-uploads.ts';
 import { encryptedBytes, encryptSegment } from './segment-encryption.ts';
 import { InvalidSegmentError, readSegmentInfo, type SegmentInfo } from './segment-info.ts';
 import { withStorageRetries } from './storage-retries.ts';
@@ -24,6 +30,8 @@ type SegmentUploadsOptions = {
   keyOf: (rendition: RenditionName, sequence: number) => string;
   /** The renditions of the plan. */
   renditions: ReadonlySet<RenditionName>;
+  /** The rendition whose I-frames are stored as well; null for none. */
+  iFramesOf: RenditionName | null;
   /** Maximum number of segments of a rendition. */
   maxSegments: number;
   /** Maximum size of a segment. */
@@ -56,10 +64,13 @@ export class SegmentUploads {
   readonly #stored = new Map<RenditionName, StoredSegment[]>();
   /** The start time of each segment, in the rendition whose segment was stored first. */
   readonly #boundaries: number[] = [];
+  readonly #iFrames: IFrameUploads;
   #failure: TranscodeFailure | InvalidSegmentError | undefined;
 
   constructor(options: SegmentUploadsOptions) {
     this.#options = options;
+    const keyOf = (sequence: number) => options.keyOf(I_FRAME_RENDITION, sequence);
+    this.#iFrames = new IFrameUploads({ ...options, keyOf });
   }
 
   /** Whether ffmpeg must pause until more segments are stored, so that they do not fill the disk. */
@@ -94,6 +105,7 @@ export class SegmentUploads {
     await this.settle();
     if (this.#failure) throw this.#failure;
     this.#options.signal.throwIfAborted();
+    if (this.#options.iFramesOf !== null) this.#stored.set(I_FRAME_RENDITION, this.#iFrames.stored);
     return this.#stored;
   }
 
@@ -125,6 +137,9 @@ export class SegmentUploads {
       const head = await readSegmentInfo(segment, file);
       if (!isAudioRendition(file.rendition)) this.#assertAligned(file.sequence, head.start);
       const bytes = await this.#upload(segment, file);
+      if (file.rendition === this.#options.iFramesOf) {
+        await this.#iFrames.add(file.sequence, await readIFrames(segment));
+      }
       const segments = this.#stored.get(file.rendition) ?? [];
       segments[file.sequence] = { ...head, bytes };
       this.#stored.set(file.rendition, segments);

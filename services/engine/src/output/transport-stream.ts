@@ -16,8 +16,7 @@ export function elementaryStream(segment: Buffer): Buffer {
   for (let at = 0; at + PACKET_BYTES <= segment.length; at += PACKET_BYTES) {
     const packet = segment.subarray(at, at + PACKET_BYTES);
     if (packet[0] !== SYNC_BYTE) throw new Error(`No transport stream packet at byte ${at}`);
-    const second = packet.readUInt16BE(1);
-    if ((second & 0x1fff) === STREAM_PID) parts.push(streamBytes(packet, (second & 0x4000) !== 0));
+    if (pidOf(packet) === STREAM_PID) parts.push(streamBytes(packet, startsUnit(packet)));
   }
   return Buffer.concat(parts);
 }
@@ -67,13 +66,36 @@ function presentationTime(packet: Buffer): number | null {
   return ticks / CLOCK_HZ;
 }
 
+/** Cuts chunks of a transport stream into its packets. */
+class PacketReader {
+  #rest = Buffer.alloc(0);
+
+  /** The packets that are complete with the next bytes. Throws if they are not a transport stream. */
+  *read(chunk: Buffer): Generator<Buffer> {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    for (; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
+      const packet = bytes.subarray(at, at + PACKET_BYTES);
+      if (packet[0] !== SYNC_BYTE) throw new Error('A transport stream packet is missing');
+      yield packet;
+    }
+    // A copy, as the stream reuses its buffers.
+    this.#rest = Buffer.from(bytes.subarray(at));
+  }
+}
+
+/** The packet identifier of a transport packet. */
+function pidOf(packet: Buffer): number {
+  return packet.readUInt16BE(1) & 0x1fff;
+}
+
 /** A PES packet of audio has less than 64 KiB: its length field has 16 bits. */
 const MAX_AUDIO_PES_BYTES = 65_536;
 
 /** Reads a segment in chunks and computes when it ends. */
 export class StreamEnd {
   readonly #kind: 'video' | 'audio';
-  #rest = Buffer.alloc(0);
+  readonly #packets = new PacketReader();
   #latest: number | undefined;
   /** The payload of the last audio PES packet. */
   #audio: Buffer[] = [];
@@ -85,15 +107,9 @@ export class StreamEnd {
 
   /** Adds the next bytes. Throws if they are not a transport stream. */
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    for (; at + PACKET_BYTES <= bytes.length; at += PACKET_BYTES) {
-      const packet = bytes.subarray(at, at + PACKET_BYTES);
-      if (packet[0] !== SYNC_BYTE) throw new Error('A transport stream packet is missing');
-      if ((packet.readUInt16BE(1) & 0x1fff) === STREAM_PID) this.#take(packet);
+    for (const packet of this.#packets.read(chunk)) {
+      if (pidOf(packet) === STREAM_PID) this.#take(packet);
     }
-    // A copy, as the stream reuses its buffers.
-    this.#rest = Buffer.from(bytes.subarray(at));
   }
 
   /**
@@ -119,6 +135,67 @@ export class StreamEnd {
     if (this.#audioBytes > MAX_AUDIO_PES_BYTES) throw new Error('An audio PES packet is too long');
     this.#audio.push(Buffer.from(bytes));
   }
+}
+
+/** The PIDs of the program association table and of the program map table that ffmpeg writes. */
+const TABLE_PIDS: readonly number[] = [0, 0x1000];
+
+/** Timestamps are rounded to milliseconds in many containers. */
+const ROUNDING_SECONDS = 0.001;
+
+/** An access unit, and the tables that decoders need before it: a transport stream of its own. */
+export type AccessUnit = { start: number; stream: Buffer };
+
+/** Reads a segment of video in chunks and collects its access units of key frames. */
+export class KeyFrames {
+  readonly #packets = new PacketReader();
+  readonly #minSeconds: number;
+  readonly #tables = new Map<number, Buffer>();
+  readonly #units: AccessUnit[] = [];
+  #current: { start: number; packets: Buffer[] } | undefined;
+
+  /** Leaves out key frames that come less than `minSeconds` after the previous one. */
+  constructor(minSeconds: number) {
+    this.#minSeconds = minSeconds;
+  }
+
+  /** Adds the next bytes. Throws if they are not a transport stream. */
+  push(chunk: Buffer): void {
+    for (const packet of this.#packets.read(chunk)) {
+      const pid = pidOf(packet);
+      if (TABLE_PIDS.includes(pid) && !this.#tables.has(pid)) this.#tables.set(pid, Buffer.from(packet));
+      if (pid !== STREAM_PID) continue;
+      if (startsUnit(packet)) this.#begin(packet);
+      this.#current?.packets.push(Buffer.from(packet));
+    }
+  }
+
+  /** The access units, after the last bytes. */
+  end(): readonly AccessUnit[] {
+    this.#finish();
+    return this.#units;
+  }
+
+  #begin(packet: Buffer): void {
+    this.#finish();
+    const start = isRandomAccessPoint(packet) ? presentationTime(packet) : null;
+    const previous = this.#units.at(-1)?.start ?? Number.NEGATIVE_INFINITY;
+    if (start !== null && start - previous > this.#minSeconds - ROUNDING_SECONDS)
+      this.#current = { start, packets: [] };
+  }
+
+  #finish(): void {
+    if (this.#current === undefined) return;
+    const { start, packets } = this.#current;
+    this.#units.push({ start, stream: Buffer.concat([...this.#tables.values(), ...packets]) });
+    this.#current = undefined;
+  }
+}
+
+/** Whether the access unit that begins in a packet can be decoded without earlier ones (ISO/IEC 13818-1 §2.4.3.5). */
+function isRandomAccessPoint(packet: Buffer): boolean {
+  const hasAdaptation = (packet.readUInt8(3) & 0x20) !== 0;
+  return hasAdaptation && packet.readUInt8(4) > 0 && (packet.readUInt8(5) & 0x40) !== 0;
 }
 
 /** Sample rates of AAC by their index (ISO/IEC 14496-3 table 1.18). */

@@ -199,6 +199,7 @@ async function runPlan(
     contentKey: job.contentKey,
     keyOf: (rendition, sequence) => segmentKey(job, rendition, sequence),
     renditions: renditionsOf(plan),
+    iFramesOf: settings.iFrames ? (plan.rungs[0]?.name ?? null) : null,
     maxSegments: Math.ceil(plan.duration / plan.segmentSeconds) + 1,
     maxBytes: maxSegmentBytes(plan),
     signal,

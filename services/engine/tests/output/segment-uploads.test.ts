@@ -1,11 +1,15 @@
+import { createDecipheriv } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { RenditionName } from '@framelane/contracts/renditions';
 import { FileObjectStore } from '@framelane/object-store/file-object-store';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { runProgram } from '@framelane/test-kit/run-program';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { storeImages } from '../../src/output/image-uploads.ts';
+import { initializationVector } from '../../src/output/segment-encryption.ts';
 import { InvalidSegmentError } from '../../src/output/segment-info.ts';
 import { SegmentUploads } from '../../src/output/segment-uploads.ts';
 import { ToolOutput } from '../../src/output/tool-output.ts';
@@ -33,7 +37,12 @@ async function finish(from: number, to: number): Promise<void> {
 }
 
 /** Uploads of renditions to a store that waits for `gate`, and the reported failures. */
-function uploadsTo(gate: Promise<void>, maxSegments: number, renditions: RenditionName[] = ['360p']) {
+function uploadsTo(
+  gate: Promise<void>,
+  maxSegments: number,
+  renditions: RenditionName[] = ['360p'],
+  iFramesOf: RenditionName | null = null,
+) {
   const abort = new AbortController();
   const objects = new FileObjectStore(join(directory, 'objects'));
   const store = objects.putStream.bind(objects);
@@ -45,12 +54,59 @@ function uploadsTo(gate: Promise<void>, maxSegments: number, renditions: Renditi
   const uploads = new SegmentUploads({
     ...{ output, objects, contentKey: Buffer.alloc(16), maxSegments, maxBytes: 100_000 },
     renditions: new Set(renditions),
+    iFramesOf,
     keyOf: (rendition, sequence) => `hls/w/v/a1/${rendition}/${sequence}.ts`,
     signal: abort.signal,
     onFailure: (failure) => failures.push(failure),
   });
   return { uploads, failures, objects, abort };
 }
+
+describe('the I-frames of a rendition', () => {
+  /** Writes the two segments of a clip of four seconds, the second one first. Its key frames are half a second apart. */
+  async function finishBoth(uploads: SegmentUploads): Promise<void> {
+    const clip = await makeClip(join(directory, 'clip.ts'), {
+      video: 'testsrc2=s=64x64:r=10:d=4',
+      options: ['-g', '5', '-bf', '2', '-sc_threshold', '0'],
+    });
+    await runProgram('ffmpeg', [
+      ...['-v', 'error', '-i', clip, '-c', 'copy', '-f', 'segment', '-segment_time', '2'],
+      join(directory, 'part-%d.ts'),
+    ]);
+    for (const at of [1, 0]) {
+      await copyFile(join(directory, `part-${at}.ts`), join(folder, `360p-${at}.ts`));
+      await uploads.collect();
+      await uploads.settle();
+    }
+  }
+
+  test('are stored in order, one second apart, each as a segment of its own', async () => {
+    const { uploads, objects } = uploadsTo(Promise.resolve(), 3, ['360p'], '360p');
+    await finishBoth(uploads);
+    const stored = (await uploads.finish()).get('iframes') ?? [];
+    const first = stored[0]?.start ?? Number.NaN;
+    expect(stored.map(({ start }) => Number((start - first).toFixed(3)))).toEqual([0, 1, 2, 3]);
+    for (const [sequence, { bytes }] of stored.entries()) {
+      const object = await objects.get(`hls/w/v/a1/iframes/${sequence}.ts`);
+      expect(object.bytes).toBe(bytes);
+      const decipher = createDecipheriv('aes-128-cbc', Buffer.alloc(16), initializationVector(sequence));
+      const path = join(directory, `${sequence}.ts`);
+      await writeFile(path, Buffer.concat([decipher.update(await buffer(object.body)), decipher.final()]));
+      const { stdout } = await runProgram('ffprobe', [
+        ...['-v', 'error', '-show_entries', 'frame=pict_type', '-of', 'csv=p=0', path],
+      ]);
+      expect(stdout).toMatch(/^I,?\n$/);
+    }
+  });
+
+  test('fail the job when they cannot be stored', async () => {
+    const { uploads, objects, failures } = uploadsTo(Promise.resolve(), 3, ['360p'], '360p');
+    objects.put = () => Promise.reject(new Error('the store is down'));
+    await finishBoth(uploads);
+    await expect(uploads.finish()).rejects.toMatchObject({ code: 'storage_failed', retryable: true });
+    expect(failures).toHaveLength(1);
+  });
+});
 
 test('too many segments for the duration fail the job', async () => {
   const { uploads, failures } = uploadsTo(Promise.resolve(), 3);

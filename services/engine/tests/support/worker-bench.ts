@@ -107,6 +107,7 @@ export class WorkerBench {
         preset: 'ultrafast',
         maxRates: DEFAULT_MAX_RATES,
         surround: false,
+        iFrames: true,
         threads: 2,
         limits: { ...DEFAULT_TRANSCODE_LIMITS, reservedDiskBytes: 0, ...limits },
         ...settings,

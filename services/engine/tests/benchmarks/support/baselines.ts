@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ffmpegArguments } from '../../../src/ffmpeg/arguments.ts';
 import { IMAGES } from '../../../src/ffmpeg/filter-graph.ts';
@@ -10,12 +10,14 @@ import type { TranscodeSettings } from '../../../src/transcode-settings.ts';
 
 type Settings = Pick<TranscodeSettings, 'preset' | 'threads' | 'limits'>;
 
-/** A job's directory with the source. */
+/** A job's directory with the source. As root, ffprobe runs as another user, who can read it. */
 export async function jobDirectory(parent: string, source: string): Promise<string> {
   const directory = await mkdtemp(join(parent, 'baseline-'));
   await mkdir(join(directory, SOURCE_FOLDER));
   await mkdir(join(directory, OUTPUT_FOLDER));
-  await link(source, join(directory, SOURCE_PATH));
+  await copyFile(source, join(directory, SOURCE_PATH));
+  await chmod(join(directory, SOURCE_PATH), 0o644);
+  for (const path of [parent, directory]) await chmod(path, 0o755);
   return directory;
 }
 
@@ -77,8 +79,20 @@ export async function runVideoFilters(
   ]);
 }
 
+/** Writes the frames of the renditions to encode, unchanged, each to `<rendition>.mkv`. */
+export async function writeFrames(directory: string, plan: EncodePlan, settings: Settings): Promise<void> {
+  const options = streamOptions({ ...plan, audio: [] }, settings);
+  const graph = options[options.indexOf('-filter_complex') + 1] ?? '';
+  const lossless = ['-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0'];
+  await run(directory, [
+    ...['-v', 'error', '-i', SOURCE_PATH, '-filter_complex', graph],
+    ...plan.rungs.flatMap(({ name }) => ['-map', `[${name}]`, ...lossless, `${name}.mkv`]),
+    ...IMAGES.flatMap((name) => ['-map', `[${name}]`, '-c:v', 'wrapped_avframe', '-f', 'null', '-']),
+  ]);
+}
+
 /** The engine's encoder options of rung `at`, for video output `output`. */
-function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
+export function encoder(plan: EncodePlan, at: number, output: number, settings: Settings): string[] {
   const options = streamOptions({ ...plan, videoPassthrough: false }, settings);
   const suffix = `:v:${at}`;
   return options.flatMap((option, place) =>

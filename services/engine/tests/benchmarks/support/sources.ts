@@ -44,3 +44,40 @@ export async function withoutPassthrough(directory: string, path: string): Promi
   await ffmpeg('-i', path, '-map', '0:v:0', '-map', '0:a:0?', '-c', 'copy', copy);
   return copy;
 }
+
+/**
+ * Three clips of 1080p that differ in what makes them hard to encode: motion and detail, grain, and text with sharp edges. Their
+ * frames are stored without loss.
+ */
+export async function makeQualityClips(directory: string): Promise<string[]> {
+  const still = 's=1920x1080:r=30:d=4';
+  const text = "drawtext=text='The quick brown fox jumps over the lazy dog 0123456789':fontsize";
+  const clips = {
+    motion: [
+      'mandelbrot=s=1920x1080:r=30:maxiter=300:start_scale=0.4:end_scale=0.02:end_pts=180,trim=duration=4[a]',
+      [
+        'life=s=480x270:r=10:mold=10:life_color=#706860:death_color=#485058:ratio=0.2:seed=5',
+        'scale=1920:1080,fps=30,gblur=sigma=3,trim=duration=4,setsar=1[b]',
+      ].join(','),
+      '[a][b]concat=n=2',
+    ],
+    grain: [
+      `gradients=${still}:speed=0.03:nb_colors=8:seed=3[a]`,
+      'mandelbrot=s=1920x1080:r=30:maxiter=100:start_scale=0.1:end_scale=0.05:end_pts=180,trim=duration=4[b]',
+      '[a][b]concat=n=2,format=yuv420p,noise=alls=10:allf=t',
+    ],
+    screen: [
+      `testsrc2=${still},rotate=a=t/9:ow=iw:oh=ih,format=yuv420p[a]`,
+      `color=white:${still},${text}=40:x=100-t*60:y=200+t*90,${text}=64:x=80:y=600-t*80,format=yuv420p[b]`,
+      '[a][b]concat=n=2',
+    ],
+  };
+  return Promise.all(
+    Object.entries(clips).map(async ([name, chains]) => {
+      const path = join(directory, `${name}.mkv`);
+      const frames = ['-filter_complex', `${chains.join(';')},format=yuv420p,setsar=1[out]`, '-map', '[out]'];
+      await ffmpeg(...frames, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '0', path);
+      return path;
+    }),
+  );
+}

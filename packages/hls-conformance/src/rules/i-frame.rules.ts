@@ -1,0 +1,110 @@
+import { isSlice, NAL } from '../media/h264.ts';
+import { TICKS } from '../media/pes-packets.ts';
+import { isWhole } from '../media/segment-reader.ts';
+import { nearest } from '../media/timestamps.ts';
+import type { VideoContent } from '../media/video-track.ts';
+import { isVideo, type LoadedSegment, type Presentation, type Rendition } from '../presentation.ts';
+import { type Finding, judgeEach, type Rule, segmentPlace } from '../rule.ts';
+
+/** EXTINF may be rounded to milliseconds. */
+const TOLERANCE_TICKS = TICKS / 1000;
+const BANDWIDTH_TOLERANCE = 0.1;
+const NO_I_FRAMES = 'no I-frame playlist could be read';
+
+/** Rules for I-frame playlists, from which players show frames while the viewer searches. */
+export const I_FRAME_RULES: readonly Rule[] = [
+  {
+    id: 'i-frames.tag',
+    level: 'must',
+    source: 'RFC 8216 §4.3.3.6',
+    sentence: 'I-frame playlists have the tag EXT-X-I-FRAMES-ONLY.',
+    check: ({ iFrames }) =>
+      judgeEach(readable(iFrames), NO_I_FRAMES, ({ name, playlist }) =>
+        playlist.iFramesOnly ? [] : [{ place: name, message: 'has no EXT-X-I-FRAMES-ONLY' }],
+      ),
+  },
+  {
+    id: 'i-frames.single',
+    level: 'must',
+    source: 'RFC 8216 §4.3.3.6, §3.2',
+    sentence: 'Each of their segments is one IDR frame, after a PAT, a PMT, SPS and PPS.',
+    check: ({ iFrames }) =>
+      judgeEach(readable(iFrames), NO_I_FRAMES, (rendition) =>
+        rendition.segments.flatMap((segment) => {
+          const message = whyNoIFrame(segment);
+          return message === null ? [] : [{ place: segmentPlace(rendition.name, segment), message }];
+        }),
+      ),
+  },
+  {
+    id: 'i-frames.times',
+    level: 'must',
+    source: 'RFC 8216 §4.3.3.6',
+    sentence: 'Each lasts until the next one, and is the frame that a variant has at this time.',
+    check: (presentation) =>
+      judgeEach(readable(presentation.iFrames), NO_I_FRAMES, (rendition) =>
+        timeFindings(rendition, presentation),
+      ),
+  },
+  {
+    id: 'i-frames.bandwidth',
+    level: 'must',
+    source: 'RFC 8216 §4.3.4.3',
+    sentence: 'BANDWIDTH is at most 10 % above the bit rate of the largest frame, and not below the average.',
+    check: ({ master, iFrames }) =>
+      judgeEach(readable(iFrames), NO_I_FRAMES, ({ name, url, segments }) => {
+        const tag = master?.iFramePlaylists.find((playlist) => playlist.url === url);
+        const declared = Number(tag?.attributes.get('BANDWIDTH')?.text);
+        const rates = segments.map(({ bytes, duration }) => (8 * (bytes ?? 0)) / duration);
+        const bytes = segments.reduce((sum, segment) => sum + (segment.bytes ?? 0), 0);
+        const average = (8 * bytes) / segments.reduce((sum, { duration }) => sum + duration, 0);
+        if (declared >= average && declared <= Math.max(...rates) * (1 + BANDWIDTH_TOLERANCE)) return [];
+        const measured = `${average.toFixed(0)} on average and ${Math.max(...rates).toFixed(0)} at most`;
+        return [{ place: name, message: `BANDWIDTH is ${declared}, but its frames have ${measured}` }];
+      }),
+  },
+];
+
+function readable(renditions: readonly Rendition[]): Rendition[] {
+  return renditions.filter(({ unread }) => unread === null);
+}
+
+function whyNoIFrame({ content, decryption }: LoadedSegment): string | null {
+  if (decryption.state === 'failed') return decryption.violation;
+  if (content === null || !isWhole(content)) return content?.damage ?? 'has no PAT and PMT, or was not read';
+  const { video, audio } = content;
+  if (audio !== null) return 'contains audio';
+  if (video === null) return 'contains no H.264 video';
+  if (video.frames !== 1) return `contains ${video.frames} frames`;
+  const missing = [NAL.sps, NAL.pps].filter((type) => !video.openingUnits.includes(type));
+  if (missing.length > 0) return 'has no parameter sets';
+  return video.openingUnits.find(isSlice) === NAL.idrSlice ? null : 'is not an IDR frame';
+}
+
+function timeFindings(rendition: Rendition, { renditions }: Presentation): Finding[] {
+  const { name, segments } = rendition;
+  const idrTimes = renditions
+    .filter(isVideo)
+    .map((each) => videosOf(each.segments).flatMap((v) => v.idrTimes));
+  const place = (at: number) => segmentPlace(name, segments[at] as LoadedSegment);
+  return videosOf(segments).flatMap(({ first }, at, videos) => {
+    const same = idrTimes.some((times) => times.some((time) => isNear(time, first)));
+    const next = videos[at + 1]?.first;
+    const lasts = next === undefined ? null : nearest(next, first) - first;
+    const expected = (segments[at]?.duration ?? Number.NaN) * TICKS;
+    return [
+      ...(same ? [] : [{ place: place(at), message: 'no variant has an IDR frame at its time' }]),
+      ...(lasts === null || Math.abs(lasts - expected) <= TOLERANCE_TICKS
+        ? []
+        : [{ place: place(at), message: `the next one comes after ${(lasts / TICKS).toFixed(3)} s` }]),
+    ];
+  });
+}
+
+function isNear(time: number, other: number): boolean {
+  return Math.abs(nearest(time, other) - other) <= TOLERANCE_TICKS;
+}
+
+function videosOf(segments: readonly LoadedSegment[]): VideoContent[] {
+  return segments.map(({ content }) => content?.video ?? null).filter((video) => video !== null);
+}

@@ -1,0 +1,139 @@
+/**
+ * What the encoder makes of its bits: `pnpm bench:quality [file…] [--preset=veryfast] [--renditions=360p,480p]
+ * [--try=<options of x264>]…`. Encodes the frames of each rendition
+ *
+ * - as the engine does,
+ * - with the preset alone,
+ * - with the preset and each `--try`, for example `--try=b-adapt=2:subme=4`,
+ *
+ * and compares each with x264 in two passes with the preset medium. "Waste" is the part of the bits beyond what two passes need
+ * for the same quality. Quality is VMAF, or SSIM where ffmpeg lacks VMAF, against the frames that the encoder gets. CPU times are for
+ * one thread and 15 seconds of video. Prints a table for each clip, the medians, and the CPU time of the whole job.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { VIDEO_RENDITIONS, type VideoRendition } from '@framelane/contracts/renditions';
+import { createLogger } from '@framelane/service-kit/logger';
+import { line, median, print } from '../../../../infra/testing/benchmark-table.ts';
+import { prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
+import { type EncodePlan, planEncoding } from '../../src/plan/encode-plan.ts';
+import { probe } from '../../src/source/probe.ts';
+import { DEFAULT_TRANSCODE_LIMITS } from '../../src/transcode-settings.ts';
+import { encoder, jobDirectory, runBare, takeOutput, writeFrames } from './support/baselines.ts';
+import { measure } from './support/measure.ts';
+import { encode, findMetric, twoPassCurve, waste } from './support/quality.ts';
+import { makeQualityClips } from './support/sources.ts';
+
+type Row = { clip: string; rendition: VideoRendition; settings: string; waste: number; cpuSeconds: number };
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    preset: { type: 'string', default: 'veryfast' },
+    renditions: { type: 'string', default: VIDEO_RENDITIONS.join() },
+    try: { type: 'string', multiple: true, default: [] },
+  },
+});
+const settings = { preset: values.preset, threads: 1, limits: DEFAULT_TRANSCODE_LIMITS };
+
+const directory = await mkdtemp(join(tmpdir(), 'bench-quality-'));
+const metric = await findMetric();
+try {
+  const files = [...(await makeQualityClips(directory)), ...positionals.map((file) => resolve(file))];
+  const rows: Row[] = [];
+  for (const file of files) rows.push(...(await measureClip(file)));
+  reportMedians(rows);
+  print(JSON.stringify({ metric: metric.name, rows }));
+} finally {
+  await rm(directory, { recursive: true });
+}
+
+async function measureClip(file: string): Promise<Row[]> {
+  const job = await jobDirectory(directory, file);
+  const plan = await planFor(job);
+  await writeFrames(job, plan, settings);
+  const clip = basename(file);
+  print(`\n${line([clip, 'kb/s', metric.name, 'waste', 'CPU s'])}`);
+  const rows: Row[] = [];
+  for (const [at, { name }] of plan.rungs.entries()) {
+    if (values.renditions.split(',').includes(name))
+      rows.push(...(await measureRung(job, plan, at, clip, name)));
+  }
+  const whole = await measure(() => runBare(job, plan, settings));
+  await takeOutput(job);
+  print(line(['whole job', '', '', '', per15Seconds(whole.cpuSeconds, plan).toFixed(2)]));
+  await rm(job, { recursive: true });
+  return rows;
+}
+
+async function measureRung(
+  job: string,
+  plan: EncodePlan,
+  at: number,
+  clip: string,
+  rendition: VideoRendition,
+): Promise<Row[]> {
+  const frames = `${rendition}.mkv`;
+  const ours = encoder(plan, at, 0, settings);
+  const preset = without(ours, '-x264-params:v:0');
+  const contenders: [string, string[]][] = [
+    ['engine', ours],
+    [values.preset, preset],
+    ...values.try.map((params): [string, string[]] => [params, [...preset, '-x264-params:v:0', params]]),
+  ];
+  const bare = ['-crf:v:0', '-preset:v:0', '-maxrate:v:0', '-bufsize:v:0'].reduce(without, preset);
+  let curve: Awaited<ReturnType<typeof twoPassCurve>> | undefined;
+  const rows: Row[] = [];
+  for (const [name, options] of contenders) {
+    const encoded = await encode(job, frames, options, metric);
+    curve ??= await twoPassCurve(job, frames, bare, { bits: encoded.bits, seconds: plan.duration, metric });
+    const row = {
+      ...{ clip, rendition, settings: name },
+      waste: waste(encoded, curve),
+      cpuSeconds: per15Seconds(encoded.cpuSeconds, plan),
+    };
+    print(
+      line([
+        `${rendition} ${name}`,
+        (encoded.bits / plan.duration / 1000).toFixed(0),
+        encoded.quality.toFixed(2),
+        percent(row.waste),
+        row.cpuSeconds.toFixed(2),
+      ]),
+    );
+    rows.push(row);
+  }
+  return rows;
+}
+
+async function planFor(job: string): Promise<EncodePlan> {
+  const options = { workDir: directory, sandbox: 'none', limits: settings.limits } as const;
+  const tools = await prepareMediaTools(options, createLogger({ service: 'benchmark', level: 'error' }));
+  const { signal } = new AbortController();
+  return planEncoding(await probe({ program: tools.ffprobe, cwd: job, signal, ...settings }), false);
+}
+
+function reportMedians(rows: readonly Row[]): void {
+  print(`\n${line(['median of all clips', 'waste', 'CPU s'])}`);
+  const groups = Map.groupBy(rows, (row) => `${row.rendition} ${row.settings}`);
+  for (const [name, group] of groups) {
+    const cpuSeconds = median(group.map((row) => row.cpuSeconds));
+    print(line([name, percent(median(group.map((row) => row.waste))), cpuSeconds.toFixed(2)]));
+  }
+}
+
+/** Options without one and its value. */
+function without(options: readonly string[], name: string): string[] {
+  const at = options.indexOf(name);
+  return at === -1 ? [...options] : options.toSpliced(at, 2);
+}
+
+function per15Seconds(cpuSeconds: number, { duration }: EncodePlan): number {
+  return (cpuSeconds * 15) / duration;
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(1)} %`;
+}

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ffprobe } from '../../support/media.ts';
+import { measure } from './measure.ts';
+
+const run = promisify(execFile);
+
+/** Bit rates of the two-pass encodings, as parts of the bit rate that is compared with them. */
+const STEPS = [0.45, 0.6, 0.75, 0.9, 1.05];
+
+/** A point of a curve: bits, and the quality that they buy. */
+export type Point = { bits: number; quality: number };
+
+/** An encoding of some frames: its bits, its quality, and the CPU seconds it took. */
+export type Encoding = Point & { cpuSeconds: number };
+
+/** How similar two files are: VMAF, 0 to 100, or where ffmpeg lacks it SSIM in decibels. */
+export type Metric = {
+  name: string;
+  compare: (directory: string, file: string, original: string) => Promise<number>;
+};
+
+/** The best metric that ffmpeg has. */
+export async function findMetric(): Promise<Metric> {
+  const { stdout } = await run('ffmpeg', ['-hide_banner', '-filters']);
+  return stdout.includes(' libvmaf ') ? VMAF : SSIM;
+}
+
+const SSIM: Metric = {
+  name: 'SSIM dB',
+  compare: async (directory, file, original) => {
+    const [, part] = /All:([\d.]+)/.exec(await compare(directory, file, original, 'ssim')) ?? [];
+    return -10 * Math.log10(1 - Number(part));
+  },
+};
+
+const VMAF: Metric = {
+  name: 'VMAF',
+  compare: async (directory, file, original) => {
+    const [, score] = /VMAF score: ([\d.]+)/.exec(await compare(directory, file, original, 'libvmaf')) ?? [];
+    return Number(score);
+  },
+};
+
+async function compare(cwd: string, file: string, original: string, filter: string): Promise<string> {
+  const args = ['-hide_banner', '-nostdin', '-i', file, '-i', original, '-lavfi', filter, '-f', 'null', '-'];
+  return (await run('ffmpeg', args, { cwd })).stderr;
+}
+
+/** Encodes frames with one thread, which makes the CPU time comparable. `options` are those of ffmpeg for the encoder. */
+export async function encode(
+  directory: string,
+  frames: string,
+  options: readonly string[],
+  metric: Metric,
+): Promise<Encoding> {
+  const decoding = await measure(() => ffmpegIn(directory, '-i', frames, '-f', 'null', '-'));
+  const encoding = await measure(() => ffmpegIn(directory, '-i', frames, ...options, 'encoded.mp4'));
+  return {
+    bits: await bitsOf(join(directory, 'encoded.mp4')),
+    quality: await metric.compare(directory, 'encoded.mp4', frames),
+    cpuSeconds: encoding.cpuSeconds - decoding.cpuSeconds,
+  };
+}
+
+/** What x264 achieves in two passes with the preset medium, around a number of bits. */
+export async function twoPassCurve(
+  directory: string,
+  frames: string,
+  options: readonly string[],
+  { bits, seconds, metric }: { bits: number; seconds: number; metric: Metric },
+): Promise<Point[]> {
+  const points: Point[] = [];
+  for (const step of STEPS) {
+    const rate = String(Math.round((bits * step) / seconds));
+    const pass = (number: string) => [...options, '-preset', 'medium', '-b:v', rate, '-pass', number];
+    await ffmpegIn(directory, '-i', frames, ...pass('1'), '-f', 'null', '-');
+    await ffmpegIn(directory, '-i', frames, ...pass('2'), 'reference.mp4');
+    points.push({
+      bits: await bitsOf(join(directory, 'reference.mp4')),
+      quality: await metric.compare(directory, 'reference.mp4', frames),
+    });
+  }
+  return points;
+}
+
+/** The part of the bits that exceeds what a curve needs for the same quality: 0.1 is 10 % too many. */
+export function waste({ bits, quality }: Point, curve: readonly Point[]): number {
+  const sorted = curve.toSorted((a, b) => a.quality - b.quality);
+  // The first and the last line continue beyond the ends of the curve.
+  const above = sorted.findIndex((point) => point.quality >= quality);
+  const at = above === -1 ? sorted.length - 1 : Math.max(1, above);
+  const [low, high] = [sorted[at - 1], sorted[at]] as [Point, Point];
+  const part = (quality - low.quality) / (high.quality - low.quality);
+  return bits / (low.bits * (high.bits / low.bits) ** part) - 1;
+}
+
+async function bitsOf(path: string): Promise<number> {
+  const { packets } = await ffprobe<{ packets: { size: string }[] }>(
+    ...['-select_streams', 'v', '-show_entries', 'packet=size', path],
+  );
+  return packets.reduce((sum, { size }) => sum + 8 * Number(size), 0);
+}
+
+async function ffmpegIn(cwd: string, ...args: string[]): Promise<void> {
+  await run('ffmpeg', ['-v', 'error', '-nostdin', '-y', '-threads', '1', ...args], { cwd });
+}

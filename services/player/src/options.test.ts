@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { readOptions } from './options.ts';
+
+const NONE = { token: undefined, autoplay: false, muted: false, loop: false, start: 0, color: undefined };
+
+test('an empty query asks for nothing', () => {
+  expect(readOptions('')).toEqual(NONE);
+});
+
+test('reads every option', () => {
+  expect(readOptions('?token=a.b.c&autoplay=1&muted&loop=true&start=12.5&color=F60')).toEqual({
+    token: 'a.b.c',
+    autoplay: true,
+    muted: true,
+    loop: true,
+    start: 12.5,
+    color: '#F60',
+  });
+});
+
+test.each([
+  'autoplay=0',
+  'muted=false',
+  'loop=no',
+  'start=-5',
+  'start=soon',
+  'start=Infinity',
+  'color=red',
+  'color=url(x)',
+])('%s counts as absent', (query) => {
+  expect(readOptions(`?${query}`)).toEqual(NONE);
+});
+
+test('a colour may begin with a percent-encoded #', () => {
+  expect(readOptions('?color=%23ff6600').color).toBe('#ff6600');
+});

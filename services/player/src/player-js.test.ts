@@ -1,0 +1,127 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { type ControlledMedia, PlayerJs } from './player-js.ts';
+
+const ORIGIN = 'https://site.example';
+
+let media: ControlledMedia & EventTarget;
+let sent: { message: Record<string, unknown>; origin: string }[];
+let player: PlayerJs;
+beforeEach(() => {
+  sent = [];
+  media = Object.assign(new EventTarget(), {
+    paused: true,
+    muted: false,
+    volume: 0.5,
+    duration: 20,
+    currentTime: 4,
+    loop: false,
+    buffered: { length: 1, start: () => 0, end: () => 8 },
+    play: async () => void Object.assign(media, { paused: false }),
+    pause: () => void Object.assign(media, { paused: true }),
+  });
+  player = new PlayerJs(media, (text, origin) => sent.push({ message: JSON.parse(text), origin }));
+});
+
+const send = (method: string, more: object = {}, origin = ORIGIN) =>
+  player.receive(JSON.stringify({ context: 'player.js', version: '0.0.11', method, ...more }), origin);
+const messages = () => sent.map(({ message }) => message);
+
+test('announces itself to every origin', () => {
+  player.ready('https://video.example/page?token=a');
+  expect(sent).toEqual([
+    {
+      origin: '*',
+      message: {
+        context: 'player.js',
+        version: '0.0.11',
+        event: 'ready',
+        value: {
+          src: 'https://video.example/page?token=a',
+          events: ['ready', 'play', 'pause', 'ended', 'timeupdate', 'progress', 'error'],
+          methods: expect.arrayContaining(['play', 'getDuration', 'addEventListener', 'removeEventListener']),
+        },
+      },
+    },
+  ]);
+});
+
+test('a listener for ready that comes late is told at once', () => {
+  player.ready('https://video.example/page');
+  send('addEventListener', { value: 'ready', listener: 'a' });
+  expect(messages()[1]).toMatchObject({ event: 'ready', listener: 'a' });
+});
+
+test.each([
+  ['getPaused', true],
+  ['getMuted', false],
+  ['getVolume', 50],
+  ['getDuration', 20],
+  ['getCurrentTime', 4],
+  ['getLoop', false],
+])('%s returns %s to the origin that asked', (method, value) => {
+  send(method, { listener: 'b' });
+  expect(sent).toEqual([
+    {
+      origin: ORIGIN,
+      message: { context: 'player.js', version: '0.0.11', event: method, value, listener: 'b' },
+    },
+  ]);
+});
+
+test.each<[string, unknown, Partial<ControlledMedia>]>([
+  ['play', undefined, { paused: false }],
+  ['mute', undefined, { muted: true }],
+  ['setVolume', 80, { volume: 0.8 }],
+  ['setVolume', 900, { volume: 1 }],
+  ['setCurrentTime', 12, { currentTime: 12 }],
+  ['setCurrentTime', 'soon', { currentTime: 0 }],
+  ['setCurrentTime', 99, { currentTime: 20 }],
+  ['setLoop', true, { loop: true }],
+])('%s %s', (method, value, expected) => {
+  send(method, { value });
+  expect(media).toMatchObject(expected);
+  expect(sent).toEqual([]);
+});
+
+test('sends events only to listeners, until they are removed', () => {
+  media.dispatchEvent(new Event('play'));
+  send('addEventListener', { value: 'timeupdate', listener: 'a' });
+  send('addEventListener', { value: 'progress', listener: 'b' }, 'https://other.example');
+  media.dispatchEvent(new Event('timeupdate'));
+  media.dispatchEvent(new Event('progress'));
+  send('removeEventListener', { value: 'timeupdate', listener: 'a' });
+  media.dispatchEvent(new Event('timeupdate'));
+  expect(sent).toMatchObject([
+    { origin: ORIGIN, message: { event: 'timeupdate', value: { seconds: 4, duration: 20 }, listener: 'a' } },
+    { origin: 'https://other.example', message: { event: 'progress', value: { seconds: 8, duration: 20 } } },
+  ]);
+});
+
+test('reports an unknown method, and a video that cannot be played', () => {
+  send('addEventListener', { value: 'error' });
+  send('constructor');
+  player.failed('This link has expired.');
+  expect(messages()).toMatchObject([
+    { event: 'error', value: { code: 2 } },
+    { event: 'error', value: { code: -1, msg: 'This link has expired.' } },
+  ]);
+});
+
+test.each([
+  undefined,
+  null,
+  5,
+  'text',
+  '{',
+  '[]',
+  { context: 'other', method: 'play' },
+  { context: 'player.js' },
+])('ignores %j', (data) => {
+  player.receive(data, ORIGIN);
+  expect([sent, media.paused]).toEqual([[], true]);
+});
+
+test('accepts objects as well as texts', () => {
+  player.receive({ context: 'player.js', method: 'mute' }, ORIGIN);
+  expect(media.muted).toBe(true);
+});

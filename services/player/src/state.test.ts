@@ -1,0 +1,67 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { PROBLEMS } from '../../../packages/contracts/src/problem-codes.ts';
+import { fetchState, pollAfter, type State, wordsFor } from './state.ts';
+
+const READY: State = { status: 'ready', hls: '/v1/hls/a', poster: null, storyboard: null };
+const PAGE = { pathname: '/v1/embed/ws_a/vid_a/' };
+
+afterEach(() => void jest.restoreAllMocks());
+
+function respond(status: number, body: string): void {
+  jest.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(body, { status }));
+}
+
+test.each<[State, string]>([
+  [{ status: 'preparing', progress: 40 }, 'This video is being prepared: 40 %. It starts by itself.'],
+  [{ status: 'failed' }, 'This video could not be prepared.'],
+  [{ status: 'offline' }, 'No connection. Playback goes on when it is back.'],
+  [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
+  [READY, ''],
+])('%j is told in plain words', (state, words) => {
+  expect(wordsFor(state)).toBe(words);
+});
+
+test('every refusal of the page has words of its own', () => {
+  const codes = Object.keys(PROBLEMS).filter(
+    (code) => code.startsWith('playback_token_') || code === 'video_not_found',
+  );
+  const words = codes.map((code) => wordsFor({ status: 'refused', code }));
+  expect(new Set(words).size).toBe(codes.length);
+  expect(words).not.toContain(wordsFor({ status: 'refused', code: 'unknown' }));
+});
+
+test('asks for the state beside the page, with the token', async () => {
+  respond(200, JSON.stringify(READY));
+  expect(await fetchState(PAGE, 'a.b')).toEqual(READY);
+  expect(fetch).toHaveBeenCalledWith('/v1/embed/ws_a/vid_a/state?token=a.b', { cache: 'no-store' });
+});
+
+test.each<[string, number, string, State]>([
+  [
+    'a refusal',
+    403,
+    '{"code":"playback_token_expired"}',
+    { status: 'refused', code: 'playback_token_expired' },
+  ],
+  ['a service that restarts', 503, '{"code":"unavailable"}', { status: 'offline' }],
+  ['a response that is not JSON', 200, '<html>', { status: 'offline' }],
+])('%s is a state', async (_, status, body, state) => {
+  respond(status, body);
+  expect(await fetchState(PAGE, undefined)).toEqual(state);
+});
+
+test('a lost connection is a state', async () => {
+  jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'));
+  expect(await fetchState(PAGE, undefined)).toEqual({ status: 'offline' });
+});
+
+test('polls while the video is being prepared, and ever less often while there is no connection', () => {
+  expect(pollAfter({ status: 'preparing', progress: 0 }, 5)).toBe(2000);
+  expect([0, 1, 2, 5, 50].map((failures) => pollAfter({ status: 'offline' }, failures))).toEqual([
+    1000, 2000, 4000, 30_000, 30_000,
+  ]);
+  expect([READY, { status: 'failed' } as const].map((state) => pollAfter(state, 0))).toEqual([
+    undefined,
+    undefined,
+  ]);
+});
