@@ -141,7 +141,7 @@ function publishCaptions(tracks: readonly Track[], files: Files): void {
 }
 
 function captionsPlaylist(durations: readonly number[]): string {
-  return mediaPlaylist(durations)
+  return mediaPlaylist(durations, false)
     .replace(/#EXT-X-KEY.*\n/, '')
     .replaceAll('.ts', '.vtt');
 }
