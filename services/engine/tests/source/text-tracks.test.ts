@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { ffmpeg } from '../support/media.ts';
-import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
 jest.setTimeout(120_000);
@@ -50,7 +49,7 @@ async function withTracks(
   return inBench(name);
 }
 
-const transcode = async (path: string) => (await transcodeByTheRules(bench, path)).manifest;
+const transcode = async (path: string) => (await bench.transcode(path)).manifest;
 
 test('SubRip, ASS and WebVTT in Matroska become captions with language and title', async () => {
   const path = await withTracks(
