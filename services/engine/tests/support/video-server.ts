@@ -13,7 +13,7 @@ export class VideoServer {
     const files = new Map<string, string | Buffer>([
       ['/master.m3u8', masterPlaylist(manifest)],
       ['/key', Buffer.from(bench.contentKey)],
-      ...manifest.renditions.map(
+      ...[...manifest.renditions, ...(manifest.iFrames ? [manifest.iFrames] : [])].map(
         (rendition) => [`/${rendition.name}/index.m3u8`, mediaPlaylist(rendition, manifest)] as const,
       ),
     ]);
@@ -53,6 +53,7 @@ export class VideoServer {
 }
 
 function masterPlaylist(manifest: Manifest): string {
+  const iFrames = manifest.iFrames ? [manifest.iFrames] : [];
   const videoRenditions = manifest.renditions.filter(({ width }) => width !== null);
   const stereo = manifest.renditions.filter(({ name }) => name.startsWith('audio'));
   const inSurround = stereo.map(
@@ -89,13 +90,19 @@ function masterPlaylist(manifest: Manifest): string {
         ];
       }),
     ),
+    ...iFrames.map(
+      (rendition) =>
+        `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${ratesOf(rendition, manifest).peak},CODECS="${rendition.codecs}",` +
+        `RESOLUTION=${rendition.width}x${rendition.height},URI="${rendition.name}/index.m3u8"`,
+    ),
     '',
   ].join('\n');
 }
 
-function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): string {
+function mediaPlaylist({ name, segments }: RenditionManifest, manifest: Manifest): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${targetDuration(manifest)}`],
+    ...(name === manifest.iFrames?.name ? ['#EXT-X-I-FRAMES-ONLY'] : []),
     ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
     ...segments.flatMap(({ duration }, at) => [`#EXTINF:${duration.toFixed(6)},`, `${at}.ts`]),
     ...['#EXT-X-ENDLIST', ''],
