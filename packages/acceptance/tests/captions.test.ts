@@ -13,6 +13,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { findBrowser, findProgram, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
+import { checkRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
 
 jest.setTimeout(120_000);
@@ -58,6 +59,15 @@ afterAll(async () => {
 
 test('a stream with captions follows the rules of HLS', async () => {
   const { captions } = await client.ready(video.id);
+  const { report } = await checkRules(video, target);
+  const rules = report.results.filter(({ id }) => id.startsWith('captions.'));
+  expect(rules.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual([
+    'captions.webvtt passed',
+    'captions.start passed',
+    'captions.segments passed',
+    'captions.cues passed',
+    'captions.clear passed',
+  ]);
   expect(captions).toMatchObject([
     { language: 'de', label: 'Deutsch', origin: 'file', default: false },
     { language: 'en', label: 'English', origin: 'api', default: true },

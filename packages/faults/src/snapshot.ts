@@ -115,7 +115,8 @@ async function readDatabase(
 const VIDEOS = `
   select v.id, v.workspace_id as "workspaceId", v.status, v.deleted_at is not null as deleted,
     v.uploaded_at is not null as uploaded, v.source_deleted_at is not null as "sourceDeleted", v.attempt, v.duration::float8 as duration,
-    v.storage_bytes::float8 as bytes, v.content_key is not null as "hasKey",
+    -- Captions are rows, not objects.
+    (v.storage_bytes - (select coalesce(sum(bytes), 0) from captions c where c.video_id = v.id))::float8 as bytes, v.content_key is not null as "hasKey",
     coalesce(t.expires_at < now(), true) as "ticketExpired", t.transfer_id is not null as "transferOpen",
     (select count(*)::int from attempts a where a.video_id = v.id and a.outcome is null) as "attemptsOpen",
     array(select r.name || '/' || n || '.ts' from renditions r,
@@ -125,7 +126,8 @@ const VIDEOS = `
 const USAGE = `
   select coalesce(sum(transcoded_ms), 0)::float8 / 60000 as minutes,
     coalesce(sum(bandwidth_bytes), 0)::float8 as "bandwidthBytes",
-    (select coalesce(sum(storage_bytes), 0)::float8 from videos where deleted_at is null) as "storageBytes"
+    ((select coalesce(sum(storage_bytes), 0) from videos where deleted_at is null)
+      - (select coalesce(sum(bytes), 0) from captions))::float8 as "storageBytes"
   from usage_daily`;
 
 async function readQueues(url: string): Promise<Record<string, number>> {

@@ -138,3 +138,52 @@ test('a resumable upload arrives unchanged, although every engine is killed duri
   expect(video.source?.sha256).toBe(createHash('sha256').update(file).digest('hex'));
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
+
+test('captions change completely or not at all, whichever process is killed meanwhile, and need no storage', async () => {
+  const videoId = await cluster.api.send(clips.short);
+  await cluster.api.client.videos.waitUntilReady(videoId);
+  const { captions } = cluster.api.client;
+  const before = (await cluster.api.video(videoId))?.storageBytes ?? Number.NaN;
+  const fileOf = (version: number) =>
+    `WEBVTT\n\n${`00:00.000 --> 00:01.000\nVersion ${version}\n\n`.repeat(2000)}`;
+  const [first, second] = cluster.controlPlanes;
+  const faults = [
+    () => first?.end('SIGKILL').then(() => first.start()),
+    () => second?.end('SIGKILL').then(() => second.start()),
+    () => cluster.postgres.kill().then(() => cluster.postgres.restart()),
+  ];
+  const random = new Random(SEED);
+  let [sent, confirmed] = [0, 0];
+  for (const fault of faults) {
+    let isOver = false;
+    const recovery = pause(random.fraction() * 300)
+      .then(fault)
+      .finally(() => {
+        isOver = true;
+      });
+    while (!isOver) {
+      sent += 1;
+      await captions
+        .set(videoId, 'en', fileOf(sent), { retries: 0 })
+        .then(() => {
+          confirmed = sent;
+        })
+        .catch(() => pause(10));
+    }
+    await recovery;
+    const text = await withRetries(() => captions.get(videoId, 'en'));
+    const versions = new Set(text.match(/Version \d+/g)?.map((version) => Number(version.slice(8))));
+    const [version = 0] = versions;
+    expect([versions.size, text.match(/Version/g)?.length]).toEqual([1, 2000]);
+    // A change whose response was lost may be stored.
+    expect(version).toBeGreaterThanOrEqual(confirmed);
+    const video = await withRetries(() => cluster.api.client.videos.get(videoId));
+    expect(video.captions).toMatchObject([{ language: 'en', cues: 2000, bytes: Buffer.byteLength(text) }]);
+    expect(video.storageBytes).toBe(before + Buffer.byteLength(text));
+  }
+  cluster.proxies.storage.cut();
+  await withRetries(() => captions.delete(videoId, 'en'));
+  await withRetries(() => captions.set(videoId, 'de', fileOf(0)));
+  cluster.proxies.storage.heal();
+  expect(await violationsAtRest(cluster)).toEqual([]);
+});

@@ -8,6 +8,8 @@ import { isMasterTag, readMasterPlaylist } from './playlists/master-playlist.ts'
 import { type ListedSegment, type MediaPlaylist, readMediaPlaylist } from './playlists/media-playlist.ts';
 import { decodePlaylist, isTag, readLines } from './playlists/playlist-text.ts';
 import {
+  type Captions,
+  type CaptionsSegment,
   type LoadedKey,
   type LoadedResponse,
   type LoadedSegment,
@@ -35,6 +37,7 @@ const PLAYLIST_LIMIT = 16 * 1024 ** 2;
 /** A key has 16 bytes; more than this is certainly something else. */
 const KEY_LIMIT = 64 * 1024;
 const KEY_BYTES = 16;
+const CAPTIONS_LIMIT = 16 * 1024 ** 2;
 
 /**
  * Fetches a presentation and measures it. What cannot be fetched or read is part of the result. Throws a NotAPlaylist only if
@@ -77,10 +80,13 @@ class PresentationLoader {
     const renditions = master
       ? await eachOf(this.#addresses(master), this.#concurrency, (url) => this.#fetchRendition(url))
       : [await this.#readRendition(this.#url, this.#asMediaPlaylist(file))];
+    const captions = await eachOf(master ? this.#captionsAddresses(master) : [], this.#concurrency, (url) =>
+      this.#fetchCaptions(url),
+    );
     const iFrameUrls = master?.iFramePlaylists.map(({ url }) => url).filter((url) => url !== null) ?? [];
     const iFrames = await eachOf(iFrameUrls, this.#concurrency, (url) => this.#fetchRendition(url));
     const presentation = {
-      ...{ url: this.#url, master, renditions, iFrames },
+      ...{ url: this.#url, master, renditions, iFrames, captions },
       ...{ keys: this.#loadedKeys, responses: this.#responses, notes: this.#notes },
     };
     if (this.#options.playbackRequests) {
@@ -95,10 +101,28 @@ class PresentationLoader {
 
   #addresses(master: ReturnType<typeof readMasterPlaylist>): string[] {
     const texts = master.alternatives.filter(({ type }) => type !== 'AUDIO' && type !== 'VIDEO');
-    if (texts.length > 0) this.#notes.push(`${texts.length} subtitles or captions are not read`);
+    const closed = texts.filter(({ type }) => type !== 'SUBTITLES').length;
+    if (closed > 0) this.#notes.push(`${closed} closed captions are not read`);
     const alternatives = master.alternatives.filter((alternative) => !texts.includes(alternative));
     const urls = [...master.variants, ...alternatives].map(({ url }) => url);
     return [...new Set(urls)].filter((url) => url !== null);
+  }
+
+  #captionsAddresses({ alternatives }: ReturnType<typeof readMasterPlaylist>): string[] {
+    const urls = alternatives.filter(({ type }) => type === 'SUBTITLES').map(({ url }) => url);
+    return [...new Set(urls)].filter((url) => url !== null);
+  }
+
+  async #fetchCaptions(url: string): Promise<Captions> {
+    const file = await this.#playlistFile('media playlist', url);
+    const playlist = readMediaPlaylist(file?.lines ?? [], url);
+    const segments: CaptionsSegment[] = [];
+    for (const listed of playlist.segments) {
+      const { response, body } = await fetchSmall(this.#client, 'captions', listed.url, CAPTIONS_LIMIT);
+      this.#responses.push(response);
+      segments.push({ ...listed, text: body && new TextDecoder().decode(body) });
+    }
+    return { name: this.#place(url), url, file, playlist, segments };
   }
 
   async #fetchRendition(url: string): Promise<Rendition> {

@@ -3,7 +3,7 @@ import type { Alternative, MasterPlaylist, Variant } from './playlists/master-pl
 import type { ListedSegment, MediaPlaylist } from './playlists/media-playlist.ts';
 import type { PlaylistLine } from './playlists/playlist-text.ts';
 
-export type ResourceKind = 'master playlist' | 'media playlist' | 'segment' | 'key';
+export type ResourceKind = 'master playlist' | 'media playlist' | 'segment' | 'captions' | 'key';
 
 /** The kind of request: for the resource itself (`whole`), or one that only Framelane's rules need. */
 export type RequestKind =
@@ -76,6 +76,20 @@ export type Rendition = {
   unread: string | null;
 };
 
+/** The media playlist of captions, and its segments. */
+export type Captions = {
+  /** Its URL relative to the presentation, for people. */
+  name: string;
+  url: string;
+  /** Null if it could not be fetched. */
+  file: PlaylistFile | null;
+  playlist: MediaPlaylist;
+  segments: CaptionsSegment[];
+};
+
+/** A fetched segment of captions. The text is null if it was not fetched. */
+export type CaptionsSegment = ListedSegment & { text: string | null };
+
 /** A content key, without its bytes. */
 export type LoadedKey = { url: string; bytes: number; sha256: string };
 
@@ -88,6 +102,8 @@ export type Presentation = {
   renditions: Rendition[];
   /** The I-frame playlists. Their segments are I-frames. */
   iFrames: Rendition[];
+  /** Subtitles and captions in WebVTT, in the order of the master playlist. */
+  captions: Captions[];
   keys: LoadedKey[];
   responses: LoadedResponse[];
   /** Parts of the presentation that are not checked. */
@@ -121,8 +137,8 @@ export function shortAddress(url: string, presentationUrl: string): string {
 }
 
 /** Every URL of the presentation: playlists, keys and segments. */
-export function addressesOf({ url, renditions, iFrames, keys }: Presentation): string[] {
-  const listed = [...renditions, ...iFrames].flatMap((rendition) => [
+export function addressesOf({ url, renditions, iFrames, captions, keys }: Presentation): string[] {
+  const listed = [...renditions, ...iFrames, ...captions].flatMap((rendition) => [
     rendition.url,
     ...rendition.segments.map((each) => each.url),
   ]);

@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<LoadedResponse['kind'], readonly string[]>> = {
   'master playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   'media playlist': ['application/vnd.apple.mpegurl', 'audio/mpegurl'],
   segment: ['video/mp2t', 'audio/mp2t', 'audio/aac', 'video/mp4', 'audio/mp4', 'video/iso.segment'],
+  captions: ['text/vtt'],
   key: ['application/octet-stream', 'binary/octet-stream'],
 };
 

@@ -120,8 +120,30 @@ export function publish({ tracks, key }: Media): Files {
     for (const [at, segment] of segments.entries())
       files.set(`${name}/${at}.ts`, encrypt(segment, key, vectorOf(at)));
   }
+  publishCaptions(tracks, files);
   files.set('master.m3u8', Buffer.from(masterPlaylist(tracks, files)));
   return files;
+}
+
+/** The first timestamp of the video: ffmpeg adds 1.4 s. */
+const FIRST_TIMESTAMP = 11.4 * 90_000;
+
+/** One cue during each segment, and one from the first segment to the end of the second. */
+function publishCaptions(tracks: readonly Track[], files: Files): void {
+  const durations = tracks.find(({ name }) => name === '180p')?.durations ?? [];
+  files.set('captions/index.m3u8', Buffer.from(captionsPlaylist(durations)));
+  for (const at of durations.keys()) {
+    const own = `00:00:${String(at * TARGET + 1).padStart(2, '0')}.000 --> 00:00:${String(at * TARGET + 2).padStart(2, '0')}.000\nCue ${at}\n`;
+    const crossing = at < 2 ? '\n00:00:05.000 --> 00:00:11.000 line:0\nCrossing\n' : '';
+    const map = `X-TIMESTAMP-MAP=MPEGTS:${FIRST_TIMESTAMP},LOCAL:00:00:00.000`;
+    files.set(`captions/${at}.vtt`, Buffer.from(`WEBVTT\n${map}\n\n${own}${crossing}`));
+  }
+}
+
+function captionsPlaylist(durations: readonly number[]): string {
+  return mediaPlaylist(durations, false)
+    .replace(/#EXT-X-KEY.*\n/, '')
+    .replaceAll('.ts', '.vtt');
 }
 
 export function vectorOf(sequence: number): Buffer {
@@ -153,9 +175,10 @@ function masterPlaylist(tracks: readonly Track[], files: Files): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', '#EXT-X-INDEPENDENT-SEGMENTS'],
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",LANGUAGE="und",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio/index.m3u8"',
+    '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="English",LANGUAGE="en",DEFAULT=NO,AUTOSELECT=YES,URI="captions/index.m3u8"',
     `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${Math.ceil(rates.get('i-frames')?.peak ?? 0)},CODECS="avc1.64000b",RESOLUTION=160x90,URI="i-frames/index.m3u8"`,
     ...variants.flatMap(({ name, size, codec, peak, average }) => [
-      `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",CLOSED-CAPTIONS=NONE`,
+      `#EXT-X-STREAM-INF:BANDWIDTH=${Math.ceil(peak)},AVERAGE-BANDWIDTH=${Math.ceil(average)},CODECS="${codec},mp4a.40.2",RESOLUTION=${size},FRAME-RATE=25.000,AUDIO="audio",SUBTITLES="captions",CLOSED-CAPTIONS=NONE`,
       `${name}/index.m3u8`,
     ]),
     '',

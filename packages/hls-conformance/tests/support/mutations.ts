@@ -314,11 +314,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     what: 'a wrong duration',
     breaks: 'media.durations',
+    also: ['captions.segments'],
     files: edit('180p/index.m3u8', '6.000000', '6.050000'),
   },
   {
     what: 'many slightly wrong durations',
     breaks: 'media.durations',
+    also: ['captions.segments'],
     files: edit('180p/index.m3u8', /6\.000000/g, '6.025000'),
   },
 
@@ -514,6 +516,52 @@ export const MUTATIONS: readonly Mutation[] = [
       files.set('other-key', key);
       for (const at of [0, 1, 2]) reencrypt(files, { ...media, key }, 'audio', at, vectorOf(at));
     },
+  },
+
+  {
+    what: 'captions without a header',
+    breaks: 'captions.webvtt',
+    files: edit('captions/1.vtt', 'WEBVTT', 'VTT'),
+  },
+  {
+    what: 'captions without a map of timestamps',
+    breaks: 'captions.webvtt',
+    files: edit('captions/1.vtt', /X-TIMESTAMP-MAP.*\n/, ''),
+  },
+  {
+    what: 'a cue with unreadable times',
+    breaks: 'captions.webvtt',
+    files: edit('captions/2.vtt', '.000 -->', ',000 -->'),
+  },
+  {
+    what: 'captions that begin with the clock of ffmpeg',
+    breaks: 'captions.start',
+    files: edit('captions/1.vtt', /MPEGTS:\d+/, 'MPEGTS:900000'),
+  },
+  {
+    what: 'captions with fewer segments than video',
+    breaks: 'captions.segments',
+    files: edit('captions/index.m3u8', /#EXTINF.*\n2\.vtt\n/, ''),
+  },
+  {
+    what: 'a cue that only its first segment has',
+    breaks: 'captions.cues',
+    files: edit('captions/1.vtt', /\n00:00:05[\s\S]*$/, ''),
+  },
+  {
+    what: 'a cue in a segment before it is shown',
+    breaks: 'captions.cues',
+    files: edit('captions/0.vtt', /$/, '\n00:00:08.000 --> 00:00:09.000\nLater\n'),
+  },
+  {
+    what: 'encrypted captions',
+    breaks: 'captions.clear',
+    files: edit('captions/index.m3u8', '#EXTINF', '#EXT-X-KEY:METHOD=AES-128,URI="../key"\n#EXTINF'),
+  },
+  {
+    what: 'a missing segment of captions',
+    breaks: 'playback.reachable',
+    files: (files) => files.delete('captions/2.vtt'),
   },
 
   {

@@ -83,11 +83,13 @@ export class StreamServer {
 const HEADERS = {
   playlist: { 'Content-Type': 'application/vnd.apple.mpegurl', 'Cache-Control': 'public, max-age=60' },
   segment: { 'Content-Type': 'video/mp2t', 'Cache-Control': 'public, max-age=31536000, immutable' },
+  captions: { 'Content-Type': 'text/vtt', 'Cache-Control': 'public, max-age=60' },
   key: { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' },
 } as const;
 
 function kindOf(path: string): keyof typeof HEADERS {
   if (path.endsWith('.m3u8')) return 'playlist';
+  if (path.endsWith('.vtt')) return 'captions';
   return path.endsWith('.ts') ? 'segment' : 'key';
 }
 

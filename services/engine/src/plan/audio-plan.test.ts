@@ -6,11 +6,17 @@ const track = (title: string | null, language: string | null = null) => ({ title
 test('audio is named after its title, else its language, and no two names are equal', () => {
   const tracks = [
     ...[track(null, 'en'), track(null, 'fr'), track(null, 'en'), track(null, 'pt-BR')],
-    ...[track(null), track('Director'), track('  '), track('Director', 'de')],
+    ...[
+      track(null, 'it-x-roma'),
+      track(null, 'qaa'),
+      track('Director'),
+      track('  '),
+      track('Director', 'de'),
+    ],
   ];
   expect(audioLabels(tracks)).toEqual([
     ...['English', 'Français', 'English 2', 'Português (Brasil)'],
-    ...['Audio', 'Director', 'Audio 2', 'Director 2'],
+    ...['Italiano', 'Audio', 'Director', 'Audio 2', 'Director 2'],
   ]);
 });
 

@@ -109,6 +109,8 @@ function shownTitle(title: string): string {
 
 function languageName(language: string | null): string | undefined {
   if (language === null) return undefined;
-  const name = new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(language);
+  // Tags with extensions or private subtags have no names.
+  const { baseName } = new Intl.Locale(language);
+  const name = new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(baseName);
   return name && name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }

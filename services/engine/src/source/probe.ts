@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runTool } from '../ffmpeg/run-tool.ts';
+import { runTool, ToolError } from '../ffmpeg/run-tool.ts';
 import { SOURCE_INPUT, SOURCE_PATH } from '../sandbox/job-folder.ts';
 import { PROBE_OPTIONS } from '../sandbox/whitelist.ts';
 import type { TranscodeLimits } from '../transcode-settings.ts';
@@ -69,6 +69,9 @@ const MAX_DESCRIPTION_CHARS = 256 * 1024;
 /** Maximum number of characters of ffprobe's list of packets: several times what the allowed number of packets takes. */
 const MAX_PACKET_CHARS = 2 ** 34;
 
+/** Maximum number of characters of ffprobe's list of audio frames: several times what all tracks need. */
+const MAX_FRAME_CHARS = 2 ** 22;
+
 /** Number of frames that are decoded to find out whether a track is interlaced. */
 const SCAN_TYPE_FRAMES = 10;
 
@@ -82,15 +85,50 @@ export async function probe(options: ProbeOptions): Promise<ProbedSource> {
   const source = readSource(await describe(options));
   const tracks = chooseTracks(source);
   const { timeline, ...packets } = await readPackets(source, tracks, options);
+  const audio = await withoutUndecodable(packets.audio, options);
   checkTimeline(timeline, tracks.video.coded, options.limits.maxDurationSeconds);
   const { container, declaredDuration } = source;
   const video = tracks.video.scanTypeUnknown ? await withScanType(tracks.video, options) : tracks.video;
-  const used = [video, ...packets.audio].map(({ index }) => index);
+  const used = [video, ...audio].map(({ index }) => index);
   const leftOut = source.tracks.filter(({ index }) => !used.includes(index));
   return {
     ...{ container, declaredDuration, ...packets },
-    ...{ video, leftOut, timeline: pairFields(timeline, video) },
+    ...{ video, audio, leftOut, timeline: pairFields(timeline, video) },
   };
+}
+
+/** The beginning of the audio that is decoded to find out whether it can be decoded, in seconds. */
+const DECODED_SECONDS = 5;
+
+/**
+ * Decodes the beginning of several audio tracks, and leaves out those that begin in it without a single frame: viewers would
+ * choose silence.
+ */
+async function withoutUndecodable(
+  audio: readonly ProbedAudio[],
+  { program, cwd, signal, limits }: ProbeOptions,
+): Promise<readonly ProbedAudio[]> {
+  if (audio.length < 2) return audio;
+  const decoded = new Set<number>();
+  const part = ['-select_streams', 'a', '-read_intervals', `%+${DECODED_SECONDS}`];
+  try {
+    await runTool(
+      program,
+      ['-v', 'error', ...ffprobeArguments(...part, '-show_entries', 'frame=stream_index', '-of', 'csv=p=0')],
+      {
+        cwd,
+        signal,
+        limitSeconds: limits.probeSeconds,
+        limitOutput: MAX_FRAME_CHARS,
+        onLine: (line) => decoded.add(Number.parseInt(line, 10)),
+      },
+    );
+  } catch (error) {
+    // Then the encode shows what cannot be decoded.
+    if (error instanceof ToolError) return audio;
+    throw error;
+  }
+  return audio.filter(({ index, start }) => decoded.has(index) || !(start < DECODED_SECONDS / 2));
 }
 
 async function describe({ program, cwd, signal, limits }: ProbeOptions): Promise<string> {

@@ -131,6 +131,21 @@ test.each([
   }
 });
 
+test('a second track without a frame that can be decoded is left out', async () => {
+  const clip = await makeClip(inBench('sound.mkv'), {
+    video: `${SMALL}:r=25:d=4`,
+    audio: 'sine=d=4',
+    options: ['-map', '0', '-map', '1', '-map', '1', '-c:a', 'ac3'],
+  });
+  const noise = ['-bsf:a:1', 'noise=amount=1', inBench('noise.mkv')];
+  await ffmpeg('-i', clip, '-map', '0', '-c', 'copy', ...noise);
+  const { manifest } = await transcode(inBench('noise.mkv'));
+  expect(manifest.renditions.map(({ name }) => name)).toEqual(['360p', 'audio']);
+  expect(manifest.inputIssues).toEqual([
+    { code: 'track_left_out', message: 'Track 3 (audio, ac3) was left out.' },
+  ]);
+});
+
 test('a second track that changes its format is left out', async () => {
   const parts: Buffer[] = [];
   for (const rate of [48_000, 32_000]) {
