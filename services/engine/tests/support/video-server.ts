@@ -115,13 +115,19 @@ function mediaPlaylist({ name, segments }: RenditionManifest, manifest: Manifest
  */
 function ratesOf({ segments }: RenditionManifest, manifest: Manifest): { peak: number; average: number } {
   const target = targetDuration(manifest);
-  const runs = segments
-    .flatMap((_, from) => segments.map((_, to) => segments.slice(from, to + 1)))
-    .filter((run) => secondsOf(run) >= target / 2 && secondsOf(run) <= 1.5 * target);
+  const runs = segments.flatMap((_, from) => runsFrom(segments.slice(from), target));
   return {
     peak: Math.ceil(Math.max(...[segments, ...runs].map(bitRate))),
     average: Math.ceil(bitRate(segments)),
   };
+}
+
+/** The runs that begin with the first segment and have an allowed length. */
+function runsFrom(segments: Segments, target: number): Segments[] {
+  const ends = segments.map((_, at) => at + 1);
+  const tooLong = ends.find((end) => secondsOf(segments.slice(0, end)) > 1.5 * target) ?? ends.length + 1;
+  const runs = ends.slice(0, tooLong - 1).map((end) => segments.slice(0, end));
+  return runs.filter((run) => secondsOf(run) >= target / 2);
 }
 
 type Segments = RenditionManifest['segments'];
