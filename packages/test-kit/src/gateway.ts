@@ -25,8 +25,9 @@ export class Gateway {
   readonly #folder: string;
 
   /**
-   * Resolves when HAProxy and nginx listen; HAProxy may not have checked its servers then. In containers it finds them by their name, here
-   * they have the given ports of the loopback interface. `cacheSeconds` is the time between two checks of a cached segment.
+   * Resolves when HAProxy and nginx listen; HAProxy may not have checked its servers then. In containers it finds them by their
+   * name, here they have the given ports of the loopback interface. `cacheSeconds` is the time between two checks of a
+   * cached segment.
    */
   static async start(
     { controlPlane, engines }: { controlPlane: number; engines: number[] },
@@ -43,6 +44,14 @@ export class Gateway {
     const folder = await mkdtemp(join(tmpdir(), 'framelane-gateway-'));
     const path = join(folder, 'haproxy.cfg');
     await writeFile(path, configuration);
+    const nginx = await Nginx.start(api, async (own) =>
+      (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
+        .replace('listen 8080', `listen 127.0.0.1:${api}`)
+        .replace(':8078', `:${apiInside}`)
+        .replace('200 1m', `200 ${cacheSeconds}s`)
+        .replace('/tmp/nginx.pid', `${own}/nginx.pid`)
+        .replaceAll('/var/cache/framelane', own),
+    );
     const program = spawn('haproxy', ['-db', '-f', path], {
       env: {
         PATH: process.env.PATH,
@@ -52,14 +61,6 @@ export class Gateway {
       },
       stdio: 'ignore',
     });
-    const nginx = await Nginx.start(api, async (own) =>
-      (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
-        .replace('listen 8080', `listen 127.0.0.1:${api}`)
-        .replace(':8078', `:${apiInside}`)
-        .replace('200 1m', `200 ${cacheSeconds}s`)
-        .replace('/tmp/nginx.pid', `${own}/nginx.pid`)
-        .replaceAll('/var/cache/framelane', own),
-    );
     const gateway = new Gateway({ api, uploads }, { haproxy: program, nginx, folder });
     try {
       await until(() => isListening(gateway.uploads), { what: 'the gateway listens' });
