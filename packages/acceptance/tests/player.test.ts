@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReadyVideo, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import axe from 'axe-core';
@@ -119,12 +120,7 @@ async function screenshot(page: Page, name: string): Promise<void> {
 }
 
 async function tokenFor(videoId: string): Promise<string> {
-  const body = { expiresIn: 60 };
-  const created = client.api.POST('/videos/{id}/playback-tokens', {
-    params: { path: { id: videoId } },
-    body,
-  });
-  return (await unwrap(created)).token;
+  return (await client.api.videos.createPlaybackToken(videoId)).token;
 }
 
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
@@ -168,6 +164,42 @@ testInBrowser('plays a public video, without requests to others, cookies or stor
   expect(requested.filter((url) => !url.startsWith(`${origin}/v1/`) && !url.startsWith('blob:'))).toEqual([]);
   expect(await page.browserContext().cookies()).toEqual([]);
   expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+  expect(problems).toEqual([]);
+});
+
+testInBrowser('its menus choose captions, language, quality and speed while it plays', async () => {
+  const languages = await makeClip(join(directory, 'languages.mkv'), {
+    video: 'testsrc2=size=854x480:rate=25',
+    audio: 'sine=frequency=440:sample_rate=48000',
+    options: [
+      ...['-t', '12', '-map', '0:v', '-map', '1:a', '-map', '1:a', '-c:v', 'libx264', '-c:a', 'aac'],
+      ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=ger'],
+    ],
+  });
+  const { id, embed } = await client.publish(languages);
+  await client.api.captions.set(id, 'en', 'WEBVTT\n\n00:00.000 --> 00:12.000\nWords\n');
+  const { page, problems } = await open(`${embed}?autoplay=1&muted=1&loop=1`);
+  await page.waitForFunction(IS_PLAYING);
+  /** Chooses the entry of a menu with this text, once it is there. */
+  const choose = async (menu: string, text: string) => {
+    const item = `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')].find((each) => each.textContent.includes('${text}'))`;
+    await page.waitForFunction(`${item} !== undefined`);
+    await page.evaluate(`${item}.click()`);
+  };
+  await choose('media-captions-menu', 'English');
+  await page.waitForFunction(
+    `[...${VIDEO}.textTracks].some(({ kind, mode, activeCues }) => kind === 'subtitles' && mode === 'showing' && activeCues?.length > 0)`,
+  );
+  await choose('media-audio-track-menu', 'Deutsch');
+  await page.waitForFunction(`${VIDEO}.api.audioTracks[${VIDEO}.api.audioTrack].lang === 'de'`);
+  await choose('media-rendition-menu', '360p');
+  await page.waitForFunction(`${VIDEO}.videoHeight === 360`);
+  await choose('media-playback-rate-menu', '1.5');
+  await page.waitForFunction(`${VIDEO}.playbackRate === 1.5`);
+  await page.click('media-settings-menu-button');
+  await untilSettingsAreOpen(page);
+  await screenshot(page, 'captions-and-languages');
+  expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
 
@@ -266,32 +298,60 @@ testInBrowser('a failed and a deleted video say so', async () => {
   expect(await wordsOf(failed.page)).toBe('This video could not be prepared.');
   await screenshot(failed.page, 'failed');
   expect(failed.problems).toEqual([]);
-  await unwrap(client.api.DELETE('/videos/{id}', { params: { path: { id: ticket.videoId } } }));
+  await client.delete(ticket.videoId);
   const deleted = await open(embed);
   expect(await wordsOf(deleted.page)).toBe('This video does not exist or was deleted.');
   await screenshot(deleted.page, 'deleted');
   expect(unexpected(deleted, 404)).toEqual([]);
 });
 
-testInBrowser('a signed video shows nothing without its own token', async () => {
-  const signed = await client.publish(clip);
-  const body = { playbackPolicy: 'signed', title: 'A secret title' } as const;
-  await unwrap(client.api.PATCH('/videos/{id}', { params: { path: { id: signed.id } }, body }));
-  const missing = await open(signed.embed);
-  expect(await wordsOf(missing.page)).toBe('This video needs a link with permission.');
-  expect(await missing.page.content()).not.toContain('secret');
-  expect(unexpected(missing, 401)).toEqual([]);
-  const foreign = await open(`${signed.embed}?token=${await tokenFor(video.id)}`);
-  expect(await wordsOf(foreign.page)).toBe('This link is not valid for this video. Ask for a new one.');
-  expect(await foreign.page.content()).not.toContain('secret');
-  expect(unexpected(foreign, 403)).toEqual([]);
+/** Runs `work` while the video is signed and has another title. */
+async function whileSigned(work: () => Promise<void>): Promise<void> {
+  await client.api.videos.update(video.id, { playbackPolicy: 'signed', title: 'A secret title' });
+  try {
+    await work();
+  } finally {
+    await client.api.videos.update(video.id, { playbackPolicy: 'public', title: video.title });
+  }
+}
 
-  const own = await open(`${signed.embed}?muted=1&autoplay=1&token=${await tokenFor(signed.id)}`);
-  await own.page.waitForFunction(IS_PLAYING);
-  expect(await own.page.title()).toBe('A secret title');
-  await own.page.waitForFunction(`[...${VIDEO}.textTracks].some(({ cues }) => cues?.length > 0)`);
-  expect(own.problems).toEqual([]);
-});
+testInBrowser('a signed video shows nothing without its own token', () =>
+  whileSigned(async () => {
+    const missing = await open(video.embed);
+    expect(await wordsOf(missing.page)).toBe('This video needs a link with permission.');
+    expect(await missing.page.content()).not.toContain('secret');
+    expect(unexpected(missing, 401)).toEqual([]);
+    const another = await client.requestTicket({ filename: 'another.mp4' });
+    const foreign = await open(`${video.embed}?token=${await tokenFor(another.videoId)}`);
+    expect(await wordsOf(foreign.page)).toBe('This link is not valid for this video. Ask for a new one.');
+    await screenshot(foreign.page, 'foreign-token');
+    expect(await foreign.page.content()).not.toContain('secret');
+    expect(unexpected(foreign, 403)).toEqual([]);
+
+    const own = await open(`${video.embed}?muted=1&autoplay=1&token=${await tokenFor(video.id)}`);
+    await own.page.waitForFunction(IS_PLAYING);
+    expect(await own.page.title()).toBe('A secret title');
+    await own.page.waitForFunction(`[...${VIDEO}.textTracks].some(({ cues }) => cues?.length > 0)`);
+    expect(own.problems).toEqual([]);
+  }),
+);
+
+testInBrowser('a page around it gives it a token, and it plays', () =>
+  whileSigned(async () => {
+    const html = `<iframe src="${video.embed}?muted=1&autoplay=1" allow="autoplay" width="640" height="360"></iframe>`;
+    const opened = await open(`${siteUrl}/${encodeURIComponent(html)}`);
+    const [, frame] = opened.page.frames();
+    await frame?.waitForFunction(
+      `document.querySelector('#message').textContent === 'This video needs a link with permission.'`,
+    );
+    const message = JSON.stringify({ event: 'framelane:setToken', token: await tokenFor(video.id) });
+    await opened.page.evaluate(
+      `document.querySelector('iframe').contentWindow.postMessage(${message}, '${origin}')`,
+    );
+    await frame?.waitForFunction(IS_PLAYING);
+    expect(unexpected(opened, 401)).toEqual([]);
+  }),
+);
 
 testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
   const { page } = await open(`${video.embed}?muted=1`);
@@ -347,10 +407,7 @@ testInBrowser('only allowed sites may show it in a frame', async () => {
     const [, child] = page.frames();
     return child?.evaluate(`document.querySelector('#player') !== null`).catch(() => false);
   };
-  const allow = (allowedOrigins: string[] | null) =>
-    unwrap(
-      client.api.PATCH('/videos/{id}', { params: { path: { id: video.id } }, body: { allowedOrigins } }),
-    );
+  const allow = (allowedOrigins: string[] | null) => client.api.videos.update(video.id, { allowedOrigins });
   await allow(['https://other.example']);
   expect(await inFrame()).toBe(false);
   await allow([siteUrl]);

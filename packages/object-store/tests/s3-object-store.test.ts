@@ -112,6 +112,17 @@ test('a part that a hanging process has replaced by unverified bytes does not ge
   store.close();
 });
 
+test('open objects that nobody reads delay no other request', async () => {
+  const store = new S3ObjectStore(fakeOptions());
+  await store.put('a/b', randomBytes(100_000), 'video/mp2t');
+  const opened = Array.from({ length: 300 }, () => store.get('a/b'));
+  await until(() => fake.log.filter((operation) => operation === 'GetObject').length >= 64);
+  await store.check();
+  expect(await store.head('a/b')).toMatchObject({ bytes: 100_000 });
+  for (const object of opened) (await object).body.destroy();
+  store.close();
+});
+
 describe('S3ObjectStore with a failing server', () => {
   let store: S3ObjectStore;
 

@@ -91,7 +91,7 @@ describe('the page', () => {
     expect(policy).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self' ('sha256-[\w+/]{43}=' ?)+; img-src/,
     );
-    expect(policy).toMatch(/connect-src 'self'; media-src 'self' blob:; .*; frame-ancestors \*$/);
+    expect(policy).toMatch(/connect-src 'self'; media-src 'self' blob: data:; .*; frame-ancestors \*$/);
     expect(policy).not.toMatch(/unsafe|eval|https?:/);
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     expect(headers).not.toHaveProperty('set-cookie');

@@ -1,6 +1,6 @@
 /**
  * Mends what screen readers find wrong in media-chrome: menus must contain only menu items, but their "back" button is none; and the
- * name of the time display must contain the time that it shows.
+ * button for captions is on or off, which only a switch can be.
  */
 export function mendNames(root: HTMLElement): void {
   for (const element of root.querySelectorAll('*')) {
@@ -8,4 +8,5 @@ export function mendNames(root: HTMLElement): void {
       back.setAttribute('role', 'menuitem');
     }
   }
+  root.querySelector('media-captions-button')?.setAttribute('role', 'switch');
 }

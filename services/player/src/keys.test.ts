@@ -6,6 +6,8 @@ const media = { currentTime: 50, duration: 200, paused: false };
 test.each([
   ['0', 0],
   ['9', 180],
+  ['ArrowLeft', 45],
+  ['ArrowRight', 55],
   ['j', 40],
   ['l', 60],
   ['Home', 0],
@@ -25,6 +27,6 @@ test('stays within the video, and does nothing before its duration is known', ()
   expect(seekTarget('5', { ...media, duration: Number.NaN })).toBeUndefined();
 });
 
-test.each(['k', 'm', 'Tab', 'ArrowLeft'])('leaves %s to others', (key) => {
+test.each(['k', 'm', 'Tab', 'ArrowUp'])('leaves %s to others', (key) => {
   expect(seekTarget(key, media)).toBeUndefined();
 });

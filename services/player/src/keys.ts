@@ -3,9 +3,9 @@ import type { ControlledMedia } from './player-js.ts';
 const FRAME_SECONDS = 1 / 25;
 
 /**
- * The time that a key seeks to; undefined for other keys. These come on top of the keys of media-chrome, which seeks 5 seconds with
- * the arrows: J and L seek 10 seconds, 0 to 9 tenths of the video, Home and End to its ends, comma and full stop one frame
- * while paused.
+ * The time that a key seeks to; undefined for other keys. The arrows seek 5 seconds, J and L 10 seconds, 0 to 9 to tenths of the
+ * video, Home and End to its ends, comma and full stop one frame while paused. media-chrome would seek from the time that it
+ * knows, which is late when keys follow each other quickly.
  */
 export function seekTarget(
   key: string,
@@ -19,6 +19,10 @@ export function seekTarget(
 function targetOf(key: string, time: number, duration: number, paused: boolean): number | undefined {
   if (/^\d$/.test(key)) return (Number(key) / 10) * duration;
   switch (key) {
+    case 'ArrowLeft':
+      return time - 5;
+    case 'ArrowRight':
+      return time + 5;
     case 'j':
       return time - 10;
     case 'l':

@@ -66,7 +66,8 @@ function policyOf(content: EmbedContent, { styleHashes }: BuiltFrontEnd): string
     `style-src 'self' ${styleHashes.join(' ')}`,
     "img-src 'self' data:",
     `connect-src ${sources}`,
-    `media-src ${sources} blob:`,
+    // hls.js fills its tracks of captions from an empty one, which is a data: URL.
+    `media-src ${sources} blob: data:`,
     "worker-src 'none'",
     "base-uri 'none'",
     "form-action 'none'",
