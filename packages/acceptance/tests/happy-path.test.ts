@@ -99,8 +99,10 @@ describe('a ready video', () => {
   });
 
   testWithStorage('has encrypted segments in storage: exactly the listed ones, and its source', async () => {
-    const { renditions } = await loadPresentation(video.hls);
-    const listed = renditions.flatMap(({ segments }) => segments.map(({ sha256 }) => sha256));
+    const { renditions, iFrames } = await loadPresentation(video.hls);
+    const listed = [...renditions, ...iFrames].flatMap(({ segments }) =>
+      segments.map(({ sha256 }) => sha256),
+    );
     const stored = await storedObjects(target.objectsDir ?? '', video.id);
     const sources = stored.filter((key) => key.startsWith('sources/'));
     const segments = stored.filter((key) => key.endsWith('.ts'));

@@ -386,10 +386,10 @@ const send = (method, value) => frame.contentWindow.postMessage(
   await untilEvent('timeupdate');
   await page.evaluate(`send('getDuration'); send('getPaused');`);
   await untilEvent('getPaused');
-  const answers = (await page.evaluate(
+  const responses = (await page.evaluate(
     `received.filter((each) => each.event.startsWith('get'))`,
   )) as object[];
-  expect(answers).toMatchObject([
+  expect(responses).toMatchObject([
     { context: 'player.js', event: 'getDuration', value: expect.closeTo(SECONDS, 0), listener: 'a' },
     { event: 'getPaused', value: false },
   ]);

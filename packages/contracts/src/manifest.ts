@@ -85,8 +85,10 @@ export const manifestSchema = z.object({
   /** Seconds of the delivered video. */
   duration: z.number().positive(),
   inputIssues: z.array(inputIssue),
-  /** Video renditions, lowest first, then those of the audio tracks, the default one first, then the I-frames. */
+  /** Video renditions, lowest first, then those of the audio tracks, the default one first. */
   renditions: z.array(renditionManifest).min(1),
+  /** I-frames of the lowest video rendition, each a segment. Absent if they are not stored, and in manifests of earlier engines. */
+  iFrames: renditionManifest.optional(),
   /** Stored as `poster.jpg` and `storyboard.jpg`; null if missing. */
   poster: image.nullable().default(null),
   storyboard: storyboard.nullable().default(null),

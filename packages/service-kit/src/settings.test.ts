@@ -96,3 +96,14 @@ test('the limits are included, and the message names them', () => {
     expect(() => readSettings(schema, { ...good, PUBLIC_URL })).toThrow('PUBLIC_URL: must be');
   }
 });
+
+test('origins are web origins without a path, separated by commas', () => {
+  const origins = z.object({ ORIGINS: setting.origins() });
+  const list = 'https://www.example.com, http://*.example.org:8000';
+  expect(readSettings(origins, { ORIGINS: list })).toEqual({
+    ORIGINS: ['https://www.example.com', 'http://*.example.org:8000'],
+  });
+  for (const wrong of ['*', 'example.com', 'https://a.example/', "https://a.example; script-src 'self'"]) {
+    expect(() => readSettings(origins, { ORIGINS: wrong })).toThrow(/ORIGINS: must be origins/);
+  }
+});

@@ -20,6 +20,8 @@ let player: Player | undefined;
 let playerJs: PlayerJs | undefined;
 /** Interruptions since the video last played. */
 let interruptions = 0;
+/** Whether an interruption is being dealt with. */
+let recovering = false;
 /** Ends the wait for another state. */
 let waiting = new AbortController();
 
@@ -92,13 +94,18 @@ function onFailure(failure: Failure): void {
 
 /** The state says why playback was interrupted. If the video is still ready, the page tries again, each time after a longer wait. */
 async function recover(): Promise<void> {
+  if (recovering) return;
+  recovering = true;
+  const { signal } = waiting;
   const state = await fetchState(location, token);
   if (state.status === 'ready') {
     show(OFFLINE);
-    await waitForConnection(waitBefore(interruptions), waiting.signal);
+    await waitForConnection(waitBefore(interruptions), signal);
     interruptions += 1;
   }
-  await follow(state);
+  recovering = false;
+  // Another state has arrived meanwhile, for example with a new token.
+  if (!signal.aborted) await follow(state);
 }
 
 addEventListener('message', ({ source, data, origin }) => {

@@ -45,7 +45,7 @@ test('announces itself to every origin', () => {
   ]);
 });
 
-test('a listener for ready that comes late is told at once', () => {
+test('a listener for ready that comes late gets it at once', () => {
   player.ready('https://video.example/page');
   send('addEventListener', { value: 'ready', listener: 'a' });
   expect(messages()[1]).toMatchObject({ event: 'ready', listener: 'a' });

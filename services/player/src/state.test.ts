@@ -17,7 +17,7 @@ test.each<[State, string]>([
   [{ status: 'offline' }, 'No connection. Playback goes on when it is back.'],
   [{ status: 'refused', code: 'rate_limited' }, 'The video cannot be shown at the moment. Try again later.'],
   [READY, ''],
-])('%j is told in plain words', (state, words) => {
+])('%j has plain words', (state, words) => {
   expect(wordsFor(state)).toBe(words);
 });
 

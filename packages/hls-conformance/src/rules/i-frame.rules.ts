@@ -1,3 +1,4 @@
+import { peakBitRate } from '../bit-rate.ts';
 import { isSlice, NAL } from '../media/h264.ts';
 import { TICKS } from '../media/pes-packets.ts';
 import { isWhole } from '../media/segment-reader.ts';
@@ -50,17 +51,15 @@ export const I_FRAME_RULES: readonly Rule[] = [
     id: 'i-frames.bandwidth',
     level: 'must',
     source: 'RFC 8216 §4.3.4.3',
-    sentence: 'BANDWIDTH is at most 10 % above the bit rate of the largest frame, and not below the average.',
+    sentence: 'BANDWIDTH is the measured peak of the I-frames: never below it, at most 10 % above.',
     check: ({ master, iFrames }) =>
-      judgeEach(readable(iFrames), NO_I_FRAMES, ({ name, url, segments }) => {
-        const tag = master?.iFramePlaylists.find((playlist) => playlist.url === url);
+      judgeEach(readable(iFrames), NO_I_FRAMES, ({ name, url, segments, playlist }) => {
+        const tag = master?.iFramePlaylists.find((other) => other.url === url);
         const declared = Number(tag?.attributes.get('BANDWIDTH')?.text);
-        const rates = segments.map(({ bytes, duration }) => (8 * (bytes ?? 0)) / duration);
-        const bytes = segments.reduce((sum, segment) => sum + (segment.bytes ?? 0), 0);
-        const average = (8 * bytes) / segments.reduce((sum, { duration }) => sum + duration, 0);
-        if (declared >= average && declared <= Math.max(...rates) * (1 + BANDWIDTH_TOLERANCE)) return [];
-        const measured = `${average.toFixed(0)} on average and ${Math.max(...rates).toFixed(0)} at most`;
-        return [{ place: name, message: `BANDWIDTH is ${declared}, but its frames have ${measured}` }];
+        const weights = segments.map(({ bytes, duration }) => ({ bytes: bytes ?? 0, seconds: duration }));
+        const { atLeast, atMost } = peakBitRate(weights, playlist.targetDuration ?? 0);
+        if (declared >= Math.floor(atLeast) && declared <= atMost * (1 + BANDWIDTH_TOLERANCE)) return [];
+        return [{ place: name, message: `BANDWIDTH is ${declared}, but the peak is ${atMost.toFixed(0)}` }];
       }),
   },
 ];

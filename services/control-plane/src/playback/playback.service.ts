@@ -68,8 +68,10 @@ export class PlaybackService {
   async store(
     trx: Database,
     videoId: string,
-    { renditions, poster, storyboard }: Manifest,
+    manifest: Manifest,
   ): Promise<{ variants: VideoRendition[]; targetDuration: number; bytes: number }> {
+    const { iFrames, poster, storyboard } = manifest;
+    const renditions = iFrames === undefined ? manifest.renditions : [...manifest.renditions, iFrames];
     const targetDuration = targetDurationOf(renditions.map((rendition) => rendition.segments));
     await insertRenditions(
       trx,

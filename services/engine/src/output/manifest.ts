@@ -59,14 +59,6 @@ export function buildManifest(
       ...{ label: labels[at], ...(role && { role }) },
     });
   }
-  const [lowest] = rungs;
-  if (lowest !== undefined && stored.has(I_FRAME_RENDITION)) {
-    renditions.push({
-      name: I_FRAME_RENDITION,
-      ...describeSegments(segmentsOf(I_FRAME_RENDITION, stored), zero + plan.duration),
-      ...{ width: lowest.width, height: lowest.height, frameRate: null, channels: null, language: null },
-    });
-  }
   return {
     source: {
       container: source.container,
@@ -79,8 +71,18 @@ export function buildManifest(
     duration: rounded(plan.duration, 3),
     inputIssues: plan.inputIssues,
     renditions,
+    ...(stored.has(I_FRAME_RENDITION) && { iFrames: describeIFrames(plan, stored, zero) }),
     ...others,
     startTimestamp: Math.round(zero * 90_000),
+  };
+}
+
+function describeIFrames(plan: EncodePlan, stored: StoredSegments, zero: number): RenditionManifest {
+  const { width = null, height = null } = plan.rungs[0] ?? {};
+  return {
+    name: I_FRAME_RENDITION,
+    ...describeSegments(segmentsOf(I_FRAME_RENDITION, stored), zero + plan.duration),
+    ...{ width, height, frameRate: null, channels: null, language: null },
   };
 }
 

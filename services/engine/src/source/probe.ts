@@ -124,7 +124,7 @@ async function withoutUndecodable(
       },
     );
   } catch (error) {
-    // Then the encode shows what cannot be decoded.
+    // The encode shows later what cannot be decoded.
     if (error instanceof ToolError) return audio;
     throw error;
   }

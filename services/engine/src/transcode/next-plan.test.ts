@@ -88,7 +88,7 @@ describe('after audio has changed its channels', () => {
 });
 
 describe('an audio track that turns out to be unusable', () => {
-  const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })];
+  const tracks = [probedAudio(), probedAudio({ index: 2, codec: 'flac', language: 'de' })] as const;
   const several = { ...source, audio: tracks };
   const plan = planEncoding(several, false);
   const changed = new ToolError(
@@ -108,6 +108,14 @@ describe('an audio track that turns out to be unusable', () => {
       },
       source: { audio: [{ index: 1 }] },
     });
+  });
+
+  test('is left out if it begins too late', () => {
+    const late = planEncoding({ ...several, audio: [probedAudio(), { ...tracks[1], start: 3600 }] }, false);
+    const error = new ToolError('exit', '', 'Too many packets buffered for output stream 0:3.');
+    const next = nextPlan({ plan: late, source: several }, error, settings);
+    expect(next?.source.audio).toMatchObject([{ index: 1 }]);
+    expect(nextPlan({ plan, source: several }, error, settings)).toBeNull();
   });
 
   test('is left out if it is the only one and has no frame', () => {

@@ -15,7 +15,7 @@ export type PlannedSource = { plan: EncodePlan; source: ProbedSource };
  * applies. The alternatives, in this order:
  * - the decoder mixes an audio track to stereo,
  * - all tracks are encoded instead of passthrough,
- * - an audio track is left out: it cannot be decoded, or it changes its format and there is another one.
+ * - an audio track is left out: it cannot be decoded, or it changes its format or begins too late and there is another one.
  */
 export function nextPlan(
   { plan, source }: PlannedSource,
@@ -35,7 +35,9 @@ export function nextPlan(
   if (hasPassthrough(plan) && !changed && isPassthroughFailure(error)) {
     return { ...replanned(source, false), log: 'transcode.passthrough_failed' };
   }
-  const unusable = source.audio.length > 1 ? (changed ?? emptyTrack(plan, cause)) : emptyTrack(plan, cause);
+  const isOnlyTrack = source.audio.length === 1;
+  const unusable =
+    emptyTrack(plan, cause) ?? (isOnlyTrack ? undefined : (changed ?? tooLateTrack(plan, cause)));
   if (!unusable) return null;
   const allowPassthrough = hasPassthrough(plan);
   return {
@@ -66,6 +68,12 @@ function changedTrack(plan: EncodePlan, cause: unknown) {
 function emptyTrack(plan: EncodePlan, cause: unknown) {
   if (!(cause instanceof EmptyRenditionError) || !isAudioRendition(cause.rendition)) return undefined;
   return plan.audio.find(({ name }) => name === cause.rendition);
+}
+
+/** A late track, if the frames of the video that wait for it are too many. */
+function tooLateTrack(plan: EncodePlan, cause: unknown) {
+  const isFull = cause instanceof ToolError && /Too many packets buffered for output/.test(cause.stderr);
+  return isFull ? plan.audio.findLast(({ late }) => late) : undefined;
 }
 
 function canMixToStereo({ audio }: ProbedSource, index: number): boolean {

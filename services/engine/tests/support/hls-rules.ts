@@ -51,8 +51,10 @@ function manifestErrors(presentation: Presentation, manifest: Manifest): string[
   const seconds = times.end - (times.starts[0] ?? Number.NaN);
   const frames = presentation.renditions.filter(isVideo).map(({ segments }) => framesOf(segments));
   const declaredFrames = declaredFramesOf(manifest);
-  const bytes = presentation.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
-  const declaredBytes = manifest.renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
+  const renditions = [...presentation.renditions, ...presentation.iFrames];
+  const bytes = renditions.map(({ segments }) => segments.map((segment) => segment.bytes));
+  const declared = [...manifest.renditions, ...(manifest.iFrames ? [manifest.iFrames] : [])];
+  const declaredBytes = declared.map(({ segments }) => segments.map((segment) => segment.bytes));
   return [
     ...(Math.abs(seconds - manifest.duration) < 0.001 ? [] : [`${seconds} s, not ${manifest.duration} s`]),
     ...(isDeepStrictEqual(frames, declaredFrames) ? [] : [`${frames} frames, not ${declaredFrames}`]),

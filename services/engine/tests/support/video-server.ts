@@ -13,7 +13,7 @@ export class VideoServer {
     const files = new Map<string, string | Buffer>([
       ['/master.m3u8', masterPlaylist(manifest)],
       ['/key', Buffer.from(bench.contentKey)],
-      ...manifest.renditions.map(
+      ...[...manifest.renditions, ...(manifest.iFrames ? [manifest.iFrames] : [])].map(
         (rendition) => [`/${rendition.name}/index.m3u8`, mediaPlaylist(rendition, manifest)] as const,
       ),
     ]);
@@ -53,6 +53,7 @@ export class VideoServer {
 }
 
 function masterPlaylist(manifest: Manifest): string {
+  const iFrames = manifest.iFrames ? [manifest.iFrames] : [];
   const videoRenditions = manifest.renditions.filter(({ width }) => width !== null);
   const stereo = manifest.renditions.filter(({ name }) => name.startsWith('audio'));
   const inSurround = stereo.map(
@@ -89,13 +90,19 @@ function masterPlaylist(manifest: Manifest): string {
         ];
       }),
     ),
+    ...iFrames.map(
+      (rendition) =>
+        `#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=${ratesOf(rendition, manifest).peak},CODECS="${rendition.codecs}",` +
+        `RESOLUTION=${rendition.width}x${rendition.height},URI="${rendition.name}/index.m3u8"`,
+    ),
     '',
   ].join('\n');
 }
 
-function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): string {
+function mediaPlaylist({ name, segments }: RenditionManifest, manifest: Manifest): string {
   return [
     ...['#EXTM3U', '#EXT-X-VERSION:6', `#EXT-X-TARGETDURATION:${targetDuration(manifest)}`],
+    ...(name === manifest.iFrames?.name ? ['#EXT-X-I-FRAMES-ONLY'] : []),
     ...['#EXT-X-PLAYLIST-TYPE:VOD', '#EXT-X-KEY:METHOD=AES-128,URI="../key"'],
     ...segments.flatMap(({ duration }, at) => [`#EXTINF:${duration.toFixed(6)},`, `${at}.ts`]),
     ...['#EXT-X-ENDLIST', ''],
@@ -108,13 +115,19 @@ function mediaPlaylist({ segments }: RenditionManifest, manifest: Manifest): str
  */
 function ratesOf({ segments }: RenditionManifest, manifest: Manifest): { peak: number; average: number } {
   const target = targetDuration(manifest);
-  const runs = segments
-    .flatMap((_, from) => segments.map((_, to) => segments.slice(from, to + 1)))
-    .filter((run) => secondsOf(run) >= target / 2 && secondsOf(run) <= 1.5 * target);
+  const runs = segments.flatMap((_, from) => runsFrom(segments.slice(from), target));
   return {
     peak: Math.ceil(Math.max(...[segments, ...runs].map(bitRate))),
     average: Math.ceil(bitRate(segments)),
   };
+}
+
+/** The runs that begin with the first segment and have an allowed length. */
+function runsFrom(segments: Segments, target: number): Segments[] {
+  const ends = segments.map((_, at) => at + 1);
+  const tooLong = ends.find((end) => secondsOf(segments.slice(0, end)) > 1.5 * target) ?? ends.length + 1;
+  const runs = ends.slice(0, tooLong - 1).map((end) => segments.slice(0, end));
+  return runs.filter((run) => secondsOf(run) >= target / 2);
 }
 
 type Segments = RenditionManifest['segments'];
