@@ -84,6 +84,7 @@ export const GROUPS = [
     'transport-stream',
   ]),
   pure('engine-plan', `${ENGINE}/src/plan`, [
+    'audio-plan',
     'colour',
     'encode-plan',
     'frame-rate',
