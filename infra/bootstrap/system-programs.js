@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { runStep } from './run.js';
 import { fail, report } from './terminal.js';
 
-/** Programs that Framelane requires, with the Debian package of each. */
+/** Programs that Framelane requires, with the Debian package of each, or several with blanks in between. */
 const NEEDED = { ffmpeg: 'ffmpeg', ffprobe: 'ffmpeg', setpriv: 'util-linux', prlimit: 'util-linux' };
 
 /** The sandbox of ffmpeg, unless ENGINE_SANDBOX selects another one. */
@@ -16,7 +16,13 @@ const OPTIONAL = { curl: 'curl' };
 const FOR_TESTS = { curl: 'curl', 'rabbitmq-server': 'rabbitmq-server' };
 
 /** Optional for the tests, which skip some without them. */
-const OPTIONAL_FOR_TESTS = { chromium: 'chromium', haproxy: 'haproxy', nginx: 'nginx-light' };
+const OPTIONAL_FOR_TESTS = {
+  chromium: 'chromium',
+  haproxy: 'haproxy',
+  nginx: 'nginx-light',
+  mpv: 'mpv',
+  cvlc: 'vlc-bin vlc-plugin-base',
+};
 
 /** The command that installs packages, by `ID` or `ID_LIKE` in /etc/os-release. */
 const INSTALLERS = {
@@ -71,7 +77,7 @@ async function aptInstall(needed, optional) {
   }
   // One by one: not every distribution has all of them.
   for (const name of optional) {
-    if ((await install([name])) !== 0) report(`Continuing without ${name}, which is optional.`);
+    if ((await install(name.split(' '))) !== 0) report(`Continuing without ${name}, which is optional.`);
   }
 }
 

@@ -10,7 +10,7 @@ export type Options = {
   color: string | undefined;
 };
 
-/** Reads the query. Values that make no sense count as absent: a page in a frame cannot tell its author about them. */
+/** Reads the query. Values that make no sense count as absent: viewers can do nothing about them. */
 export function readOptions(query: string): Options {
   const parameters = new URLSearchParams(query);
   const isOn = (name: string) => !['0', 'false', 'no', null].includes(parameters.get(name));

@@ -83,7 +83,7 @@ export function showPlayer(
 
 function nativeVideo(onFailure: OnFailure): Backend {
   const media = document.createElement('video');
-  // The same code stands for a lost connection and for a format that cannot be played. The state tells them apart.
+  // The same code stands for a lost connection and for a format that cannot be played. The state shows which it is.
   media.addEventListener('error', () => onFailure(media.error?.code === 3 ? 'unsupported' : 'interrupted'));
   const open = (hls: string, position: number) => {
     const wasPlaying = !media.paused;
