@@ -173,6 +173,7 @@ function smallManifest(): ReturnType<typeof sampleManifest> {
   return {
     ...manifest,
     renditions,
+    captions: [{ language: 'en', label: null, webvtt: 'WEBVTT\n\n00:00.000 --> 00:12.000\nHello\n' }],
     poster: manifest.poster && { bytes: 1 },
     storyboard: manifest.storyboard && { ...manifest.storyboard, bytes: 1 },
   };

@@ -62,8 +62,8 @@ const BY_NAME: Record<string, Arbitrary<Part>> = {
   ),
   rendition: fc.constantFrom<Part>('360p', 'audio', '360p', 'audio', '1080p'),
   sequence: fc.constantFrom<Part>('0', '1', '0', '1', '999999'),
-  language: fc.constantFrom<Part>('en', 'de', 'EN', 'pt-BR', 'english', 'en_US', 'e'),
-  revision: fc.constantFrom<Part>('1', '2', '999999'),
+  language: fc.constantFrom<Part>('en', 'en', 'en', 'de', 'EN', 'pt-BR', 'english', 'en_US', 'e'),
+  revision: fc.constantFrom<Part>('1', '1', '2', '999999'),
 };
 
 /** Sequences of steps. Half of the requests are valid, most others violate the contract in one place. */
