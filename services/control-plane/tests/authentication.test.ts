@@ -43,8 +43,12 @@ test('the operations that need a key include those of the specification', () => 
   );
 });
 
-describe.each(OPERATIONS)('$name', ({ method, path, permissions, body }) => {
-  const call = (headers: Record<string, string>) => request(plane.url)[method](path).set(headers).send(body);
+describe.each(OPERATIONS)('$name', ({ method, path, permissions, contentType, body }) => {
+  const call = (headers: Record<string, string>) =>
+    request(plane.url)
+      [method](path)
+      .set({ ...(contentType && { 'content-type': contentType }), ...headers })
+      .send(body);
   const withKey = (secret: string) => ({
     authorization: `Bearer ${secret}`,
     'x-svc-workspace': plane.workspaceId,
@@ -128,10 +132,16 @@ describe('resources of another workspace are 404', () => {
 
   test.each(OPERATIONS.filter(({ template }) => template.includes('{')))(
     '$name',
-    async ({ method, template, body }) => {
+    async ({ method, template, contentType, body }) => {
       const { id, deliveryId } = foreign[template.split('/')[1] ?? ''] ?? {};
-      const path = template.replace('{id}', String(id)).replace('{deliveryId}', String(deliveryId));
-      const response = await request(plane.url)[method](`/v1${path}`).set(plane.credentials).send(body);
+      const path = template
+        .replace('{id}', String(id))
+        .replace('{deliveryId}', String(deliveryId))
+        .replace('{language}', 'en');
+      const response = await request(plane.url)
+        [method](`/v1${path}`)
+        .set({ ...(contentType && { 'content-type': contentType }), ...plane.credentials })
+        .send(body);
       expect([response.status, response.body.code]).toEqual([404, expect.stringMatching(/^\w+_not_found$/)]);
       expect(response.body.code).not.toBe('route_not_found');
       await expectUntouched();

@@ -10,13 +10,17 @@ export type KeyedOperation = {
   /** With unknown ids. */
   path: string;
   permissions: string[];
-  body: object | undefined;
+  /** Null without a body. */
+  contentType: string | null;
+  body: object | string | undefined;
 };
+
+type Body = object | string;
 
 type Operation = {
   security?: Record<string, string[]>[];
   requestBody?: {
-    content: Record<string, { example?: object; examples?: Record<string, { value: object }> }>;
+    content: Record<string, { example?: Body; examples?: Record<string, { value: Body }> }>;
   };
 };
 
@@ -38,7 +42,7 @@ export function keyedOperations(): KeyedOperation[] {
           template: path,
           path: `/v1${withUnknownIds(path)}`,
           permissions,
-          body: firstExample(operation),
+          ...firstBody(operation),
         },
       ];
     }),
@@ -46,10 +50,15 @@ export function keyedOperations(): KeyedOperation[] {
 }
 
 function withUnknownIds(path: string): string {
-  return path.replace(/\{\w+\}/g, () => newId('vid'));
+  return path.replace('{language}', 'en').replace(/\{\w+\}/g, () => newId('vid'));
 }
 
-function firstExample(operation: Operation): object | undefined {
-  const { example, examples = {} } = operation.requestBody?.content['application/json'] ?? {};
-  return example ?? Object.values(examples)[0]?.value;
+/** Its example in the contract is the name of a file. */
+const WEBVTT = 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n';
+
+/** The first example of the first content type. */
+function firstBody({ requestBody }: Operation): Pick<KeyedOperation, 'contentType' | 'body'> {
+  const [[contentType, { example, examples = {} }] = [null, {}]] = Object.entries(requestBody?.content ?? {});
+  const body = contentType === 'text/vtt' ? WEBVTT : (example ?? Object.values(examples)[0]?.value);
+  return { contentType, body };
 }

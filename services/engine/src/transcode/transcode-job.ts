@@ -87,10 +87,11 @@ export async function runTranscodeJob(
     await grantFolder(join(directory, SOURCE_FOLDER), 'read', context.tools.account);
     const hash = await metrics.inStage('fetch', () => fetchSource(job, directory, context));
     context.disk.reduceTo(job.sourceBytes * OUTPUT_PER_SOURCE);
-    const probed = await metrics.inStage('probe', () => probeSource(directory, context));
-    const source = job.severalAudioTracks ? probed : withFirstAudio(probed);
-    const withTexts = await metrics.inStage('probe', () => readTextTracks(source, directory, context));
-    const manifest = await metrics.inStage('encode', () => transcode(job, withTexts, directory, context));
+    const source = await metrics.inStage('probe', async () => {
+      const probed = await probeSource(directory, context);
+      return readTextTracks(job.severalAudioTracks ? probed : withFirstAudio(probed), directory, context);
+    });
+    const manifest = await metrics.inStage('encode', () => transcode(job, source, directory, context));
     return { manifest, ...(hash && { sourceSha256: hash.digest('hex') }) };
   } finally {
     // A directory that cannot be removed does not fail the attempt. The next start of the engine removes it.
