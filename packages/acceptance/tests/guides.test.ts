@@ -30,9 +30,10 @@ beforeAll(async () => {
     seconds: 2,
     audio: null,
   });
-  const { id, hls } = await client.publish(clip);
+  const { id, hls, embed } = await client.publish(clip);
   const webhook = await client.call('POST', '/webhooks', { url: 'https://receiver.invalid/' });
   created.record(await webhook.clone().text());
+  await writeFile(join(directory, 'captions.en.vtt'), 'WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n');
   // curl exits with an error after an error response.
   await writeFile(join(directory, '.curlrc'), 'fail-with-body\n');
   env = {
@@ -41,6 +42,7 @@ beforeAll(async () => {
     WORKSPACE: target.workspaceId,
     VIDEO: id,
     HLS: hls,
+    EMBED: embed,
     WEBHOOK: ((await webhook.json()) as { id: string }).id,
     FILE: clip,
   };

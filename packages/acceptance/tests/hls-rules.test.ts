@@ -68,7 +68,7 @@ const CASES: (ClipPlan & {
     skippedRules: [
       ...RULES_FOR_AUDIO,
       ...['master.default-variant', 'media.same-target-duration', 'alignment.video-start'],
-      ...['alignment.video-segments', 'alignment.end', 'playback.compressed-playlists'],
+      ...['alignment.video-segments', 'alignment.end'],
     ],
   },
 ];

@@ -10,7 +10,7 @@ import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import axe from 'axe-core';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
 import { findBrowser, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
@@ -354,9 +354,20 @@ testInBrowser('a page around it gives it a token, and it plays', () =>
 );
 
 testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
-  const { page } = await open(`${video.embed}?muted=1`);
+  const page = await browser.newPage();
+  // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
+  const held: HTTPRequest[] = [];
+  let isConnected = true;
+  await page.setRequestInterception(true);
+  page.on('request', (request) => {
+    if (isConnected && /\/[1-9]\.ts/.test(request.url())) held.push(request);
+    else void request.continue();
+  });
+  await page.goto(`${video.embed}?muted=1`, { waitUntil: 'load' });
   await page.waitForFunction(HAS_FRAME);
   await page.setOfflineMode(true);
+  isConnected = false;
+  for (const request of held) await request.abort('internetdisconnected');
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
   await untilWords(page, 'No connection. Playback goes on when it is back.');
   await screenshot(page, 'no-connection');
