@@ -64,3 +64,17 @@ export async function holdUpload(
   await until(async () => (await query(cluster, leased, [videoId])).length > 0);
   return held;
 }
+
+/** Resolves when the engine renews the lease of a held upload, so it has received the response that leased the ticket. */
+export async function untilLeaseRenewed(cluster: Cluster, { videoId }: Ticket): Promise<void> {
+  const expiry = async () => {
+    const [ticket] = await query<{ at: Date }>(
+      cluster,
+      'select lease_expires_at as at from upload_tickets where video_id = $1',
+      [videoId],
+    );
+    return Number(ticket?.at);
+  };
+  const first = await expiry();
+  await until(async () => (await expiry()) > first);
+}

@@ -12,7 +12,7 @@ import { Cluster } from '../src/cluster.ts';
 import { HeldFile } from '../src/held-file.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, outcomeOf } from '../src/raw-upload.ts';
-import { holdUpload, Uploader } from '../src/uploader.ts';
+import { holdUpload, Uploader, untilLeaseRenewed } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
 
 const LOOPS = Number(process.env.LOOPS ?? 1);
@@ -106,6 +106,7 @@ describe('202 follows from the database', () => {
   test('the client gets 503 when the control planes are unreachable, and the event registers the file', async () => {
     const ticket = await cluster.api.ticket();
     const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.9 });
+    await untilLeaseRenewed(cluster, ticket);
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     expect(await outcomeOf(held.client)).toEqual({ status: 503, code: 'unavailable' });
@@ -120,6 +121,7 @@ describe('202 follows from the database', () => {
   test('the client gets 202 if the control planes are reachable again while it waits', async () => {
     const ticket = await cluster.api.ticket();
     const held = await holdUpload(cluster, ticket, { file: clip, fraction: 0.9 });
+    await untilLeaseRenewed(cluster, ticket);
     cluster.proxies.internal.cut();
     await held.sendUntil(1);
     await until(() => uploader.sourcesOf(ticket).length > 0);
