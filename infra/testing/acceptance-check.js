@@ -27,11 +27,13 @@ export async function runAcceptance({ args = [], output = {} } = {}) {
       FRAMELANE_API_KEY: apiKey,
       FRAMELANE_OBJECTS_DIR: join(dataDir, 'objects'),
     };
-    const { passed, failed } = await runJest('acceptance', { env, args, output });
+    const { passed, failed, failures } = await runJest('acceptance', { env, args, output });
     const problem = await problemAtStop(node);
-    if (problem !== undefined) console.error(problem);
+    if (problem !== undefined) failures.push(problem);
     if (failed > 0 || problem !== undefined) console.error(`\nThe node's log:\n${node.output}`);
-    return problem === undefined ? { passed: passed + 1, failed } : { passed, failed: failed + 1 };
+    return problem === undefined
+      ? { passed: passed + 1, failed, failures }
+      : { passed, failed: failed + 1, failures };
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { ROOT } from '../bootstrap/project.js';
 import { runStep } from '../bootstrap/run.js';
 
 /** Jest runs ES modules only with this flag. */
@@ -8,7 +9,8 @@ const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWa
 
 /**
  * Runs a project of jest.config.js and counts its tests. An error outside a test counts as a failed test: a file that
- * cannot run, a project without tests, a crash of jest. `output` is an option of `runStep`.
+ * cannot run, a project without tests, a crash of jest. `failures` says for each failed test or file what it printed.
+ * `output` is an option of `runStep`.
  */
 export async function runJest(project, { env = {}, args = [], output = {} } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'framelane-jest-'));
@@ -29,7 +31,11 @@ export async function runJest(project, { env = {}, args = [], output = {} } = {}
     const counted = results.numPassedTests + failed;
     const unexplained = counted === 0 || (code !== 0 && failed === 0);
     if (counted === 0) console.error(`No test of the project ${project} ran.`);
-    return { passed: results.numPassedTests, failed: failed + (unexplained ? 1 : 0) };
+    return {
+      passed: results.numPassedTests,
+      failed: failed + (unexplained ? 1 : 0),
+      failures: failuresOf(results.testResults),
+    };
   } finally {
     await rm(directory, { recursive: true });
   }
@@ -39,6 +45,18 @@ async function readReport(path) {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch {
-    return { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
+    return { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0, testResults: [] };
   }
+}
+
+function failuresOf(testResults) {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(ROOT, name);
+    const failedTests = assertionResults.filter(({ status }) => status === 'failed');
+    // A file that cannot run has a message and no tests.
+    if (assertionResults.length === 0 && message) return [`${file}\n${message}`];
+    return failedTests.map(
+      ({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.join('\n')}`,
+    );
+  });
 }

@@ -31,6 +31,9 @@ The last line is the number of passed and failed tests. Environment variables:
                       Without it every run uses the same.
 `;
 
+const FAILURE_LINES = 16;
+const FAILURE_COLUMNS = 200;
+
 // Halves the time in which the tests' services start.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/node-compile');
 
@@ -59,10 +62,19 @@ async function runStages(stages) {
       )),
     );
   }
+  for (const failure of results.flatMap(({ failures }) => failures ?? []))
+    console.log(`\n${beginning(failure)}`);
   console.log(`\n${results.map(describe).join('\n')}\n`);
   const sum = (count) => results.reduce((total, result) => total + result[count], 0);
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
   return sum('failed') === 0 ? 0 : 1;
+}
+
+/** The first lines of a failure, short enough that the list of all failures can be read at the end of a long output. */
+function beginning(failure) {
+  const lines = failure.split('\n').filter((line) => line.trim() !== '' && !line.includes('/node_modules/'));
+  const shown = lines.slice(0, FAILURE_LINES).map((line) => line.slice(0, FAILURE_COLUMNS));
+  return [`✗ ${shown[0]}`, ...shown.slice(1).map((line) => `    ${line}`)].join('\n');
 }
 
 function printHeading(title) {
