@@ -16,7 +16,7 @@ export default {
   // One more than two processors, because tests often wait for a program, a timeout or the database.
   maxWorkers: 3,
   // Tests wait for conditions, also on busy machines. This limit only ends a test that hangs.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   projects: [
     {
       ...shared,

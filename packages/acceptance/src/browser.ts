@@ -5,7 +5,7 @@ import { type Browser, launch, type Page, type PuppeteerLifeCycleEvent, type Vie
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /** Browsers are slow on busy machines. */
-const PAGE_TIMEOUT_MS = 60_000;
+const BROWSER_TIMEOUT_MS = 120_000;
 
 /** A page in a browser, with its requests and errors. */
 export type OpenedPage = {
@@ -33,8 +33,16 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
   return launch({
     executablePath,
     pipe: true,
+    timeout: BROWSER_TIMEOUT_MS,
     args: ['--disable-dev-shm-usage', ...(root ? ['--no-sandbox'] : [])],
   });
+}
+
+/** Opens an empty page. */
+export async function newPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(BROWSER_TIMEOUT_MS);
+  return page;
 }
 
 /** Opens a URL in a window of this size. Resolves once the network is idle, or at `waitUntil`. */
@@ -44,7 +52,7 @@ export async function openPage(
   viewport: Viewport,
   waitUntil: PuppeteerLifeCycleEvent = 'networkidle0',
 ): Promise<OpenedPage> {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   const requested: string[] = [];
   const problems: string[] = [];
   page.on('request', (request) => {
@@ -59,7 +67,6 @@ export async function openPage(
     if (['error', 'warn'].includes(message.type())) problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(String(error)));
-  page.setDefaultTimeout(PAGE_TIMEOUT_MS);
   await page.setViewport(viewport);
   await page.goto(url, { waitUntil });
   return { page, requested, problems };

@@ -14,8 +14,8 @@ import { upload } from '@framelane/client/node';
 import { checkRules } from './hls-rules.ts';
 import type { Target } from './target.ts';
 
-/** Enough for clips of a few seconds, also on a busy machine. */
-const TRANSCODE_LIMIT_MS = 60_000;
+/** Enough for clips of a few seconds that wait for each other, also on a busy machine. */
+const TRANSCODE_LIMIT_MS = 240_000;
 
 /** Uses Framelane like a customer's server, and records the videos it creates. */
 export class FramelaneClient {

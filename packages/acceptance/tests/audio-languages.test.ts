@@ -7,13 +7,11 @@ import type { ReadyVideo } from '@framelane/client';
 import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findBrowser, openPage, startBrowser } from '../src/browser.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
 import { AS_SAMPLES, loudestTone, readSamples } from '../src/tones.ts';
-
-jest.setTimeout(120_000);
 
 const client = new FramelaneClient(readTarget(process.env));
 const run = promisify(execFile);
@@ -113,7 +111,7 @@ requires('VLC', await obstacle('cvlc')).test.each<[Language, string[]]>([
       ],
       ...[video.hls, 'vlc://quit'],
     ],
-    { ...account, env: { ...process.env, HOME: directory }, timeout: 60_000 },
+    { ...account, env: { ...process.env, HOME: directory }, timeout: 120_000 },
   );
   expect(await heard(file, 0.5, 1.5)).toBe(TONES[language]);
 });

@@ -8,15 +8,13 @@ import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
-import { findBrowser, findProgram, startBrowser } from '../src/browser.ts';
+import { findBrowser, findProgram, newPage, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(120_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
@@ -103,7 +101,7 @@ inBrowser('hls.js', () => {
 
   /** Plays with a version of hls.js. Names in `module` are those of the catalog. */
   async function play(module: string, url: string): Promise<Page> {
-    const page = await browser.newPage();
+    const page = await newPage(browser);
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     const path = createRequire(import.meta.url).resolve(`${module}/dist/hls.js`);
     await page.addScriptTag({ content: await readFile(path, 'utf8') });

@@ -9,15 +9,13 @@ import { installPackage } from '@framelane/test-kit/installed-package';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
-import { findBrowser, startBrowser } from '../src/browser.ts';
+import { findBrowser, newPage, startBrowser } from '../src/browser.ts';
 import { makeMp4, pad } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { StartedProgram } from '../src/started-program.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(180_000);
 
 const CLIENT = join(import.meta.dirname, '..', '..', 'client');
 
@@ -155,7 +153,7 @@ describeInBrowser('a web page', () => {
   beforeEach(async () => {
     const [, url = ''] = await server.waitForOutput(/Open (\S+)/);
     tickets = [];
-    page = await browser.newPage();
+    page = await newPage(browser);
     page.on('response', async (response) => {
       if (response.url() !== `${url}/tickets`) return;
       const ticket: UploadTicket = await response.json();

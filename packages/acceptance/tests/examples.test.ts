@@ -2,15 +2,13 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ApiDescription } from '../src/api-description.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { CreatedResources } from '../src/created-resources.ts';
 import { runCurlLine } from '../src/curl-line.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);

@@ -2,13 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
 import { CreatedResources } from '../src/created-resources.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(90_000);
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const GUIDES = join(ROOT, 'docs');

@@ -5,13 +5,11 @@ import type { ReadyVideo } from '@framelane/client';
 import type { Report } from '@framelane/hls-conformance';
 import { isVideo, type Presentation } from '@framelane/hls-conformance/presentation';
 import { timelineOf } from '@framelane/hls-conformance/timeline';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ClipPlan, makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(120_000);
 
 /** Intended deviations from the authoring specification; see docs/hls.md. */
 const DEVIATIONS = ['master.cellular-variant', 'master.several-variants'];

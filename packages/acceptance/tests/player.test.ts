@@ -8,15 +8,13 @@ import { type ReadyVideo, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
-import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
-import { findBrowser, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
+import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(120_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
@@ -354,7 +352,7 @@ testInBrowser('a page around it gives it a token, and it plays', () =>
 );
 
 testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
-  const page = await browser.newPage();
+  const page = await newPage(browser);
   // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
   const held: HTTPRequest[] = [];
   let isConnected = true;

@@ -1,11 +1,9 @@
 import { requires } from '@framelane/test-kit/requires';
-import { afterAll, beforeAll, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
 import { ApiDescription } from '../src/api-description.ts';
 import { findBrowser, openPage, startBrowser } from '../src/browser.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const address = `${target.baseUrl}/docs`;

@@ -7,18 +7,16 @@ import { promisify } from 'node:util';
 import type { UploadTicket } from '@framelane/client';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'puppeteer-core';
-import { findBrowser, startBrowser } from '../src/browser.ts';
+import { findBrowser, newPage, startBrowser } from '../src/browser.ts';
 import { makeMp4, pad } from '../src/clips.ts';
 import { type Fault, FaultyProxy } from '../src/faulty-proxy.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { readTarget } from '../src/target.ts';
 
 /** The clients of docs/uploads.md upload through a proxy that loses connections and responses. */
-
-jest.setTimeout(90_000);
 
 const MIB = 1024 ** 2;
 const BYTES = 20 * MIB;
@@ -203,7 +201,7 @@ describeInBrowser('in Chromium', () => {
 
   /** A page with the clip selected. Uploads send this many bytes per second. */
   async function openPage(bytesPerSecond = -1): Promise<Page> {
-    const page = await browser.newPage();
+    const page = await newPage(browser);
     pages.push(page);
     await page.emulateNetworkConditions({
       offline: false,

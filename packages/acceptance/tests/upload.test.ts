@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import type { UploadTicket } from '@framelane/client';
 import { runProgram } from '@framelane/test-kit/run-program';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { HeldUpload } from '../src/held-upload.ts';
 import { readTarget } from '../src/target.ts';
-
-jest.setTimeout(90_000);
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);

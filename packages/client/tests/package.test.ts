@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installPackage } from '@framelane/test-kit/installed-package';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 // Compiling and installing are slow on a busy machine.
-jest.setTimeout(180_000);
-
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 

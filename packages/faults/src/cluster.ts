@@ -204,11 +204,16 @@ export class Cluster {
     return this.services.map(({ output }) => output.join('')).join('');
   }
 
+  /** Ends the faults of all proxies and of the storage: those of a failed test would also fail the tests after it. */
+  heal(): void {
+    for (const proxy of this.#allProxies()) proxy.heal();
+    this.storage.heal();
+  }
+
   /** Kills all processes and removes their files. */
   async stop(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
-    const proxies = [this.proxies, ...this.#ownProxies].flatMap((some) => Object.values(some));
-    await Promise.all(proxies.map((proxy) => proxy.stop()));
+    await Promise.all(this.#allProxies().map((proxy) => proxy.stop()));
     await this.bucket.remove();
     await Promise.all([
       this.postgres.remove(),
@@ -217,6 +222,10 @@ export class Cluster {
       this.endpoint.stop(),
       rm(this.workDir, { recursive: true, force: true }),
     ]);
+  }
+
+  #allProxies(): TcpProxy[] {
+    return [this.proxies, ...this.#ownProxies].flatMap((some) => Object.values(some));
   }
 }
 

@@ -10,7 +10,7 @@ import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type Expected, violations } from './violations.ts';
 
 /** How long a cluster may take to come to rest: leases must expire and maintenance steps run, on a busy machine. */
-const REST_TIMEOUT_MS = 90_000;
+const REST_TIMEOUT_MS = 120_000;
 
 /** Number of streams to check after a fault. The same code makes all streams, so a sample is enough. */
 const STREAMS_CHECKED = 3;

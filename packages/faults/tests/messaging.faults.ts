@@ -6,7 +6,7 @@ import { EXCHANGE } from '@framelane/contracts/topology';
 import { formWith } from '@framelane/test-kit/multipart';
 import type { TcpProxy } from '@framelane/test-kit/tcp-proxy';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -16,8 +16,6 @@ import { query } from '../src/query.ts';
 import { sendRaw } from '../src/raw-upload.ts';
 import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
-
-jest.setTimeout(300_000);
 
 const DEAD_EVENTS = 'control-plane.events.dead';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { formWith } from '@framelane/test-kit/multipart';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { API_KEY, type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
@@ -11,8 +11,6 @@ import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
-
-jest.setTimeout(150_000);
 
 const ACCEPTED = { status: 202, code: undefined };
 const UNAVAILABLE = { status: 503, code: 'unavailable' };
@@ -27,6 +25,7 @@ beforeAll(async () => {
   [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
 afterEach(async () => {
+  cluster.heal();
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {

@@ -46,6 +46,7 @@ beforeAll(async () => {
   process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
+  cluster.heal();
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { Gateway, gatewayObstacle } from '@framelane/test-kit/gateway';
 import { formWith } from '@framelane/test-kit/multipart';
 import { requires } from '@framelane/test-kit/requires';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
@@ -12,8 +12,6 @@ import { type HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-up
 import type { ServiceProcess } from '../src/service-process.ts';
 import { holdUpload } from '../src/uploader.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
-
-jest.setTimeout(300_000);
 
 const withGateway = requires('HAProxy', gatewayObstacle());
 

@@ -4,15 +4,13 @@ import { upload } from '@framelane/client/node';
 import type { Fault, Operation } from '@framelane/test-kit/fake-s3';
 import { formWith } from '@framelane/test-kit/multipart';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
-
-jest.setTimeout(300_000);
 
 /** Several parts of a multipart upload. */
 const LARGE_BYTES = 20_000_000;
@@ -31,7 +29,7 @@ beforeAll(async () => {
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
 });
 afterEach(async () => {
-  cluster.storage.heal();
+  cluster.heal();
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {

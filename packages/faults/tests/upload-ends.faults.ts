@@ -39,6 +39,7 @@ beforeAll(async () => {
   process.stdout.write(`PROPERTY_SEED=${SEED} LOOPS=${LOOPS}\n`);
 });
 afterEach(async () => {
+  cluster.heal();
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {
@@ -227,7 +228,7 @@ describe('an import', () => {
 
   test('ends when the video is deleted', async () => {
     await cluster.api.delete(videoId);
-    await until(() => file.connections === 0, { what: 'the engine closes the connection', seconds: 30 });
+    await until(() => file.connections === 0, { what: 'the engine closes the connection' });
     await until(() => uploader.sourcesOf({ videoId } as Ticket).length === 0);
     expect(file.requests).toHaveLength(1);
   });

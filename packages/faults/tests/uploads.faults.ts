@@ -43,6 +43,7 @@ beforeAll(async () => {
   large = Buffer.concat([clip, Buffer.alloc(LARGE_BYTES - clip.byteLength)]);
 });
 afterEach(async () => {
+  cluster.heal();
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
 afterAll(async () => {

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installPackage } from '@framelane/test-kit/installed-package';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Files, makeMedia, publish } from './support/good-stream.ts';
 import { StreamServer } from './support/stream-server.ts';
 
 // Compiling and installing are slow on a busy machine.
-jest.setTimeout(180_000);
-
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** Programs of users; one line has a type error. */

@@ -311,7 +311,7 @@ export function objectStoreContract(
 
         expect(received.digest('hex')).toBe(sent);
         expect(growth).toBeLessThan(128 * MIB);
-      }, 60_000);
+      });
     });
 
     describe('resumable objects', () => {

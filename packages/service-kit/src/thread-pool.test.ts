@@ -90,5 +90,5 @@ describe('a process with a blocked thread pool', () => {
     const exited = once(service, 'exit');
     service.kill('SIGTERM');
     expect(await exited).toEqual([null, 'SIGKILL']);
-  }, 20_000);
+  });
 });

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-
-jest.setTimeout(120_000);
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ADMIN = join(import.meta.dirname, '../src/cli/admin.ts');
 

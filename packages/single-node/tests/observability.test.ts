@@ -5,9 +5,7 @@ import { freePorts } from '@framelane/test-kit/free-ports';
 import { PrometheusText } from '@framelane/test-kit/prometheus-text';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-
-jest.setTimeout(120_000);
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const OBSERVABILITY = join(import.meta.dirname, '../../../infra/observability');
 

@@ -12,12 +12,10 @@ import { requires } from '@framelane/test-kit/requires';
 import { SingleNodeProcess } from '@framelane/test-kit/single-node-process';
 import { mountSmallDisk, obstacleToMounting, unmountSmallDisk } from '@framelane/test-kit/small-disk';
 import { until } from '@framelane/test-kit/until';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 const run = promisify(execFile);
 const withMounts = requires('mount', await obstacleToMounting());
-
-jest.setTimeout(120_000);
 
 const MIB = 1024 ** 2;
 

@@ -81,6 +81,7 @@ export class TcpProxy {
 
   /** Ends every fault and resets the connections made during it. */
   heal(): void {
+    if (!this.#isCut && this.#silent.length === 0) return;
     this.#isCut = false;
     this.#silent = [];
     this.#disconnectAll();

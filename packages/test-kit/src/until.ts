@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PAUSE_MS = 20;
 
 /** Shorter than a test may take, so that the error names what did not happen. */
-const TIMEOUT_SECONDS = 50;
+const TIMEOUT_SECONDS = 120;
 
 type Options = {
   /** Names the condition in the error; its source by default. */

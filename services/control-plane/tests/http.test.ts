@@ -221,5 +221,5 @@ describe('a client that sends its body byte by byte', () => {
     ].join('\r\n');
     // The reset can arrive before the response.
     expect(['', 'HTTP/1.1 408']).toContain((await drip(plane.url, head)).slice(0, 12));
-  }, 15_000);
+  });
 });

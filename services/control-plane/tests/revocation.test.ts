@@ -74,4 +74,4 @@ test('under load on two processes with one database, no request sent after the r
       expect([...new Set(sentAfter(client).map(({ status }) => status))]).toEqual([401]);
     }
   }
-}, 180_000);
+});

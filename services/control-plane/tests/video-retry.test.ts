@@ -215,7 +215,7 @@ describe('purges', () => {
 
     await until(async () => (await plane.objects.head(old)) === null);
     // All passes of both purges: after the failure and after the completion.
-    await until(async () => (await pendingPurges(videoId)) === 0, { seconds: 30 });
+    await until(async () => (await pendingPurges(videoId)) === 0);
     expect(await plane.objects.head(made)).not.toBeNull();
     const removed = held.mock.calls.map(([prefix]) => prefix).filter((prefix) => prefix.includes(videoId));
     expect(new Set(removed)).toEqual(new Set([attemptPrefix(plane.workspaceId, videoId, 1)]));

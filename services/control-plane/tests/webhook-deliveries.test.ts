@@ -710,7 +710,7 @@ describe('crashes', () => {
       delivery.event_id,
     ]);
     await other.stop();
-  }, 30_000);
+  });
 });
 
 describe('old events', () => {

@@ -110,7 +110,7 @@ describe('transcodes', () => {
     const before = await scrape();
     await engine.transcode(clip);
     await until(async () => (await scrape()).series.get('framelane_engine_slots_busy'));
-    await until(async () => (await counted(before))[transcodes('completed')], { seconds: 30 });
+    await until(async () => (await counted(before))[transcodes('completed')]);
     const { framelane_engine_tools_cpu_seconds_total: cpu, ...others } = await counted(before);
     expect(others).toEqual({
       [transcodes('completed')]: 1,
@@ -128,7 +128,7 @@ describe('transcodes', () => {
     await writeFile(notes, 'These are notes.');
     const before = await scrape();
     await engine.transcode(notes);
-    await until(async () => (await counted(before))[transcodes('failed', 'not_a_video')], { seconds: 30 });
+    await until(async () => (await counted(before))[transcodes('failed', 'not_a_video')]);
     expect(await counted(before)).toMatchObject({
       [transcodes('failed', 'not_a_video')]: 1,
       [stage('fetch')]: 1,

@@ -24,7 +24,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'framelane-upload-memory-'));
   children = [];
   controlPlane = await FakeControlPlane.start();
-}, 30_000);
+});
 afterEach(async () => {
   for (const child of children.reverse()) {
     child.disconnect();
@@ -32,7 +32,7 @@ afterEach(async () => {
   }
   await controlPlane.stop();
   await rm(folder, { recursive: true, force: true });
-}, 30_000);
+});
 
 /** Starts a program in a process of its own. */
 function startProcess(path: string, ...settings: string[]): ChildProcess {
@@ -81,7 +81,7 @@ test('an upload of 1 GiB needs at most 150 MiB more memory than a small one', as
   expect(await upload(FILE_BYTES)).toMatchObject({ size: FILE_BYTES });
   const growth = (await peakBytes()) - before;
   expect(growth).toBeLessThan(150 * MIB);
-}, 60_000);
+});
 
 test('200 concurrent uploads of 4 MiB need at most 300 MiB more memory than 200 of 1 MiB, which are 600 MiB less data', async () => {
   await startEngine();
@@ -90,7 +90,7 @@ test('200 concurrent uploads of 4 MiB need at most 300 MiB more memory than 200 
   await uploadConcurrently(200, 4 * MIB);
   const growth = (await peakBytes()) - before;
   expect(growth).toBeLessThan(300 * MIB);
-}, 120_000);
+});
 
 test('200 concurrent uploads to S3 need less than 3 GiB: buffers of 8 MiB, one each and 32 shared ones, and uncollected garbage', async () => {
   const storage = startProcess('benchmarks/support/object-server.ts');
@@ -122,7 +122,7 @@ test('50 concurrent resumable uploads to S3 need less than 1.5 GiB: buffers as a
   const responses = await Promise.all(patches.map(({ response }) => response));
   expect(responses.filter((response) => response?.status !== 204)).toEqual([]);
   expect(await peakBytes()).toBeLessThan(1.5 * 1024 * MIB);
-}, 300_000);
+});
 
 /** Uploads files concurrently, one chunk of each in turn. No upload ends before all have sent their last chunk. */
 async function uploadConcurrently(count: number, fileBytes: number): Promise<void> {

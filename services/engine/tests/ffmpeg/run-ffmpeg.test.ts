@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { createLogger } from '@framelane/service-kit/logger';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type MediaTools, prepareMediaTools } from '../../src/ffmpeg/media-tools.ts';
 import { type FfmpegRunOptions, runFfmpeg } from '../../src/ffmpeg/run-ffmpeg.ts';
 import { runTool } from '../../src/ffmpeg/run-tool.ts';
 import { DEFAULT_TRANSCODE_LIMITS, type Sandbox } from '../../src/transcode-settings.ts';
 import { workingSandboxes } from '../support/sandboxes.ts';
-
-jest.setTimeout(30_000);
 
 const SANDBOXES = workingSandboxes();
 const FOREVER = {

@@ -6,10 +6,8 @@ import { promisify } from 'node:util';
 import { makeClip } from '@framelane/test-kit/clips';
 import { processesUsing } from '@framelane/test-kit/processes';
 import { until } from '@framelane/test-kit/until';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(60_000);
 
 const run = promisify(execFile);
 const { PATH } = process.env;

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { X264_PRESETS } from '../../src/config.ts';
 import { isAudioCodecAccepted, isVideoCodecAccepted } from '../../src/sandbox/whitelist.ts';
 import { ffmpeg } from '../support/media.ts';
@@ -14,8 +14,6 @@ import { StereoMeter } from '../support/stereo-meter.ts';
 import { telephoneSpeech } from '../support/telephone-speech.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(60_000);
 
 let bench: WorkerBench;
 beforeAll(async () => {

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Outcome, transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(120_000);
 
 let bench: WorkerBench;
 beforeAll(async () => {

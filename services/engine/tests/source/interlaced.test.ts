@@ -1,14 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fieldCodedVideo } from '../support/field-coded-video.ts';
 import { ffmpeg, greyFrames } from '../support/media.ts';
 import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(60_000);
 
 let bench: WorkerBench;
 beforeAll(async () => {

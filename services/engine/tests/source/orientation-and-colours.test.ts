@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Size } from '../../src/source/media-source.ts';
 import { ffmpeg, ffprobe } from '../support/media.ts';
 import { withBox } from '../support/mp4-boxes.ts';
@@ -9,8 +9,6 @@ import { maxDifference, nameOf, QUARTER_COLOURS, quartered, quarters } from '../
 import { renditionFile } from '../support/rendition-file.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(120_000);
 
 let bench: WorkerBench;
 beforeAll(async () => {

@@ -4,13 +4,11 @@ import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg } from '../support/media.ts';
 import { box, withBox } from '../support/mp4-boxes.ts';
 import { WatchedPort } from '../support/watched-port.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(60_000);
 
 // Without the sandbox, so that only ffmpeg's options protect the engine.
 let bench: WorkerBench;

@@ -1,11 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg } from '../support/media.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(120_000);
 
 let bench: WorkerBench;
 let video: string;

@@ -1,14 +1,12 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clip, makeClip } from '@framelane/test-kit/clips';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ffmpeg, greyFrames, samples } from '../support/media.ts';
 import { firstSigns, renditionFile } from '../support/rendition-file.ts';
 import { withTeletext } from '../support/teletext.ts';
 import { transcodeByTheRules } from '../support/transcode-outcome.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
-
-jest.setTimeout(120_000);
 
 let bench: WorkerBench;
 beforeAll(async () => {

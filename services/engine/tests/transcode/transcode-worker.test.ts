@@ -9,8 +9,6 @@ import { ffprobe, firstFrame } from '../support/media.ts';
 import { VideoServer } from '../support/video-server.ts';
 import { WorkerBench } from '../support/worker-bench.ts';
 
-jest.setTimeout(60_000);
-
 /** Takes some seconds with a slow preset. The codec rules out passthrough. */
 const LONG_CLIP = { video: 'testsrc2=s=320x240:r=30:d=30', options: ['-c:v', 'mpeg4'] };
 
