@@ -447,52 +447,6 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
   }),
 );
 
-testInBrowser('it reports an expired token to the page around it, and plays on with a new one', () =>
-  whileSigned(async () => {
-    const [first, second] = [await tokenFor(video.id), await tokenFor(video.id)];
-    const page = await newPage(browser);
-    // Tokens live for at least a minute. So the browser responds for the service as soon as the first token is to have expired.
-    let isExpired = false;
-    const held: HTTPRequest[] = [];
-    const refuse = (request: HTTPRequest, code: string) =>
-      request.respond({
-        status: 403,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({ code }),
-      });
-    await page.setRequestInterception(true);
-    page.on('request', (request) => {
-      const token = new URL(request.url()).searchParams.get('token');
-      if (token === 'foreign') held.push(request);
-      else if (token !== first) void request.continue();
-      else if (isExpired) void refuse(request, 'playback_token_expired');
-      else if (/\/[1-9]\.ts/.test(request.url())) held.push(request);
-      else void request.continue();
-    });
-    await page.goto(framed(`${video.embed}?muted=1&autoplay=1&token=${first}`), { waitUntil: 'load' });
-    const frame = playerIn(page);
-    await frame.waitForFunction(IS_PLAYING);
-    isExpired = true;
-    for (const request of held.splice(0)) await refuse(request, 'playback_token_expired');
-    await untilEvent(page, 'framelane:tokenExpired');
-    expect(await wordsOf(frame)).toBe('This link has expired. Ask for a new one.');
-    const reached = Number(await frame.evaluate(`window.isSamePage = true; ${VIDEO}.currentTime`));
-
-    // Only the newest token counts, in whatever order the responses arrive.
-    await sendToken(page, 'foreign');
-    await sendToken(page, second);
-    await frame.waitForFunction(`${VIDEO}.currentTime > ${reached + 0.5}`);
-    expect(await frame.evaluate(`[window.isSamePage, ${VIDEO}.nativeEl.played.start(0)]`)).toEqual([
-      true,
-      expect.closeTo(reached, 0),
-    ]);
-    const [late] = held;
-    if (late === undefined) throw new Error('The state for the foreign token was not asked for');
-    await Promise.all([page.waitForResponse(late.url()), refuse(late, 'playback_token_invalid')]);
-    expect(await wordsOf(frame)).toBe('');
-  }),
-);
-
 testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
   const page = await newPage(browser);
   // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
