@@ -136,7 +136,7 @@ addEventListener('message', ({ source, data, origin }) => {
   token = next;
   void fetchState(location, next).then((state) => {
     // Otherwise another token has arrived meanwhile.
-    if (token === next) return follow(state);
+    if (token === next) void follow(state);
   });
 });
 
