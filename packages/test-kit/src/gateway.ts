@@ -26,7 +26,7 @@ export class Gateway {
   /** Its error messages so far. */
   messages = '';
   readonly #process: ChildProcess;
-  readonly #closed: Promise<(number | null)[]>;
+  readonly #closed: Promise<number | null>;
   readonly #folder: string;
 
   /**
@@ -88,7 +88,7 @@ export class Gateway {
     this.api = ports.api;
     this.uploads = ports.uploads;
     this.#process = program;
-    this.#closed = once(program, 'close');
+    this.#closed = once(program, 'close').then(([status]) => status);
     this.#folder = folder;
     program.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.messages += text;
@@ -98,7 +98,7 @@ export class Gateway {
   /** Stops it as Docker does, and resolves with its exit status. */
   async stop(): Promise<number | null> {
     this.#process.kill('SIGUSR1');
-    const [status] = await this.#closed;
+    const status = await this.#closed;
     await rm(this.#folder, { recursive: true, force: true });
     return status;
   }
