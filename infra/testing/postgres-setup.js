@@ -6,8 +6,8 @@ import { buildFrontEnd } from '../../packages/web-build/src/build.ts';
 import { folderOf } from '../../packages/web-build/src/front-ends.ts';
 
 /**
- * Jest's globalSetup of the integration tests. Builds the player page, and starts one PostgreSQL for all of them, unless TEST_DATABASE_URL names
- * one. Tests connect as the superuser of TEST_DATABASE_URL and create their own databases.
+ * Jest's globalSetup of the integration tests. Builds the player page, and starts one PostgreSQL for all of them, unless
+ * TEST_DATABASE_URL names one. Tests connect as the superuser of TEST_DATABASE_URL and create their own databases.
  */
 export default async function startPostgres() {
   // Once for all tests, which share it.

@@ -1,6 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, launch, type Page, type PuppeteerLifeCycleEvent, type Viewport } from 'puppeteer-core';
+import {
+  type Browser,
+  type HTTPRequest,
+  launch,
+  type Page,
+  type PuppeteerLifeCycleEvent,
+  type Viewport,
+} from 'puppeteer-core';
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -12,7 +19,7 @@ export type OpenedPage = {
   page: Page;
   /** Requested URLs, without `data:` URLs. */
   requested: string[];
-  /** Errors and warnings of the console, uncaught errors, refused and failed requests. */
+  /** Errors and warnings of the console, uncaught errors, refused and failed requests, without those that hls.js aborted. */
   problems: string[];
 };
 
@@ -58,7 +65,9 @@ export async function openPage(
   page.on('request', (request) => {
     if (!request.url().startsWith('data:')) requested.push(request.url());
   });
-  page.on('requestfailed', (request) => problems.push(`${request.url()} failed`));
+  page.on('requestfailed', (request) => {
+    if (!isAbortedSegment(request)) problems.push(`${request.url()} failed`);
+  });
   page.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.url()} responded with ${response.status()}`);
   });
@@ -70,6 +79,13 @@ export async function openPage(
   await page.setViewport(viewport);
   await page.goto(url, { waitUntil });
   return { page, requested, problems };
+}
+
+/** hls.js aborts requests for segments that it no longer needs, for example after a seek. */
+function isAbortedSegment(request: HTTPRequest): boolean {
+  return (
+    request.failure()?.errorText === 'net::ERR_ABORTED' && /\.(ts|vtt)$/.test(new URL(request.url()).pathname)
+  );
 }
 
 function isExecutable(path: string): boolean {

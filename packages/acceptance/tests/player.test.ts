@@ -8,9 +8,10 @@ import { type ReadyVideo, unwrap } from '@framelane/client';
 import { upload } from '@framelane/client/node';
 import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
+import { until } from '@framelane/test-kit/until';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import axe from 'axe-core';
-import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
+import type { Browser, Frame, HTTPRequest, Page } from 'puppeteer-core';
 import { findBrowser, newPage, type OpenedPage, openPage, startBrowser } from '../src/browser.ts';
 import { makeMp4 } from '../src/clips.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
@@ -89,10 +90,32 @@ function unexpected({ problems }: OpenedPage, status: number): string[] {
   );
 }
 
-const wordsOf = async (page: Page) =>
+/** The page of another site with a player in a frame, and a script of its own. */
+function framed(url: string, script = ''): string {
+  const html = `<iframe src="${url}" allow="autoplay" width="640" height="360"></iframe><script>
+const received = [];
+const frame = document.querySelector('iframe');
+const send = (message) => frame.contentWindow.postMessage(message, '${origin}');
+addEventListener('message', ({ data, origin }) => { if (origin === '${origin}') received.push(JSON.parse(data)); });
+${script}</script>`;
+  return `${siteUrl}/${encodeURIComponent(html)}`;
+}
+
+const playerIn = (page: Page) => page.frames()[1] as Frame;
+
+/** Waits until the page around a player has received an event. */
+async function untilEvent(page: Page, event: string): Promise<void> {
+  await page.waitForFunction(`received.some((each) => each.event === '${event}')`);
+}
+
+async function sendToken(page: Page, token: string): Promise<void> {
+  await page.evaluate(`send(${JSON.stringify({ event: 'framelane:setToken', token })})`);
+}
+
+const wordsOf = async (page: Page | Frame) =>
   String(await page.evaluate(`document.querySelector('#message').textContent`));
 
-async function untilWords(page: Page, words: string): Promise<void> {
+async function untilWords(page: Page | Frame, words: string): Promise<void> {
   await page.waitForFunction(
     `document.querySelector('#message').textContent.includes(${JSON.stringify(words)})`,
   );
@@ -222,6 +245,17 @@ testInBrowser('keys alone play, seek, mute, and open the menus', async () => {
   expect(await time()).toBe(0);
   await page.keyboard.press('m');
   await page.waitForFunction(`!${VIDEO}.muted`);
+  // Ctrl+M belongs to the browser, also while the player has the focus.
+  const pressCtrlM = async () => {
+    await page.keyboard.down('Control');
+    await page.keyboard.press('m');
+    await page.keyboard.up('Control');
+    expect(await page.evaluate(`${VIDEO}.muted`)).toBe(false);
+  };
+  await pressCtrlM();
+  await page.focus('media-play-button');
+  await pressCtrlM();
+  await page.evaluate('document.activeElement.blur()');
 
   const reached: string[] = [];
   const focused = () => page.evaluate(`document.activeElement.localName`) as Promise<string>;
@@ -271,6 +305,48 @@ testInBrowser('the query starts it at a time, without sound, in a colour, again 
   expect(problems).toEqual([]);
 });
 
+testInBrowser('it starts at its time also if the first requests fail', async () => {
+  const page = await newPage(browser);
+  // So many that hls.js gives up: the master playlist at its second failure, a segment at its third.
+  const failures = [/master\.m3u8/, /master\.m3u8/, /\.ts/, /\.ts/, /\.ts/];
+  await page.setRequestInterception(true);
+  page.on('request', (request) => {
+    const fails = failures[0]?.test(request.url());
+    if (fails) failures.shift();
+    void (fails ? request.abort('connectionreset') : request.continue());
+  });
+  await page.goto(`${video.embed}?autoplay=1&muted=1&start=12`, { waitUntil: 'load' });
+  await page.waitForFunction(IS_PLAYING);
+  expect(failures).toEqual([]);
+  expect(await page.evaluate(`${VIDEO}.nativeEl.played.start(0)`)).toBeCloseTo(12, 0);
+});
+
+testInBrowser('it starts without sound if the browser refuses sound', async () => {
+  const page = await newPage(browser);
+  const spoken = new Promise((resolve) => page.once('console', (message) => resolve(message.text())));
+  // To ask the page would count as an action of the viewer, after which browsers allow sound.
+  await page.evaluateOnNewDocument(
+    `addEventListener('playing', ({ target }) => console.info('muted: ' + target.muted), true)`,
+  );
+  await page.goto(`${video.embed}?autoplay=1`, { waitUntil: 'load' });
+  expect(await spoken).toBe('muted: true');
+});
+
+testInBrowser('its buttons open full screen and picture in picture', async () => {
+  const { page, problems } = await open(`${video.embed}?muted=1`);
+  await page.waitForFunction(HAS_FRAME);
+  await page.click('media-fullscreen-button');
+  await page.waitForFunction(`document.fullscreenElement?.localName === 'media-controller'`);
+  await screenshot(page, 'full-screen');
+  await page.keyboard.press('f');
+  await page.waitForFunction('document.fullscreenElement === null');
+  await page.click('media-pip-button');
+  await page.waitForFunction(`document.pictureInPictureElement?.localName === 'framelane-video'`);
+  await page.click('media-pip-button');
+  await page.waitForFunction('document.pictureInPictureElement === null');
+  expect(problems).toEqual([]);
+});
+
 testInBrowser('a video that is being prepared shows its progress and starts by itself', async () => {
   const ticket = await client.requestTicket({ filename: 'later.mp4', playbackPolicy: 'signed' });
   const { embed } = await unwrap(
@@ -295,11 +371,13 @@ testInBrowser('a failed and a deleted video say so', async () => {
   const failed = await open(embed);
   expect(await wordsOf(failed.page)).toBe('This video could not be prepared.');
   await screenshot(failed.page, 'failed');
+  expect(await seriousFindings(failed.page)).toEqual([]);
   expect(failed.problems).toEqual([]);
   await client.delete(ticket.videoId);
   const deleted = await open(embed);
   expect(await wordsOf(deleted.page)).toBe('This video does not exist or was deleted.');
   await screenshot(deleted.page, 'deleted');
+  expect(await seriousFindings(deleted.page)).toEqual([]);
   expect(unexpected(deleted, 404)).toEqual([]);
 });
 
@@ -313,6 +391,16 @@ async function whileSigned(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Runs `work` while these sites may show the video. */
+async function whileAllowed(allowedOrigins: string[], work: () => Promise<void>): Promise<void> {
+  await client.api.videos.update(video.id, { allowedOrigins });
+  try {
+    await work();
+  } finally {
+    await client.api.videos.update(video.id, { allowedOrigins: null });
+  }
+}
+
 testInBrowser('a signed video shows nothing without its own token', () =>
   whileSigned(async () => {
     const missing = await open(video.embed);
@@ -323,6 +411,7 @@ testInBrowser('a signed video shows nothing without its own token', () =>
     const foreign = await open(`${video.embed}?token=${await tokenFor(another.videoId)}`);
     expect(await wordsOf(foreign.page)).toBe('This link is not valid for this video. Ask for a new one.');
     await screenshot(foreign.page, 'foreign-token');
+    expect(await seriousFindings(foreign.page)).toEqual([]);
     expect(await foreign.page.content()).not.toContain('secret');
     expect(unexpected(foreign, 403)).toEqual([]);
 
@@ -334,20 +423,27 @@ testInBrowser('a signed video shows nothing without its own token', () =>
   }),
 );
 
-testInBrowser('a page around it gives it a token, and it plays', () =>
+testInBrowser('a page around it gives it a token, and it plays where the video may be shown', () =>
   whileSigned(async () => {
-    const html = `<iframe src="${video.embed}?muted=1&autoplay=1" allow="autoplay" width="640" height="360"></iframe>`;
-    const opened = await open(`${siteUrl}/${encodeURIComponent(html)}`);
-    const [, frame] = opened.page.frames();
-    await frame?.waitForFunction(
-      `document.querySelector('#message').textContent === 'This video needs a link with permission.'`,
-    );
-    const message = JSON.stringify({ event: 'framelane:setToken', token: await tokenFor(video.id) });
-    await opened.page.evaluate(
-      `document.querySelector('iframe').contentWindow.postMessage(${message}, '${origin}')`,
-    );
-    await frame?.waitForFunction(IS_PLAYING);
+    const opened = await open(framed(`${video.embed}?muted&autoplay=1`));
+    const { page } = opened;
+    await untilWords(playerIn(page), 'This video needs a link with permission.');
+    await sendToken(page, await tokenFor(video.id));
+    await playerIn(page).waitForFunction(IS_PLAYING);
+    expect(await playerIn(page).title()).toBe('A secret title');
+    // player.js recognises its frame by this URL, and nobody else learns the token.
+    expect(
+      await page.evaluate(`received.find(({ event }) => event === 'ready').value.src === frame.src`),
+    ).toBe(true);
     expect(unexpected(opened, 401)).toEqual([]);
+
+    await whileAllowed(['https://other.example'], async () => {
+      await page.reload({ waitUntil: 'load' });
+      await untilWords(playerIn(page), 'This video needs a link with permission.');
+      await sendToken(page, await tokenFor(video.id));
+      await until(() => opened.problems.some((problem) => problem.includes('frame-ancestors')));
+      expect(await page.evaluate('received')).toEqual([]);
+    });
   }),
 );
 
@@ -369,32 +465,33 @@ testInBrowser('without a connection it says so, and plays on when the connection
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
   await untilWords(page, 'No connection. Playback goes on when it is back.');
   await screenshot(page, 'no-connection');
+  expect(await seriousFindings(page)).toEqual([]);
   await page.setOfflineMode(false);
   await page.waitForFunction(`${VIDEO}.currentTime > ${SECONDS - 3.5}`);
   expect(await wordsOf(page)).toBe('');
 });
 
 testInBrowser('a page of another site controls it by player.js messages', async () => {
-  const html = `<iframe src="${video.embed}?muted=1" allow="autoplay" width="640" height="360"></iframe>
-<script>
-const received = [];
-const frame = document.querySelector('iframe');
-addEventListener('message', ({ data, origin }) => { if (origin === '${origin}') received.push(JSON.parse(data)); });
-const send = (method, value) => frame.contentWindow.postMessage(
-  JSON.stringify({ context: 'player.js', version: '0.0.11', method, value, listener: 'a' }), '${origin}');
-</script>`;
-  const { page, problems } = await open(`${siteUrl}/${encodeURIComponent(html)}`);
-  const untilEvent = (event: string) =>
-    page.waitForFunction(`received.find((each) => each.event === '${event}')`);
-  await untilEvent('ready');
+  const { page, problems } = await open(
+    framed(
+      `${video.embed}?muted=1`,
+      `const call = (method, value) => send(JSON.stringify({ context: 'player.js', version: '0.0.11', method, value, listener: 'a' }));
+addEventListener('message', () => { if (received.length === 1) { call('getDuration'); call('setCurrentTime', 8); } });`,
+    ),
+  );
+  await untilEvent(page, 'ready');
   expect(await page.evaluate(`received[0].value.src === frame.src`)).toBe(true);
   await page.evaluate(
-    `for (const event of ['play', 'pause', 'timeupdate', 'ended']) send('addEventListener', event); send('play');`,
+    `for (const event of ['play', 'pause', 'timeupdate', 'ended']) call('addEventListener', event); call('play');`,
   );
-  await untilEvent('play');
-  await untilEvent('timeupdate');
-  await page.evaluate(`send('getDuration'); send('getPaused');`);
-  await untilEvent('getPaused');
+  await untilEvent(page, 'play');
+  await untilEvent(page, 'timeupdate');
+  // The seek at the event ready.
+  expect(
+    await page.evaluate(`received.find(({ event }) => event === 'timeupdate').value.seconds`),
+  ).toBeGreaterThanOrEqual(8);
+  await page.evaluate(`call('getPaused')`);
+  await untilEvent(page, 'getPaused');
   const responses = (await page.evaluate(
     `received.filter((each) => each.event.startsWith('get'))`,
   )) as object[];
@@ -402,25 +499,21 @@ const send = (method, value) => frame.contentWindow.postMessage(
     { context: 'player.js', event: 'getDuration', value: expect.closeTo(SECONDS, 0), listener: 'a' },
     { event: 'getPaused', value: false },
   ]);
-  await page.evaluate(`send('pause')`);
-  await untilEvent('pause');
-  await page.evaluate(`send('setCurrentTime', ${SECONDS - 1}); send('play')`);
-  await untilEvent('ended');
+  await page.evaluate(`call('pause')`);
+  await untilEvent(page, 'pause');
+  await page.evaluate(`call('setCurrentTime', ${SECONDS - 1}); call('play')`);
+  await untilEvent(page, 'ended');
   expect(problems).toEqual([]);
 });
 
 testInBrowser('only allowed sites may show it in a frame', async () => {
-  const frame = encodeURIComponent(`<iframe src="${video.embed}"></iframe>`);
   const inFrame = async () => {
-    const { page } = await open(`${siteUrl}/${frame}`);
-    const [, child] = page.frames();
-    return child?.evaluate(`document.querySelector('#player') !== null`).catch(() => false);
+    const { page } = await open(framed(video.embed));
+    return playerIn(page)
+      .evaluate(`document.querySelector('#player') !== null`)
+      .catch(() => false);
   };
-  const allow = (allowedOrigins: string[] | null) => client.api.videos.update(video.id, { allowedOrigins });
-  await allow(['https://other.example']);
-  expect(await inFrame()).toBe(false);
-  await allow([siteUrl]);
-  expect(await inFrame()).toBe(true);
-  await allow(null);
+  await whileAllowed(['https://other.example'], async () => expect(await inFrame()).toBe(false));
+  await whileAllowed([siteUrl], async () => expect(await inFrame()).toBe(true));
   expect(await inFrame()).toBe(true);
 });

@@ -1,11 +1,11 @@
 /** The values of each WebVTT cue setting (W3C WebVTT §4.4). Regions are left out, because their definitions are. */
-const VALUES: Readonly<Record<string, RegExp>> = {
-  vertical: /^(rl|lr)$/,
-  line: /^(-?\d{1,4}|\d{1,3}(\.\d{1,6})?%)(,(start|center|end))?$/,
-  position: /^\d{1,3}(\.\d{1,6})?%(,(line-left|center|line-right))?$/,
-  size: /^\d{1,3}(\.\d{1,6})?%$/,
-  align: /^(start|center|end|left|right)$/,
-};
+const VALUES: ReadonlyMap<string, RegExp> = new Map([
+  ['vertical', /^(rl|lr)$/],
+  ['line', /^(-?\d{1,4}|\d{1,3}(\.\d{1,6})?%)(,(start|center|end))?$/],
+  ['position', /^\d{1,3}(\.\d{1,6})?%(,(line-left|center|line-right))?$/],
+  ['size', /^\d{1,3}(\.\d{1,6})?%$/],
+  ['align', /^(start|center|end|left|right)$/],
+]);
 
 /** The settings that players know, each once. Others are dropped, as players do. */
 export function normalizeSettings(settings: string): string {
@@ -14,7 +14,7 @@ export function normalizeSettings(settings: string): string {
     const [name = '', ...rest] = setting.split(':');
     const value = rest.join(':');
     const percent = /^[\d.]+(?=%)/.exec(value);
-    if (VALUES[name]?.test(value) && Number(percent ?? 0) <= 100) known.set(name, value);
+    if (VALUES.get(name)?.test(value) && Number(percent ?? 0) <= 100) known.set(name, value);
   }
   return [...known].map(([name, value]) => `${name}:${value}`).join(' ');
 }

@@ -32,7 +32,7 @@ NOTE
 A comment
 
 intro
-00:01.000 --> 00:02.500 line:0 position:10% region:left size:120% align:start
+00:01.000 --> 00:02.500 line:0 position:10% region:left size:120% constructor:1 align:start
 Hello
 
 100:00:00.000 --> 100:00:01.000
@@ -61,6 +61,13 @@ test('old line breaks, overlaps in any order, cues without duration or text', ()
 
 test.each<[string, CaptionsFormat, string | Uint8Array, number | null, RegExp]>([
   ['no header', 'webvtt', '1\n00:01.000 --> 00:02.000\nA', 1, /begins with WEBVTT/],
+  [
+    'no blank line after the header',
+    'webvtt',
+    'WEBVTT\nKind: captions\nid\n00:01.000 --> 00:02.000\nA\n\n00:02.000 --> 00:03.000\nB',
+    4,
+    /blank line is missing/,
+  ],
   ['WebVTT as SubRip', 'subrip', 'WEBVTT\n\n00:01.000 --> 00:02.000\nA', 1, /text\/vtt/],
   ['an unreadable time', 'webvtt', 'WEBVTT\n\nid\n00:01 --> 00:02\nA', 4, /^Line 4: the times/],
   ['61 seconds', 'subrip', '1\n00:00:61,000 --> 00:02:00,000\nA', 2, /times/],

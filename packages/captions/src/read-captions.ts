@@ -24,7 +24,9 @@ export function readCaptions(bytes: Uint8Array, format: CaptionsFormat): Cue[] {
     .split(/\r\n|\n|\r/);
   checkHeader(lines[0] ?? '', format);
   const cues: Cue[] = [];
-  for (const block of blocksOf(lines, format).slice(format === 'webvtt' ? 1 : 0)) {
+  const blocks = blocksOf(lines, format);
+  if (format === 'webvtt') requireNoCue(blocks.shift());
+  for (const block of blocks) {
     if (format === 'webvtt' && OTHER_BLOCK.test(block.lines[0] ?? '')) continue;
     const cue = readCue(block, format);
     if (cue.end > cue.start && hasText(cue)) cues.push(cue);
@@ -42,6 +44,12 @@ function checkHeader(firstLine: string, format: CaptionsFormat): void {
     throw new CaptionsError(1, 'a WebVTT file begins with WEBVTT', 'Send SubRip as application/x-subrip.');
   }
   if (format === 'subrip' && isWebVtt) throw new CaptionsError(1, 'this is WebVTT', 'Send it as text/vtt.');
+}
+
+/** The header of WebVTT ends at a blank line. */
+function requireNoCue(header: Block | undefined): void {
+  const at = header?.lines.findIndex((line, index) => index > 0 && line.includes(ARROW)) ?? -1;
+  if (at !== -1) throw new CaptionsError(at + 1, 'a blank line is missing before this cue');
 }
 
 /** The text of a file in UTF-8, without its byte order mark. */

@@ -19,7 +19,11 @@ app.get('/cut', async (_req, res) => {
   res.write('half of');
   throw new Error('the rest is missing');
 });
-app.use(routeNotFound, problemHandler(createLogger({ service: 'test', level: 'silent' })));
+app.get('/xml', () => {
+  throw new Problem('format_not_supported', 'The only format is json.');
+});
+const logger = createLogger({ service: 'test', level: 'silent' });
+app.use(routeNotFound, problemHandler(logger));
 const server = app.listen(0, '127.0.0.1');
 let url: string;
 
@@ -45,10 +49,20 @@ test('renders a Problem as in RFC 9457, with its headers and extra members', asy
   });
 });
 
-test('renders any other error as a 500 without its cause', async () => {
+test('renders any other error as a 500 without its cause, and logs it', async () => {
+  const logged = jest.spyOn(logger, 'error');
   const response = await fetch(`${url}/crash`);
   expect(response.status).toBe(500);
   expect(await response.text()).not.toContain('hunter2');
+  expect(logged).toHaveBeenCalledTimes(1);
+  logged.mockRestore();
+});
+
+test('does not log a refused format as an error', async () => {
+  const logged = jest.spyOn(logger, 'error');
+  expect((await fetch(`${url}/xml`)).status).toBe(501);
+  expect(logged).not.toHaveBeenCalled();
+  logged.mockRestore();
 });
 
 test('responds with 404 when no route matches', async () => {

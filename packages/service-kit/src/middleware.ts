@@ -67,7 +67,8 @@ export function problemHandler(
   return (error: unknown, req, res, _next) => {
     const problem = error instanceof Problem ? error : (translate(error, req) ?? internalError(error));
     res.locals.problemCode = problem.code;
-    if (problem.status >= 500) {
+    // 501 refuses a format: the client has to change its request.
+    if (problem.status >= 500 && problem.status !== 501) {
       logger.error('request.failed', {
         requestId: req.id,
         method: req.method,

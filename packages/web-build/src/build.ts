@@ -33,7 +33,7 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   // The user who builds can be another one than the user who serves, as in the images.
   await chmod(unfinished, 0o755);
   try {
-    await bundle(folder, unfinished);
+    await bundle(folder, unfinished, key);
     await writeFile(join(unfinished, 'style-hashes.json'), JSON.stringify(await styleHashes(folder)));
     const bytes = await transferBytes(unfinished);
     if (bytes > maxBytes) {
@@ -50,7 +50,7 @@ export async function buildFrontEnd(folder: string, { maxBytes = MAX_BYTES } = {
   }
 }
 
-async function bundle(folder: string, outDir: string): Promise<void> {
+async function bundle(folder: string, outDir: string, key: string): Promise<void> {
   // Imported here, because images have built pages but no Vite.
   const { build } = await import('vite');
   await build({
@@ -66,7 +66,7 @@ async function bundle(folder: string, outDir: string): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      license: { fileName: 'files/licences.md' },
+      license: { fileName: `files/licences-${key}.md` },
     },
   });
 }
@@ -92,12 +92,20 @@ async function transferBytes(directory: string): Promise<number> {
 
 async function removeOldBuilds(dist: string, key: string): Promise<void> {
   const names = (await readdir(dist)).filter((name) => name !== key);
-  const folders = await Promise.all(
-    names.map(async (name) => ({ name, time: (await stat(join(dist, name))).mtimeMs })),
-  );
+  const folders = (await Promise.all(names.map((name) => folderIn(dist, name)))).flat();
   const isUnfinished = ({ name }: { name: string }) => name.startsWith(UNFINISHED);
   const builds = folders.filter((each) => !isUnfinished(each)).sort((a, b) => b.time - a.time);
   const abandoned = folders.filter((each) => isUnfinished(each) && each.time < Date.now() - ABANDONED_MS);
   const old = [...builds.slice(OLDER_BUILDS), ...abandoned];
   await Promise.all(old.map(({ name }) => rm(join(dist, name), { recursive: true, force: true })));
+}
+
+/** Empty if another build has removed it. */
+async function folderIn(dist: string, name: string): Promise<{ name: string; time: number }[]> {
+  try {
+    return [{ name, time: (await stat(join(dist, name))).mtimeMs }];
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Files outside its folder that decide how a front end is built. */
-const SHARED = ['packages/web-build/src', 'pnpm-lock.yaml'].map((path) => join(ROOT, path));
+const SHARED = ['packages/web-build/src', 'pnpm-lock.yaml', 'tsconfig.json'].map((path) => join(ROOT, path));
 
 /** Files in its folder that are not part of a front end. */
 const LEFT_OUT = /(^|\/)(node_modules|dist|tests)(\/|$)|\.test\.ts$/;
@@ -45,7 +45,7 @@ export function directoryOf(folder: string, key: string): string {
   return join(folder, 'dist', key);
 }
 
-/** A hash of all files that decide what is built, with their names. */
+/** A hash of all files that decide what is built, with their names. Images must contain the same files. */
 export function keyOf(folder: string): string {
   const hash = createHash('sha256');
   for (const path of [folder, ...SHARED].flatMap(filesBelow)) {
@@ -60,7 +60,7 @@ export function keyOf(folder: string): string {
 /** Empty if there is no such path: an image may have no front end. */
 function filesBelow(path: string): string[] {
   if (!existsSync(path)) return [];
-  if (path.endsWith('.yaml')) return [path];
+  if (statSync(path).isFile()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .filter(({ name }) => !LEFT_OUT.test(name))
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)]))

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -41,7 +41,9 @@ test('builds once for each version of the files, and keeps the version before', 
 
   const found = findBuild(folder, third.key);
   expect(found?.html).toContain(`src="${FILES_PATH}files/`);
-  const [script = ''] = (await readdir(found?.files ?? '')).filter((name) => name.endsWith('.js'));
+  const names = await readdir(found?.files ?? '');
+  expect(names).toContain(`licences-${third.key}.md`);
+  const [script = ''] = names.filter((name) => name.endsWith('.js'));
   expect(await readFile(join(found?.files ?? '', script), 'utf8')).toContain('third');
 });
 
@@ -59,6 +61,13 @@ test('two builds at the same time do not disturb each other', async () => {
   const [one, other] = await Promise.all([build(), build()]);
   expect(one.key).toBe(other.key);
   expect(await builds()).toEqual([one.key]);
+});
+
+test('ignores a folder that another build removes meanwhile', async () => {
+  await mkdir(join(folder, 'dist'));
+  // It has a name and cannot be found, as after a removal.
+  await symlink('nowhere', join(folder, 'dist', '.unfinished-removed'));
+  expect(await build()).toEqual({ key: keyOf(folder), outcome: 'built' });
 });
 
 test('a page that is too large fails the build and leaves nothing behind', async () => {

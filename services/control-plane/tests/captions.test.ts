@@ -242,7 +242,7 @@ describe('text tracks of the file', () => {
       { language: 'de', label: 'Deutsch', origin: 'api' },
       { language: 'en', label: 'Commentary', origin: 'file', default: false },
       { language: 'en-x-2', origin: 'file' },
-      { language: 'und', origin: 'file' },
+      { language: 'und', label: 'und', origin: 'file' },
     ]);
     const master = await hls(videoId, 'master.m3u8');
     expect(master.text.match(/TYPE=SUBTITLES.*?LANGUAGE="[^"]*"/g)).toEqual([
@@ -329,6 +329,9 @@ describe('playback', () => {
     });
     expect((await hls(videoId, 'captions/en/1/4.vtt')).status).toBe(404);
     expect((await hls(videoId, 'captions/de/1/0.vtt')).status).toBe(404);
+    expect((await hls(videoId, 'captions/en_US/1/0.vtt')).status).toBe(404);
+    expect((await hls(videoId, 'captions/EN/1/index.m3u8')).text).toBe(playlist.text);
+    expect((await hls(videoId, 'captions/eng/1/0.vtt')).text).toBe(segments[0]?.text);
   });
 
   test('an old revision gets the current captions, which caches revalidate', async () => {

@@ -155,10 +155,14 @@ describe('who may show it in a frame', () => {
     expect(await ancestorsOf(videoId)).toBe('*');
   });
 
-  test('of a signed video is shown only to those who have or had a token', async () => {
+  test('of a signed video: its origins for a valid token, and all for a refusal, which shows nothing', async () => {
+    const restricted = await plane.startAnother({ embedOrigins: ['https://www.example.com'] });
     const videoId = await signedVideo();
-    expect(await ancestorsOf(videoId)).toBe('*');
-    expect(await ancestorsOf(videoId, `?token=${await tokenFor(videoId)}`)).toBe(
+    const expired = `?token=${await expiredTokenFor(videoId)}`;
+    for (const query of ['', '?token=x', expired]) {
+      expect([query, await ancestorsOf(videoId, query, restricted.url)]).toEqual([query, '*']);
+    }
+    expect(await ancestorsOf(videoId, `?token=${await tokenFor(videoId)}`, restricted.url)).toBe(
       "'self' https://customer.example",
     );
   });

@@ -45,8 +45,12 @@ const OWN_KEYS = '[role="menu"], [role="slider"], input, textarea, select';
 
 /** Lets keys seek in the video, wherever the focus is, except in menus and fields. */
 export function listenForKeys(root: HTMLElement, media: ControlledMedia): void {
+  // Shortcuts of the browser are not for the player. media-chrome would take Ctrl+C for C.
+  const keepShortcut = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) event.stopPropagation();
+  };
+  document.addEventListener('keydown', keepShortcut, { capture: true });
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const within = event.composedPath().some((each) => each instanceof Element && each.matches(OWN_KEYS));
     const target = within ? undefined : seekTarget(event.key, media);
     if (target === undefined) return;

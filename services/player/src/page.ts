@@ -9,10 +9,14 @@ const message = document.querySelector<HTMLElement>('#message');
 const given = document.querySelector('#state')?.textContent;
 if (!place || !message || !given) throw new Error('The page is incomplete');
 
+const initial: State = JSON.parse(given);
 const options = readOptions(location.search);
 if (options.color !== undefined) document.documentElement.style.setProperty('--accent', options.color);
 
 const OFFLINE: State = { status: 'offline' };
+
+/** The URL of the frame, as the page around it has written it. */
+const src: string = history.state?.src ?? location.href;
 
 /** The newest token of the viewer. */
 let token = options.token;
@@ -32,6 +36,10 @@ async function follow(first: State): Promise<void> {
   const { signal } = waiting;
   let state = first;
   for (let failures = 0; ; failures += 1) {
+    if (initial.status === 'refused' && state.status !== 'refused' && state.status !== 'offline') {
+      loadWithToken();
+      return;
+    }
     show(state);
     const wait = pollAfter(state, failures);
     if (wait === undefined) return;
@@ -41,6 +49,17 @@ async function follow(first: State): Promise<void> {
     state = await fetchState(location, token);
     if (signal.aborted) return;
   }
+}
+
+/**
+ * Loads the page again with the token. Every site may show a refusal in a frame; only the response to a valid token names the sites
+ * that may show the video.
+ */
+function loadWithToken(): void {
+  const url = new URL(location.href);
+  if (token !== undefined) url.searchParams.set('token', token);
+  history.replaceState({ src }, '', url);
+  location.reload();
 }
 
 function show(state: State): void {
@@ -78,8 +97,7 @@ function play(state: Extract<State, { status: 'ready' }>): void {
     if (message?.textContent === wordsFor(OFFLINE)) message.textContent = '';
   });
   player.media.addEventListener('waiting', noticeOffline);
-  playerJs = new PlayerJs(player.media, (text, origin) => parent.postMessage(text, origin));
-  playerJs.ready(location.href);
+  playerJs = new PlayerJs(player.media, src, (text, origin) => parent.postMessage(text, origin));
 }
 
 function onFailure(failure: Failure): void {
@@ -116,7 +134,10 @@ addEventListener('message', ({ source, data, origin }) => {
     return;
   }
   token = next;
-  void fetchState(location, token).then(follow);
+  void fetchState(location, next).then((state) => {
+    // Otherwise another token has arrived meanwhile.
+    if (token === next) void follow(state);
+  });
 });
 
 /** The token of a message `{ event: 'framelane:setToken', token }`. */
@@ -125,5 +146,4 @@ function tokenOf(data: unknown): string | undefined {
   return event === 'framelane:setToken' && typeof token === 'string' ? token : undefined;
 }
 
-const initial: State = JSON.parse(given);
 void follow(initial);

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { type ControlledMedia, PlayerJs } from './player-js.ts';
 
 const ORIGIN = 'https://site.example';
+const SRC = 'https://video.example/page?token=a';
 
 let media: ControlledMedia & EventTarget;
 let sent: { message: Record<string, unknown>; origin: string }[];
@@ -19,15 +20,22 @@ beforeEach(() => {
     play: async () => void Object.assign(media, { paused: false }),
     pause: () => void Object.assign(media, { paused: true }),
   });
-  player = new PlayerJs(media, (text, origin) => sent.push({ message: JSON.parse(text), origin }));
+  player = new PlayerJs(media, SRC, (text, origin) => sent.push({ message: JSON.parse(text), origin }));
 });
 
 const send = (method: string, more: object = {}, origin = ORIGIN) =>
   player.receive(JSON.stringify({ context: 'player.js', version: '0.0.11', method, ...more }), origin);
+const dispatch = (event: string) => media.dispatchEvent(new Event(event));
 const messages = () => sent.map(({ message }) => message);
 
-test('announces itself to every origin', () => {
-  player.ready('https://video.example/page?token=a');
+test.each([
+  ['the metadata', () => dispatch('loadedmetadata')],
+  ['the browser loads nothing before the viewer plays', () => dispatch('suspend')],
+  ['the video cannot be played', () => player.failed('This link has expired.')],
+])('announces itself to every origin once: %s', (_, act) => {
+  expect(sent).toEqual([]);
+  act();
+  dispatch('loadedmetadata');
   expect(sent).toEqual([
     {
       origin: '*',
@@ -36,7 +44,7 @@ test('announces itself to every origin', () => {
         version: '0.0.11',
         event: 'ready',
         value: {
-          src: 'https://video.example/page?token=a',
+          src: SRC,
           events: ['ready', 'play', 'pause', 'ended', 'timeupdate', 'progress', 'error'],
           methods: expect.arrayContaining(['play', 'getDuration', 'addEventListener', 'removeEventListener']),
         },
@@ -45,10 +53,24 @@ test('announces itself to every origin', () => {
   ]);
 });
 
-test('a listener for ready that comes late gets it at once', () => {
-  player.ready('https://video.example/page');
+test('a listener that comes late learns at once that the player is ready, or cannot play', () => {
+  player.failed('This link has expired.');
   send('addEventListener', { value: 'ready', listener: 'a' });
-  expect(messages()[1]).toMatchObject({ event: 'ready', listener: 'a' });
+  send('addEventListener', { value: 'error', listener: 'b' });
+  dispatch('playing');
+  send('addEventListener', { value: 'error', listener: 'c' });
+  expect(messages().slice(1)).toMatchObject([
+    { event: 'ready', listener: 'a' },
+    { event: 'error', value: { code: -1 }, listener: 'b' },
+  ]);
+});
+
+test('a seek before the metadata happens once the duration is known', () => {
+  Object.assign(media, { duration: Number.NaN, currentTime: 0 });
+  send('setCurrentTime', { value: 12 });
+  Object.assign(media, { duration: 20 });
+  dispatch('loadedmetadata');
+  expect(media.currentTime).toBe(12);
 });
 
 test.each([
@@ -84,13 +106,13 @@ test.each<[string, unknown, Partial<ControlledMedia>]>([
 });
 
 test('sends events only to listeners, until they are removed', () => {
-  media.dispatchEvent(new Event('play'));
+  dispatch('play');
   send('addEventListener', { value: 'timeupdate', listener: 'a' });
   send('addEventListener', { value: 'progress', listener: 'b' }, 'https://other.example');
-  media.dispatchEvent(new Event('timeupdate'));
-  media.dispatchEvent(new Event('progress'));
+  dispatch('timeupdate');
+  dispatch('progress');
   send('removeEventListener', { value: 'timeupdate', listener: 'a' });
-  media.dispatchEvent(new Event('timeupdate'));
+  dispatch('timeupdate');
   expect(sent).toMatchObject([
     { origin: ORIGIN, message: { event: 'timeupdate', value: { seconds: 4, duration: 20 }, listener: 'a' } },
     { origin: 'https://other.example', message: { event: 'progress', value: { seconds: 8, duration: 20 } } },
@@ -103,6 +125,7 @@ test('reports an unknown method, and a video that cannot be played', () => {
   player.failed('This link has expired.');
   expect(messages()).toMatchObject([
     { event: 'error', value: { code: 2 } },
+    { event: 'ready' },
     { event: 'error', value: { code: -1, msg: 'This link has expired.' } },
   ]);
 });

@@ -39,7 +39,11 @@ const ACTIONS: Record<string, (media: ControlledMedia, value: unknown) => void> 
     media.volume = clamp(Number(value) / 100, 1);
   },
   setCurrentTime: (media, value) => {
-    media.currentTime = clamp(Number(value), seconds(media.duration));
+    const seek = () => {
+      media.currentTime = clamp(Number(value), seconds(media.duration));
+    };
+    if (Number.isFinite(media.duration)) seek();
+    else media.addEventListener('loadedmetadata', seek, { once: true });
   },
   setLoop: (media, value) => {
     media.loop = value === true;
@@ -64,31 +68,44 @@ export class PlayerJs {
   readonly #media: ControlledMedia;
   readonly #post: Post;
   readonly #listeners: Listener[] = [];
-  /** The value of `ready`, once it has been sent. */
-  #announcement: object | undefined;
+  /** The value of `ready`. */
+  readonly #announcement: object;
+  #isReady = false;
+  /** The value of `error`, until the video plays. */
+  #failure: object | undefined;
 
-  constructor(media: ControlledMedia, post: Post) {
+  /** The page around the frame recognises it by `src`, which must be as that page has written it. */
+  constructor(media: ControlledMedia, src: string, post: Post) {
     this.#media = media;
     this.#post = post;
-    for (const [event, read] of Object.entries(EVENTS)) {
-      media.addEventListener(event, () => this.#emit(event, read(media)));
-    }
-  }
-
-  /** Announces the player, to a page of any origin. That page recognises its frame by `src`, which it has written itself. */
-  ready(src: string): void {
-    const value = {
+    this.#announcement = {
       src,
       events: ['ready', ...Object.keys(EVENTS), 'error'],
       methods: [...Object.keys(GETTERS), ...Object.keys(ACTIONS), 'addEventListener', 'removeEventListener'],
     };
-    this.#send({ event: 'ready', value }, '*');
-    this.#announcement = value;
+    for (const [event, read] of Object.entries(EVENTS)) {
+      media.addEventListener(event, () => this.#emit(event, read(media)));
+    }
+    media.addEventListener('loadedmetadata', () => this.#ready());
+    // A browser that loads nothing before the viewer plays suspends.
+    media.addEventListener('suspend', () => this.#ready());
+    media.addEventListener('playing', () => {
+      this.#failure = undefined;
+    });
   }
 
   /** Reports that the video cannot be played. */
   failed(msg: string): void {
-    this.#emit('error', { code: CODES.undefined, msg });
+    this.#ready();
+    this.#failure = { code: CODES.undefined, msg };
+    this.#emit('error', this.#failure);
+  }
+
+  /** Announces the player once, to a page of any origin. */
+  #ready(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    this.#send({ event: 'ready', value: this.#announcement }, '*');
   }
 
   /** Handles a message of the page; others are ignored. */
@@ -112,10 +129,11 @@ export class PlayerJs {
 
   #listen(listener: Listener): void {
     this.#listeners.push(listener);
-    // A page that begins to listen late still learns that the player is ready.
-    if (listener.event === 'ready' && this.#announcement !== undefined) {
-      this.#send({ event: 'ready', value: this.#announcement, listener: listener.id }, listener.origin);
-    }
+    // A page that begins to listen late still learns that the player is ready, or cannot play.
+    const { event, id, origin } = listener;
+    if (event === 'ready' && this.#isReady)
+      this.#send({ event, value: this.#announcement, listener: id }, origin);
+    if (event === 'error' && this.#failure) this.#send({ event, value: this.#failure, listener: id }, origin);
   }
 
   #forget({ event, id, origin }: Listener): void {

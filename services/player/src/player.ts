@@ -71,14 +71,16 @@ export function showPlayer(
   mendNames(root);
   listenForKeys(root, media);
 
-  const load = (next: Source, position: number) => {
+  let position = options.start;
+  const load = (next: Source) => {
+    if (media.readyState > 0) position = media.currentTime;
     root.querySelector('media-poster-image')?.setAttribute('src', next.poster ?? '');
     showStoryboard(media, next.storyboard);
     open(next.hls, position);
   };
-  load(source, options.start);
+  load(source);
   if (options.autoplay) start(() => void playAloud(media));
-  return { media, load: (next) => load(next, media.currentTime) };
+  return { media, load };
 }
 
 function nativeVideo(onFailure: OnFailure): Backend {
@@ -106,7 +108,7 @@ function streamVideo(onFailure: OnFailure): Backend {
     const isOpen = media.getAttribute('src') === hls;
     // What is buffered stays.
     if (isOpen && media.api?.levels.length) {
-      media.api.startLoad();
+      media.api.startLoad(media.readyState > 0 ? -1 : position);
       return;
     }
     if (isOpen) void media.load();

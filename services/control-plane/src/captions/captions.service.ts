@@ -1,9 +1,10 @@
 import { CaptionsError, type Cue } from '@framelane/captions/captions';
 import { type CaptionsFormat, readCaptions } from '@framelane/captions/read-captions';
 import { cueBlock, webVttFile } from '@framelane/captions/write-webvtt';
+import { canonicalLanguage, languageName } from '@framelane/contracts/languages';
 import type { Manifest } from '@framelane/contracts/manifest';
 import type { Logger } from '@framelane/service-kit/logger';
-import { Problem } from '@framelane/service-kit/problem';
+import { invalidField, Problem } from '@framelane/service-kit/problem';
 import type { Database } from '../db/database.ts';
 import type { VideoRow } from '../db/schema.ts';
 import type { PlaybackService } from '../playback/playback.service.ts';
@@ -19,7 +20,6 @@ import {
   removeCaptions,
   saveCaptions,
 } from './captions.store.ts';
-import { canonicalLanguage, languageName, requireLanguage } from './language.ts';
 
 /** The most languages of a video. */
 const MAX_LANGUAGES = 50;
@@ -95,7 +95,7 @@ export class CaptionsService {
       const growth = content.bytes - (old?.bytes ?? 0);
       if (growth > 0) await this.#quotas.requireBytes(trx, workspaceId, growth);
       const revision = await this.#playback.changed(trx, videoId);
-      const captions = { label: label ?? languageName(language), is_default: isDefault, revision };
+      const captions = { label: label ?? nameOf(language), is_default: isDefault, revision };
       await saveCaptions(trx, videoId, { ...content, ...captions, language, origin: 'api' });
       await addStoredBytes(trx, videoId, growth);
       const stored = await listCaptions(trx, workspaceId, videoId);
@@ -188,6 +188,18 @@ function readFile(file: Uint8Array, format: CaptionsFormat): Cue[] {
   }
 }
 
+/** The canonical form of the language in the path of a request. Throws 400 if it is none. */
+function requireLanguage(text: string): string {
+  const tag = canonicalLanguage(text);
+  if (tag !== undefined) return tag;
+  throw invalidField('path/language', 'format', 'must be a BCP 47 language tag, such as en or pt-BR');
+}
+
+/** The name of a language, or its tag if it has no known name. */
+function nameOf(language: string): string {
+  return languageName(language) ?? language;
+}
+
 /** The tag, or the tag with a private subtag if the video has a track of this language before: `en-x-2`. */
 function withNumber(language: string, taken: ReadonlySet<string>): string {
   if (!taken.has(language)) return language;
@@ -201,7 +213,7 @@ function withNumber(language: string, taken: ReadonlySet<string>): string {
 /** The title of a track as a label; the name of its language if it has none. */
 function labelOf(title: string | null, language: string): string {
   const label = (title ?? '').replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Cs}]/gu, '').trim();
-  return label === '' ? languageName(language) : [...label].slice(0, MAX_LABEL_LENGTH).join('');
+  return label === '' ? nameOf(language) : [...label].slice(0, MAX_LABEL_LENGTH).join('');
 }
 
 function captionsNotFound(language: string): Problem {

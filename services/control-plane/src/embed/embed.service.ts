@@ -60,22 +60,19 @@ export class EmbedService {
   /** The content of the page: the state, or why it is refused. */
   async content(workspaceId: string, videoId: string, token: unknown): Promise<EmbedContent> {
     const segmentOrigins = await this.#playback.segmentOrigins();
-    const refused = (problem: unknown, frameOrigins = this.#frameOrigins): EmbedContent => {
+    // Every site may show a refusal in a frame: it shows nothing of the video, and the page around it may send a token.
+    const refused = (problem: unknown): EmbedContent => {
       if (!(problem instanceof Problem) || problem.status >= 500) throw problem;
       const state = { status: 'refused' as const, code: problem.code };
-      return { status: problem.status, state, frameOrigins, segmentOrigins, oEmbedUrl: undefined };
+      const { status } = problem;
+      return { status, state, frameOrigins: undefined, segmentOrigins, oEmbedUrl: undefined };
     };
     const video = await this.#videos.get(workspaceId, videoId).catch(refused);
     if ('state' in video) return video;
+    const state = await this.#stateOf(video, token).catch(refused);
+    if ('state' in state) return state;
     const frameOrigins = video.allowedOrigins ?? this.#frameOrigins;
-    try {
-      const state = await this.#stateOf(video, token);
-      return { status: 200, state, frameOrigins, segmentOrigins, oEmbedUrl: this.#oEmbedUrl(video) };
-    } catch (problem) {
-      // Only somebody who had permission learns which sites may embed the video.
-      const expired = problem instanceof Problem && problem.code === 'playback_token_expired';
-      return refused(problem, expired ? frameOrigins : undefined);
-    }
+    return { status: 200, state, frameOrigins, segmentOrigins, oEmbedUrl: this.#oEmbedUrl(video) };
   }
 
   /**

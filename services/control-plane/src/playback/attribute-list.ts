@@ -6,7 +6,7 @@ export function attributes(values: Readonly<Record<string, string | undefined>>)
     .join(',');
 }
 
-/** A quoted string of an attribute list. It cannot contain double quotes or line breaks. */
+/** A quoted string of an attribute list. It cannot contain double quotes or line breaks, so different texts can become equal. */
 export function quoted(text: string): string {
   return `"${text.replaceAll('"', "'").replaceAll(/[\r\n]+/g, ' ')}"`;
 }

@@ -1,3 +1,4 @@
+import { canonicalLanguage } from '@framelane/contracts/languages';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { compileOnce } from '../db/prepared-statements.ts';
@@ -5,7 +6,7 @@ import { renderCaptionsPlaylist, renderCaptionsSegment } from './captions-playli
 import { readyRenditions } from './playback.store.ts';
 import { notPlayable } from './playback-access.service.ts';
 
-/** Captions of a video in one language. */
+/** Captions of a video in one language, written as in the URL. */
 type CaptionsPath = { workspaceId: string; videoId: string; language: string };
 
 /** A body, and the revision of the captions that it was made from. */
@@ -21,7 +22,8 @@ export class CaptionsPlaybackService {
 
   /** The media playlist; a token is added to its URLs. Throws 404 unless the video is ready and has these captions. */
   async playlist(path: CaptionsPath, token: string | undefined): Promise<OfRevision> {
-    const [found] = await captionsOf(this.#db, path.workspaceId, path.videoId, path.language);
+    const { workspaceId, videoId, language } = path;
+    const [found] = await captionsOf(this.#db, workspaceId, videoId, canonicalLanguage(language) ?? '');
     if (found?.targetDuration == null) throw notPlayable();
     const { durations, targetDuration, revision } = found;
     return { body: renderCaptionsPlaylist({ durations, targetDuration }, token), revision };
@@ -30,7 +32,8 @@ export class CaptionsPlaybackService {
   /** One segment. Throws 404 unless the video is ready and has these captions and such a segment. */
   async segment(path: CaptionsPath, sequence: number): Promise<OfRevision> {
     const { workspaceId, videoId, language } = path;
-    const [found] = await cuesOfSegment(this.#db, workspaceId, videoId, language, sequence);
+    const tag = canonicalLanguage(language) ?? '';
+    const [found] = await cuesOfSegment(this.#db, workspaceId, videoId, tag, sequence);
     if (found === undefined) throw notPlayable();
     return { body: renderCaptionsSegment(found.cues, found.startTimestamp), revision: found.revision };
   }

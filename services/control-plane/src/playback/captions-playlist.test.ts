@@ -15,12 +15,18 @@ test('captions have all attributes, with the token in the URL', () => {
 });
 
 test('names differ, and cannot end the attribute', () => {
-  const labels = ['A', 'A', 'A (q1)', 'say "B"\nC'];
+  const labels = ['A', 'A', 'A (q1)', 'say "B"\nC', "say 'B' C"];
   const tags = captionsTags(
     labels.map((label, at) => ({ ...captions, label, language: `q${at}` })),
     undefined,
   );
-  expect(attributesOf(tags, 'NAME').flat()).toEqual(['A', 'A (q1)', 'A (q1) (q2)', "say 'B' C"]);
+  expect(attributesOf(tags, 'NAME').flat()).toEqual([
+    'A',
+    'A (q1)',
+    'A (q1) (q2)',
+    "say 'B' C",
+    "say 'B' C (q4)",
+  ]);
 });
 
 test('of the same language players choose the default or the first', () => {

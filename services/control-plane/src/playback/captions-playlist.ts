@@ -1,5 +1,6 @@
 import { webVttFile } from '@framelane/captions/write-webvtt';
 import { attributes, quoted } from './attribute-list.ts';
+import { renderSegments, type SegmentDurations } from './media-playlist.ts';
 import { withToken } from './playback-token.ts';
 
 /** Captions as the master playlist describes them. */
@@ -21,7 +22,7 @@ export function captionsTags(captions: readonly CaptionsFacts[], token: string |
     const tag = attributes({
       TYPE: 'SUBTITLES',
       'GROUP-ID': quoted(CAPTIONS_GROUP),
-      NAME: quoted(name),
+      NAME: name,
       LANGUAGE: quoted(publicLanguage(language)),
       DEFAULT: isDefault ? 'YES' : 'NO',
       AUTOSELECT: isSelectable(each, captions) ? 'YES' : 'NO',
@@ -44,34 +45,16 @@ function isSelectable(captions: CaptionsFacts, all: readonly CaptionsFacts[]): b
   return captions === (same.find(({ isDefault }) => isDefault) ?? same[0]);
 }
 
-/** The names of a group must differ (RFC 8216 §4.3.4.1.1). */
+/** The label as a quoted string. The names of a group must differ (RFC 8216 §4.3.4.1.1). */
 function unusedName(label: string, language: string, used: ReadonlySet<string>): string {
   let name = label;
-  while (used.has(name)) name = `${name} (${language})`;
-  return name;
+  while (used.has(quoted(name))) name = `${name} (${language})`;
+  return quoted(name);
 }
 
-/**
- * The media playlist of captions, from the durations of the video segments in seconds. The segments are not encrypted, so each URL
- * has the token.
- */
-export function renderCaptionsPlaylist(
-  { durations, targetDuration }: { durations: readonly number[]; targetDuration: number },
-  token: string | undefined,
-): string {
-  const lines = [
-    '#EXTM3U',
-    '#EXT-X-VERSION:6',
-    `#EXT-X-TARGETDURATION:${targetDuration}`,
-    '#EXT-X-MEDIA-SEQUENCE:0',
-    '#EXT-X-PLAYLIST-TYPE:VOD',
-    ...durations.flatMap((duration, sequence) => [
-      `#EXTINF:${duration.toFixed(6)},`,
-      withToken(`${sequence}.vtt`, token),
-    ]),
-    '#EXT-X-ENDLIST',
-  ];
-  return `${lines.join('\n')}\n`;
+/** The media playlist of captions, with the segments of the video. They are not encrypted, so each URL has the token. */
+export function renderCaptionsPlaylist(segments: SegmentDurations, token: string | undefined): string {
+  return renderSegments(segments, { uriOf: (sequence) => withToken(`${sequence}.vtt`, token) });
 }
 
 /**

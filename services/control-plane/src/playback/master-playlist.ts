@@ -1,3 +1,4 @@
+import { canonicalLanguage } from '@framelane/contracts/languages';
 import {
   AUDIO_RENDITIONS,
   type AudioRole,
@@ -118,7 +119,8 @@ function startRenditionFirst(videos: readonly RenditionFacts[]): RenditionFacts[
 function mediaTags({ id, alternatives }: AudioGroup, token: string | undefined): string[] {
   const selectable = new Set<string>();
   return alternatives.map(({ track, rendition }, at) => {
-    const language = canonicalLanguage(track.language ?? UNKNOWN_LANGUAGE);
+    // It comes from an uploaded file and can be malformed.
+    const language = canonicalLanguage(track.language ?? '') ?? UNKNOWN_LANGUAGE;
     const characteristics = track.role === null ? undefined : quoted(CHARACTERISTICS[track.role]);
     // Players choose by language and characteristics, so these must differ (RFC 8216 §4.3.4.1.1).
     const combination = `${language} ${characteristics}`;
@@ -166,13 +168,4 @@ function iFrameTag(iFrames: RenditionFacts, token: string | undefined): string {
 
 function uriOf({ name }: RenditionFacts, token: string | undefined): string {
   return withToken(`${name}/index.m3u8`, token);
-}
-
-/** The canonical form of a BCP 47 tag. It comes from an uploaded file and can be malformed. */
-function canonicalLanguage(tag: string): string {
-  try {
-    return Intl.getCanonicalLocales(tag).at(0) ?? UNKNOWN_LANGUAGE;
-  } catch {
-    return UNKNOWN_LANGUAGE;
-  }
 }

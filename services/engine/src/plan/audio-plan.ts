@@ -1,3 +1,4 @@
+import { languageName } from '@framelane/contracts/languages';
 import {
   AUDIO_RENDITIONS,
   type AudioRendition,
@@ -94,7 +95,7 @@ const NOT_SHOWN = /[\p{Cc}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u206
 export function audioLabels(tracks: readonly Pick<AudioTrack, 'title' | 'language'>[]): string[] {
   const labels: string[] = [];
   for (const { title, language } of tracks) {
-    const label = shownTitle(title ?? '') || languageName(language) || UNNAMED_AUDIO;
+    const label = shownTitle(title ?? '') || (language && languageName(language)) || UNNAMED_AUDIO;
     const names = [label, ...tracks.map((_, at) => `${label} ${at + 2}`)];
     labels.push(names.find((name) => !labels.includes(name)) ?? label);
   }
@@ -105,12 +106,4 @@ export function audioLabels(tracks: readonly Pick<AudioTrack, 'title' | 'languag
 function shownTitle(title: string): string {
   const text = title.replaceAll('"', "'").replaceAll(NOT_SHOWN, ' ').replaceAll(/\s+/g, ' ').trim();
   return [...text].slice(0, MAX_TITLE_LENGTH).join('').trim();
-}
-
-function languageName(language: string | null): string | undefined {
-  if (language === null) return undefined;
-  // Tags with extensions or private subtags have no names.
-  const { baseName } = new Intl.Locale(language);
-  const name = new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(baseName);
-  return name && name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }

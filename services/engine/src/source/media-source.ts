@@ -1,3 +1,4 @@
+import { canonicalLanguage } from '@framelane/contracts/languages';
 import type { AudioRole } from '@framelane/contracts/renditions';
 import { z } from 'zod';
 import { containerTraits } from './containers.ts';
@@ -305,15 +306,7 @@ function fraction(text: string, separator: string): FrameRate | null {
   return numerator > 0 && denominator > 0 ? { numerator, denominator } : null;
 }
 
-/** Long enough for every language tag (RFC 5646 §4.4.1). */
-const MAX_LANGUAGE_LENGTH = 35;
-
 /** Containers use three-letter codes (ISO 639-2). Players expect the shortest form (RFC 5646 §2.2.1). */
 function languageTag(code: string | undefined): string | null {
-  if (code === undefined || code === 'und' || code.length > MAX_LANGUAGE_LENGTH) return null;
-  try {
-    return Intl.getCanonicalLocales(code)[0] ?? null;
-  } catch {
-    return null;
-  }
+  return code === undefined || code === 'und' ? null : (canonicalLanguage(code) ?? null);
 }

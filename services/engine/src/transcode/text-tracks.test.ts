@@ -1,5 +1,11 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@framelane/service-kit/logger';
 import { expect, test } from '@jest/globals';
-import { toCaptions } from './text-tracks.ts';
+import type { TrackName } from '../source/media-source.ts';
+import type { ProbedSource } from '../source/probe.ts';
+import { readTextTracks, toCaptions } from './text-tracks.ts';
 
 const cue = (start: number, end: number) => ({ start, end, settings: '', text: 'A' });
 
@@ -16,4 +22,37 @@ test('cues move with the video, and those outside of it are left out', () => {
       webvtt: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.460\nA\n\n00:00:01.460 --> 00:00:02.460\nA\n',
     },
   ]);
+});
+
+test('all runs share one time limit: after it, the tracks are left out', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'framelane-text-'));
+  try {
+    const textFfmpeg = join(directory, 'ffmpeg');
+    await writeFile(textFfmpeg, `#!/bin/sh\necho run >> runs\nexec tail -f /dev/null\n`, { mode: 0o755 });
+    const track = (index: number): TrackName => ({
+      index,
+      kind: 'subtitles',
+      codec: 'subrip',
+      language: null,
+    });
+    const { source, texts } = await readTextTracks(
+      { leftOut: [track(1), track(2)] } as unknown as ProbedSource,
+      directory,
+      {
+        tools: { ffmpeg: '', textFfmpeg, ffprobe: '', account: null },
+        settings: { limits: { scanSeconds: 0.5 } as never },
+        logger: createLogger({ service: 'test', level: 'silent' }),
+        signal: new AbortController().signal,
+      },
+    );
+    expect(await readFile(join(directory, 'runs'), 'utf8')).toBe('run\n');
+    expect(texts).toEqual([]);
+    const flaw = 'reading the text takes too long';
+    expect(source.leftOut).toMatchObject([
+      { index: 1, flaw },
+      { index: 2, flaw },
+    ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

@@ -19,7 +19,7 @@ import { removeTree } from './work-directory.ts';
 /** The cues of a text track, with times of the source. */
 export type TextTrack = Pick<TrackName, 'language' | 'title'> & { cues: readonly Cue[] };
 
-/** Bytes of the text of all tracks together: they travel in one message. */
+/** Bytes of the cues of all tracks together, as WebVTT: they travel in one message. RabbitMQ takes messages of up to 16 MiB. */
 const MAX_TOTAL_BYTES = 2 * MAX_CAPTIONS_BYTES;
 
 type TextTracksContext = {
@@ -40,17 +40,18 @@ export async function readTextTracks(
 ): Promise<{ source: ProbedSource; texts: TextTrack[] }> {
   const tracks = source.leftOut.filter(({ kind, codec }) => kind === 'subtitles' && isTextCodec(codec));
   if (tracks.length === 0) return { source, texts: [] };
-  const read = await convert(tracks, directory, context);
+  const deadline = performance.now() + context.settings.limits.scanSeconds * 1000;
+  const read = await convert(tracks, directory, deadline, context);
   // One bad or large track can end the run for all of them.
-  const results = read ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, context));
+  const results = read ?? (tracks.length === 1 ? [] : await eachAlone(tracks, directory, deadline, context));
   const texts: TextTrack[] = [];
   const flaws = new Map<TrackName, string>();
   let bytes = 0;
   for (const [at, track] of tracks.entries()) {
     const { cues, flaw } = results[at] ?? { flaw: 'its text cannot be read' };
-    bytes += cues?.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) ?? 0;
+    bytes += cues?.reduce((sum, cue) => sum + Buffer.byteLength(cueBlock(cue)), 0) ?? 0;
     if (cues === undefined) flaws.set(track, flaw);
-    else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the file has more than 4 MB of text');
+    else if (bytes > MAX_TOTAL_BYTES) flaws.set(track, 'the text tracks of the file have more than 4 MB');
     else texts.push({ language: track.language, title: track.title, cues });
   }
   const used = tracks.filter((track) => !flaws.has(track));
@@ -77,22 +78,31 @@ export function toCaptions(
 /** The cues of a track, or why it has none. */
 type Result = { cues: Cue[]; flaw?: undefined } | { cues?: undefined; flaw: string };
 
+const TOO_SLOW: Result = { flaw: 'reading the text takes too long' };
+
 async function eachAlone(
   tracks: readonly TrackName[],
   directory: string,
+  deadline: number,
   context: TextTracksContext,
 ): Promise<(Result | undefined)[]> {
   const results: (Result | undefined)[] = [];
-  for (const track of tracks) results.push((await convert([track], directory, context))?.[0]);
+  for (const track of tracks) results.push((await convert([track], directory, deadline, context))?.[0]);
   return results;
 }
 
-/** Converts tracks to SubRip, which keeps the positions that WebVTT of ffmpeg loses. Undefined if ffmpeg failed. */
+/**
+ * Converts tracks to SubRip, which keeps the positions that WebVTT of ffmpeg loses. Undefined if ffmpeg failed. ffmpeg is
+ * stopped when `performance.now()` reaches the deadline.
+ */
 async function convert(
   tracks: readonly TrackName[],
   directory: string,
-  { tools, settings, logger, signal }: TextTracksContext,
+  deadline: number,
+  { tools, logger, signal }: TextTracksContext,
 ): Promise<Result[] | undefined> {
+  const limitSeconds = (deadline - performance.now()) / 1000;
+  if (limitSeconds <= 0) return tracks.map(() => TOO_SLOW);
   const folder = join(directory, OUTPUT_FOLDER);
   await mkdir(folder);
   await grantFolder(folder, 'write', tools.account);
@@ -101,7 +111,7 @@ async function convert(
     await runTool(tools.textFfmpeg, textArguments(tracks), {
       cwd: directory,
       signal,
-      limitSeconds: settings.limits.scanSeconds,
+      limitSeconds,
       limitOutput: 0,
       onLine: () => {},
     });
@@ -110,7 +120,7 @@ async function convert(
     if (error instanceof ToolOutputError) throw hostileOutput(error);
     if (!(error instanceof ToolError)) throw error;
     logger.warn('transcode.text_tracks_failed', { tracks: tracks.map(({ index }) => index), error });
-    return undefined;
+    return error.end === 'timeout' ? tracks.map(() => TOO_SLOW) : undefined;
   } finally {
     await output.close();
     await removeTree(folder);

@@ -117,7 +117,6 @@ async function fetchSource(
   return hash;
 }
 
-/** Control planes of earlier versions take one audio rendition. */
 function withFirstAudio(source: ProbedSource): ProbedSource {
   return source.audio.slice(1).reduce((rest, { index }) => withoutAudio(rest, index), source);
 }
@@ -156,7 +155,9 @@ async function transcode(
     const { stored, images } = await runPlan(job, plan, directory, context);
     return buildManifest(source, plan, stored, { ...images, captions: toCaptions(texts, plan) });
   };
-  const { settings } = context;
+  // Control planes of earlier versions take one audio rendition.
+  const surround = context.settings.surround && job.severalAudioTracks;
+  const settings = { ...context.settings, surround };
   let planned: PlannedSource = { source, plan: planEncoding(source, true, settings) };
   for (;;) {
     try {

@@ -112,10 +112,22 @@ test('images are left out; so is text in a wrong encoding, without the other tra
   ]);
 });
 
+const time = (at: number) => new Date(at * 10).toISOString().slice(11, 23).replace('.', ',');
+const srtOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => `${at}\n${time(at)} --> ${time(at + 1)}\nA\n`).join('\n');
+
+test('tracks that have more than 4 MB together are left out', async () => {
+  const text = srtOf(45_000);
+  const files = { 'j.srt': text, 'k.srt': text, 'l.srt': text };
+  const { captions, inputIssues } = await transcode(await withTracks('large.mkv', files, ['-c:s', 'srt']));
+  expect(captions).toHaveLength(2);
+  expect(inputIssues.map(({ message }) => message)).toEqual([
+    'Track 4 (subtitles, subrip) was left out: the text tracks of the file have more than 4 MB.',
+  ]);
+});
+
 test('a track of 200,000 cues, or without any, is left out with the reason', async () => {
-  const time = (at: number) => new Date(at * 10).toISOString().slice(11, 23).replace('.', ',');
-  const cues = Array.from({ length: 200_000 }, (_, at) => `${at}\n${time(at)} --> ${time(at + 1)}\nA\n`);
-  const many = cues.join('\n');
+  const many = srtOf(200_000);
   const none = cue(1, ['1,000', '2,000'], '<b> </b>');
   const path = await withTracks('many.mkv', { 'g.srt': many, 'h.srt': none, 'i.srt': SRT }, ['-c:s', 'srt']);
   const { captions, inputIssues } = await transcode(path);

@@ -1,5 +1,3 @@
-import { invalidField } from '@framelane/service-kit/problem';
-
 /** Long enough for every language tag that is in use (RFC 5646 §4.4.1). */
 const MAX_LENGTH = 35;
 
@@ -17,18 +15,12 @@ export function canonicalLanguage(text: string): string | undefined {
   }
 }
 
-/** The same for the path of a request. Throws 400 for other texts. */
-export function requireLanguage(text: string): string {
-  const tag = canonicalLanguage(text);
-  if (tag !== undefined) return tag;
-  throw invalidField('path/language', 'format', 'must be a BCP 47 language tag, such as en or pt-BR');
-}
-
 /**
- * The name of a canonical tag in its own language, e.g. `Deutsch`; the tag for a language without a known name. Private subtags
- * make no difference.
+ * The name of a canonical tag in its own language for a menu, e.g. `Français`; undefined for a language without a known name.
+ * Private subtags and extensions make no difference.
  */
-export function languageName(tag: string): string {
+export function languageName(tag: string): string | undefined {
   const { baseName } = new Intl.Locale(tag);
-  return new Intl.DisplayNames([baseName], { type: 'language' }).of(baseName) ?? baseName;
+  const name = new Intl.DisplayNames([baseName], { type: 'language', fallback: 'none' }).of(baseName);
+  return name && name.charAt(0).toLocaleUpperCase(baseName) + name.slice(1);
 }
