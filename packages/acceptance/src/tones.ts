@@ -1,4 +1,24 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
 const SAMPLE_RATE = 48_000;
+
+/** The tone that ffmpeg hears in a file or stream, from second `from` to second `to`; null in silence. */
+export async function heardTone(
+  source: string,
+  { from, to, tones }: { from: number; to: number; tones: readonly number[] },
+  ...options: string[]
+): Promise<number | null> {
+  const { stdout } = await promisify(execFile)(
+    'ffmpeg',
+    [
+      ...['-v', 'error', '-nostdin', '-i', source, ...options],
+      ...['-ss', String(from), '-t', String(to - from), '-vn', ...AS_SAMPLES],
+    ],
+    { encoding: 'buffer', maxBuffer: 64 * 1024 ** 2 },
+  );
+  return loudestTone(readSamples(stdout), tones);
+}
 
 /** The loudest of some tones (in hertz) in mono samples at 48 kHz; null in silence. */
 export function loudestTone(samples: Float32Array, hertz: readonly number[]): number | null {

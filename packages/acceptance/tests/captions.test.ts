@@ -6,49 +6,44 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReadyVideo } from '@framelane/client';
+import { makeClip } from '@framelane/test-kit/clips';
 import { requires } from '@framelane/test-kit/requires';
 import { runProgram } from '@framelane/test-kit/run-program';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'puppeteer-core';
-import { findBrowser, findProgram, newPage, startBrowser } from '../src/browser.ts';
-import { makeMp4 } from '../src/clips.ts';
+import { findBrowser, newPage, startBrowser } from '../src/browser.ts';
 import { FramelaneClient } from '../src/framelane-client.ts';
 import { checkRules } from '../src/hls-rules.ts';
+import { runVlc, withProgram } from '../src/players.ts';
+import { RedirectingNode } from '../src/redirecting-node.ts';
 import { readTarget } from '../src/target.ts';
+import { heardTone } from '../src/tones.ts';
 
 const target = readTarget(process.env);
 const client = new FramelaneClient(target);
+const VTT = 'WEBVTT\n\n00:00.500 --> 00:13.000\nEnglish\n\n00:05.500 --> 00:06.500\nCrossing\n';
+/** The tones of the audio tracks, in hertz. */
+const TONES = { en: 440, de: 880 };
+
 let directory: string;
+let clip: string;
 let video: ReadyVideo;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'framelane-captions-'));
-  const plain = await makeMp4(directory, {
-    ...{ name: 'plain', width: 640, height: 360, rate: '25', seconds: 14 },
-    audio: { sampleRate: 48_000, channels: 2 },
+  const plain = await makeClip(join(directory, 'plain.mp4'), {
+    video: `testsrc2=s=640x360:r=25:d=14[out0];sine=f=${TONES.en}:d=14[out1];sine=f=${TONES.de}:d=14[out2]`,
+    options: ['-map', '0', '-c:a', 'aac', '-ac', '2'],
   });
   await writeFile(join(directory, 'de.srt'), '1\n00:00:00,500 --> 00:00:13,000\nDeutsch\n');
-  const clip = join(directory, 'text.mp4');
-  const inputs = ['-i', plain, '-i', join(directory, 'de.srt')];
-  const language = ['-metadata:s:s:0', 'language=deu'];
+  clip = join(directory, 'text.mp4');
   await runProgram('ffmpeg', [
-    '-v',
-    'error',
-    ...inputs,
-    '-map',
-    '0',
-    '-map',
-    '1',
-    '-c',
-    'copy',
-    '-c:s',
-    'mov_text',
-    ...language,
-    clip,
+    ...['-v', 'error', '-i', plain, '-i', join(directory, 'de.srt'), '-map', '0', '-map', '1', '-c', 'copy'],
+    ...['-c:s', 'mov_text', '-metadata:s:s:0', 'language=deu'],
+    ...['-metadata:s:a:0', 'language=eng', '-metadata:s:a:1', 'language=deu', clip],
   ]);
   video = await client.publish(clip);
-  const cues = '00:00.500 --> 00:13.000\nEnglish\n\n00:05.500 --> 00:06.500\nCrossing';
-  await client.api.captions.set(video.id, 'en', `WEBVTT\n\n${cues}\n`, { default: true });
+  await client.api.captions.set(video.id, 'en', VTT, { default: true });
 });
 afterAll(async () => {
   await client.deleteAll();
@@ -72,115 +67,164 @@ test('a stream with captions follows the rules of HLS', async () => {
   ]);
 });
 
-/** The URL of the video with a token, for which it is made signed. */
-async function signedUrl(): Promise<string> {
-  await client.api.videos.update(video.id, { playbackPolicy: 'signed' });
-  return (await client.api.videos.createPlaybackToken(video.id)).url;
-}
-
 const executable = findBrowser();
-const inBrowser = requires(
-  'Chromium',
-  executable === undefined ? 'Chromium is not installed' : null,
-).describe;
+const withBrowser = requires('Chromium', executable === undefined ? 'Chromium is not installed' : null).test;
+let browser: Browser | undefined;
+let site: Server | undefined;
+afterAll(async () => {
+  await browser?.close();
+  site?.close();
+});
 
-inBrowser('hls.js', () => {
-  let browser: Browser;
-  let site: Server;
-  beforeAll(async () => {
+/** Plays with a version of hls.js. Names in `module` are those of the catalog. */
+async function play(module: string, url: string): Promise<Page> {
+  if (site === undefined) {
     site = createServer((_, res) =>
       res.setHeader('Content-Type', 'text/html').end('<!doctype html><video muted>'),
     );
     await once(site.listen(0, '127.0.0.1'), 'listening');
-    browser = await startBrowser(executable ?? '');
-  });
-  afterAll(async () => {
-    await browser?.close();
-    site?.close();
-  });
-
-  /** Plays with a version of hls.js. Names in `module` are those of the catalog. */
-  async function play(module: string, url: string): Promise<Page> {
-    const page = await newPage(browser);
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    const path = createRequire(import.meta.url).resolve(`${module}/dist/hls.js`);
-    await page.addScriptTag({ content: await readFile(path, 'utf8') });
-    await page.evaluate(`
-      window.hls = new Hls();
-      window.video = document.querySelector('video');
-      hls.loadSource(${JSON.stringify(url)});
-      hls.attachMedia(video);
-      void video.play();`);
-    return page;
   }
-
-  const SHOWN = `[...video.textTracks].filter(({ mode }) => mode === 'showing').flatMap(({ activeCues }) => [...activeCues ?? []])`;
-
-  test.each(['hls.js', 'hls.js-of-last-year'])(
-    'of %s shows and switches captions while playing',
-    async (module) => {
-      for (const url of [async () => video.hls, signedUrl]) {
-        const page = await play(module, await url());
-        await page.waitForFunction(`${SHOWN}.some(({ text }) => text === 'English')`);
-        expect(await page.evaluate(`hls.subtitleTracks.map(({ name, lang }) => name + ' ' + lang)`)).toEqual([
-          'Deutsch de',
-          'English en',
-        ]);
-        // hls.js counts from the first decoding timestamp, which is two frames before the first frame.
-        const delay = Number(await page.evaluate(`${SHOWN}[0].startTime`)) - 0.5;
-        expect(Math.abs(delay)).toBeLessThan(0.1);
-        await page.evaluate(`hls.subtitleTrack = 0`);
-        await page.waitForFunction(`${SHOWN}.map(({ text }) => text).join() === 'Deutsch'`);
-        await page.evaluate(`hls.subtitleTrack = 1; video.currentTime = 5.6`);
-        await page.waitForFunction(`${SHOWN}.map(({ text }) => text).sort().join() === 'Crossing,English'`);
-        expect(await page.evaluate(`video.paused`)).toBe(false);
-        await page.close();
-        await client.api.videos.update(video.id, { playbackPolicy: 'public' });
-      }
-    },
-  );
-});
-
-/** The `test` for a program, which is skipped if it is not installed. */
-const withProgram = (name: string) =>
-  requires(name, findProgram(name) === undefined ? `${name} is not installed` : null).test;
-
-/** The URL of the English captions, which ffmpeg and mpv need: they read no subtitles from a master playlist. */
-async function captionsUrl(): Promise<string> {
-  const master = await (await fetch(video.hls)).text();
-  const [, uri = ''] = /LANGUAGE="en".*URI="([^"]*)"/.exec(master) ?? [];
-  return new URL(uri, video.hls).href;
+  browser ??= await startBrowser(executable ?? '');
+  const page = await newPage(browser);
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+  const path = createRequire(import.meta.url).resolve(`${module}/dist/hls.js`);
+  await page.addScriptTag({ content: await readFile(path, 'utf8') });
+  await page.evaluate(`
+    window.hls = new Hls();
+    window.video = document.querySelector('video');
+    window.loaded = [];
+    hls.on(Hls.Events.FRAG_BUFFERED, (_, { frag }) => loaded.push(frag.url));
+    hls.loadSource(${JSON.stringify(url)});
+    hls.attachMedia(video);
+    void video.play();`);
+  return page;
 }
 
-test('ffmpeg reads the captions, each cue once', async () => {
-  const args = ['-v', 'error', '-i', await captionsUrl(), '-map', '0:s', '-f', 'webvtt', '-'];
-  const { stdout } = await runProgram('ffmpeg', args);
-  expect(stdout.match(/^\d.*\n.*$/gm)).toEqual([
-    '00:00.500 --> 00:13.000\nEnglish',
-    '00:05.500 --> 00:06.500\nCrossing',
-  ]);
-});
+const SHOWN = `[...video.textTracks].filter(({ mode }) => mode === 'showing').flatMap(({ activeCues }) => [...activeCues ?? []])`;
 
-withProgram('mpv')('mpv shows the captions', async () => {
-  const script = join(directory, 'captions.lua');
-  await writeFile(
-    script,
-    `mp.observe_property('sub-text', 'string', function(_, text) if text then print('[' .. text .. ']') end end)`,
+/** A stream that players get: its URL, and how many objects S3 has served if players are redirected there. */
+type Stream = { url: string; served?: () => number; end: () => Promise<unknown> };
+
+const STREAMS: [what: string, open: () => Promise<Stream>][] = [
+  ['public', async () => ({ url: video.hls, end: async () => {} })],
+  [
+    'signed',
+    async () => {
+      await client.api.videos.update(video.id, { playbackPolicy: 'signed' });
+      const { url } = await client.api.videos.createPlaybackToken(video.id);
+      return { url, end: () => client.api.videos.update(video.id, { playbackPolicy: 'public' }) };
+    },
+  ],
+  [
+    'signed and redirected to S3',
+    async () => {
+      const node = await RedirectingNode.start();
+      try {
+        const { client, videoId } = await node.publishSigned(clip);
+        await client.api.captions.set(videoId, 'en', VTT, { default: true });
+        const { url } = await client.api.videos.createPlaybackToken(videoId);
+        return { url, served: () => node.served, end: () => node.stop() };
+      } catch (error) {
+        await node.stop();
+        throw error;
+      }
+    },
+  ],
+];
+
+describe.each(STREAMS)('captions and languages of a video: %s', (what, open) => {
+  let stream: Stream | undefined;
+  let url: string;
+  beforeAll(async () => {
+    stream = await open();
+    url = stream.url;
+    const segment = await fetch(new URL('360p/0.ts', url), { redirect: 'manual' });
+    expect(segment.status).toBe(stream.served === undefined ? 200 : 302);
+    await segment.body?.cancel();
+  });
+  afterAll(() => stream?.end());
+
+  /** Runs a player, which must get segments from S3 if it is redirected there. */
+  async function playing<T>(player: () => Promise<T>): Promise<T> {
+    const before = stream?.served?.();
+    const result = await player();
+    if (before !== undefined) expect(stream?.served?.()).toBeGreaterThan(before);
+    return result;
+  }
+
+  /** The URL of the English captions, which ffmpeg and mpv need: they read no subtitles from a master playlist. */
+  async function captionsUrl(): Promise<string> {
+    const master = await (await fetch(url)).text();
+    const [, uri = ''] = /TYPE=SUBTITLES.*LANGUAGE="en".*URI="([^"]*)"/.exec(master) ?? [];
+    return new URL(uri, url).href;
+  }
+
+  const heard = (source: string, ...options: string[]) =>
+    heardTone(source, { from: 0.5, to: 1.5, tones: Object.values(TONES) }, ...options);
+
+  withBrowser.each(['hls.js', 'hls.js-of-last-year'])('%s switches both while playing', (module) =>
+    playing(async () => {
+      const page = await play(module, url);
+      await page.waitForFunction(`${SHOWN}.some(({ text }) => text === 'English')`);
+      expect(await page.evaluate(`hls.subtitleTracks.map(({ name, lang }) => name + ' ' + lang)`)).toEqual([
+        'Deutsch de',
+        'English en',
+      ]);
+      expect(await page.evaluate(`hls.audioTracks.map(({ name, lang }) => name + ' ' + lang)`)).toEqual([
+        'English en',
+        'Deutsch de',
+      ]);
+      // hls.js counts from the first decoding timestamp, which is two frames before the first frame.
+      const delay = Number(await page.evaluate(`${SHOWN}[0].startTime`)) - 0.5;
+      expect(Math.abs(delay)).toBeLessThan(0.1);
+      await page.evaluate(`hls.subtitleTrack = 0; hls.audioTrack = 1`);
+      await page.waitForFunction(`${SHOWN}.map(({ text }) => text).join() === 'Deutsch'`);
+      await page.waitForFunction(`loaded.some((url) => url.includes('/audio2/'))`);
+      await page.evaluate(`hls.subtitleTrack = 1; video.currentTime = 5.6`);
+      await page.waitForFunction(`${SHOWN}.map(({ text }) => text).sort().join() === 'Crossing,English'`);
+      expect(await page.evaluate(`[video.paused, hls.audioTrack]`)).toEqual([false, 1]);
+      await page.close();
+    }),
   );
-  const quiet = ['--no-config', '--vo=null', '--ao=null', '--end=2', `--script=${script}`];
-  const { stdout } = await runProgram('mpv', [...quiet, video.hls, `--sub-file=${await captionsUrl()}`]);
-  expect(stdout).toContain('[English]');
-});
 
-withProgram('cvlc')('VLC decodes the captions of the chosen language', async () => {
-  const args = ['-vv', '--no-audio', '--vout=dummy', '--sub-language=de', '--run-time=3', video.hls];
-  // VLC refuses to run as root.
-  const isRoot = process.getuid?.() === 0;
-  const command = ['cvlc', ...args, 'vlc://quit'];
-  const [program = '', ...rest] = isRoot
-    ? ['setpriv', '--reuid=65534', '--clear-groups', ...command]
-    : command;
-  const { stderr } = await runProgram(program, rest, { env: { HOME: '/nonexistent' } });
-  expect(stderr).toContain('using spu decoder module "webvtt"');
-  expect(stderr).toContain('/captions/de/');
+  test('ffmpeg reads the captions, each cue once, and plays the chosen language', () =>
+    playing(async () => {
+      const args = ['-v', 'error', '-i', await captionsUrl(), '-map', '0:s', '-f', 'webvtt', '-'];
+      const { stdout } = await runProgram('ffmpeg', args);
+      expect(stdout.match(/^\d.*\n.*$/gm)).toEqual([
+        '00:00.500 --> 00:13.000\nEnglish',
+        '00:05.500 --> 00:06.500\nCrossing',
+      ]);
+      expect(await heard(url, '-map', '0:m:language:de')).toBe(TONES.de);
+    }));
+
+  withProgram('mpv')('mpv shows the captions and plays the chosen language', () =>
+    playing(async () => {
+      const script = join(directory, 'captions.lua');
+      await writeFile(
+        script,
+        `mp.observe_property('sub-text', 'string', function(_, text) if text then print('[' .. text .. ']') end end)`,
+      );
+      const file = join(directory, `mpv ${what}.wav`);
+      const quiet = ['--no-config', '--vo=null', '--ao=pcm', `--ao-pcm-file=${file}`, '--end=2'];
+      const { stdout } = await runProgram('mpv', [
+        ...[...quiet, `--script=${script}`, '--alang=de', url, `--sub-file=${await captionsUrl()}`],
+      ]);
+      expect(stdout).toContain('[English]');
+      expect(await heard(file)).toBe(TONES.de);
+    }),
+  );
+
+  withProgram('cvlc')('VLC decodes the captions of the chosen language and plays it', () =>
+    playing(async () => {
+      const file = join(directory, `vlc ${what}.wav`);
+      const log = await runVlc(directory, [
+        ...['--vout=dummy', '--aout=afile', `--audiofile-file=${file}`, '--stop-time=3'],
+        ...['--sub-language=de', '--audio-language=de', url],
+      ]);
+      expect(log).toContain('using spu decoder module "webvtt"');
+      expect(log).toContain('/captions/de/');
+      expect(await heard(file)).toBe(TONES.de);
+    }),
+  );
 });

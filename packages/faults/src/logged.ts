@@ -6,6 +6,11 @@ export function logged(services: readonly ServiceProcess[], event: string): Reco
   return lines.filter((line) => line.includes(`"message":"${event}"`)).flatMap(parsed);
 }
 
+/** Whether one of the services has logged the event for the video. */
+export function hasLogged(services: readonly ServiceProcess[], event: string, videoId: string): boolean {
+  return logged(services, event).some((line) => line.videoId === videoId);
+}
+
 /** Skips a line that a killed process did not complete. */
 function parsed(line: string): Record<string, unknown>[] {
   try {

@@ -83,12 +83,16 @@ export class ServiceProcess {
     await this.ready();
   }
 
-  /** Sends a signal, such as SIGSTOP and SIGCONT, to the programs that the service runs and their children. */
-  async signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  /** Sends a signal to the programs that the service runs and their children. Resolves with whether it runs any. */
+  async signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<boolean> {
     const pid = this.pid;
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
     // Each leads a process group.
-    for (const child of children.split(' ').filter(Boolean)) process.kill(-Number(child), signal);
+    return children
+      .split(' ')
+      .filter(Boolean)
+      .map((child) => sendSignal(-Number(child), signal))
+      .includes(true);
   }
 
   /** Sends a signal and waits for the exit. Resolves with the exit code, null when the signal killed it. */
@@ -100,5 +104,14 @@ export class ServiceProcess {
     child.kill(signal);
     const [code] = await exited;
     return code;
+  }
+}
+
+/** Whether the process or process group still exists. */
+function sendSignal(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
   }
 }

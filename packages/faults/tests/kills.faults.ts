@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { upload } from '@framelane/client/node';
 import { Random } from '@framelane/test-kit/random';
 import { testSeed } from '@framelane/test-kit/seed';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
 import { violationsAtRest } from '../src/violations-at-rest.ts';
@@ -25,6 +25,7 @@ let clips: Clips;
 beforeAll(async () => {
   [cluster, clips] = await Promise.all([Cluster.start({ anyStorage: true }), makeClips()]);
 });
+afterEach(() => cluster.heal());
 afterAll(async () => {
   await cluster?.stop();
 });

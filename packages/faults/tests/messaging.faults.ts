@@ -11,7 +11,8 @@ import { type ConfirmChannel, connect } from 'amqplib';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { logged } from '../src/logged.ts';
+import { hasLogged } from '../src/logged.ts';
+import { beginPausedTranscode } from '../src/paused-transcode.ts';
 import { query } from '../src/query.ts';
 import { sendRaw } from '../src/raw-upload.ts';
 import { holdUpload } from '../src/uploader.ts';
@@ -242,10 +243,7 @@ describe('control planes killed after a commit and before its command is confirm
 });
 
 test.each(['memory', 'disk'] as const)('a broker short of %s delays work and loses none', async (what) => {
-  const running = await cluster.api.send(clips.long);
-  await until(async () => ((await cluster.api.video(running))?.progress ?? 0) > 0);
-  // The encode must not end before the broker blocks the engine.
-  await signalPrograms('SIGSTOP');
+  const { videoId: running, engine } = await beginPausedTranscode(cluster, clips.long);
   const ticket = await cluster.api.ticket();
 
   await cluster.rabbitmq.setAlarm(what, true);
@@ -263,16 +261,12 @@ test.each(['memory', 'disk'] as const)('a broker short of %s delays work and los
     expect(await outcomesOf(cluster, running)).toEqual([null]);
   } finally {
     await cluster.rabbitmq.setAlarm(what, false);
-    await signalPrograms('SIGCONT');
+    await engine.signalPrograms('SIGCONT');
   }
 
   for (const id of [running, ticket.videoId]) await cluster.api.client.videos.waitUntilReady(id);
   expect(await violationsAtRest(cluster)).toEqual([]);
 });
-
-async function signalPrograms(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-  await Promise.all(cluster.engines.map((engine) => engine.signalPrograms(signal)));
-}
 
 /** Seconds since the lease of the open attempt at a video expired. */
 async function secondsOverdue(videoId: string): Promise<number> {
@@ -285,20 +279,12 @@ async function secondsOverdue(videoId: string): Promise<number> {
   return attempt?.seconds ?? Number.NaN;
 }
 
-function isEncoded(videoId: string): boolean {
-  return logged(cluster.engines, 'transcode.encoded').some((line) => line.videoId === videoId);
-}
-
 test('an engine keeps transcoding while the control planes are down', async () => {
-  const videoId = await cluster.api.send(clips.long);
-  await until(async () => ((await cluster.api.video(videoId))?.progress ?? 0) > 0);
+  const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
 
-  // The encode must not end before the control planes do.
-  await signalPrograms('SIGSTOP');
   await Promise.all(cluster.controlPlanes.map((service) => service.end('SIGKILL')));
-  expect(isEncoded(videoId)).toBe(false);
-  await signalPrograms('SIGCONT');
-  await until(() => isEncoded(videoId));
+  await engine.signalPrograms('SIGCONT');
+  await until(() => hasLogged([engine], 'transcode.encoded', videoId));
   await Promise.all(cluster.controlPlanes.map((service) => service.start()));
 
   await cluster.api.client.videos.waitUntilReady(videoId);

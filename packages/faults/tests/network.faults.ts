@@ -6,7 +6,8 @@ import { API_KEY, type Ticket, WORKSPACE_ID } from '../src/api.ts';
 import { outcomesOf } from '../src/attempts.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { logged } from '../src/logged.ts';
+import { hasLogged } from '../src/logged.ts';
+import { beginPausedTranscode } from '../src/paused-transcode.ts';
 import { query } from '../src/query.ts';
 import { HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
@@ -60,26 +61,11 @@ test.each(['cut', 'silence'] as const)(
 );
 
 describe('a single engine that is cut off', () => {
-  /** Resolves with a video in progress and its engine. */
-  async function begin(): Promise<{ videoId: string; engine: ServiceProcess }> {
-    const videoId = await cluster.api.send(clips.long);
-    await progressing(videoId);
-    const engine = cluster.engines.find((each) => hasLogged(each, 'transcode.started', videoId));
-    if (engine === undefined) throw new Error(`No engine has started ${videoId}`);
-    return { videoId, engine };
-  }
-
-  function hasLogged(service: ServiceProcess, event: string, videoId: string): boolean {
-    return logged([service], event).some((line) => line.videoId === videoId);
-  }
-
   test('from the broker abandons an attempt whose lease has expired, and leaves nothing of it', async () => {
-    const { videoId, engine } = await begin();
+    const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
 
     cluster.proxiesOf(engine).broker.cut();
-    // The encode must not end before the engine learns that its lease has expired.
-    await engine.signalPrograms('SIGSTOP');
-    await until(() => hasLogged(engine, 'transcode.abandoned', videoId));
+    await until(() => hasLogged([engine], 'transcode.abandoned', videoId));
     cluster.proxiesOf(engine).broker.heal();
 
     await cluster.api.client.videos.waitUntilReady(videoId);
@@ -88,16 +74,15 @@ describe('a single engine that is cut off', () => {
   });
 
   test('from everything but the storage reports a result that is ignored', async () => {
-    const { videoId, engine } = await begin();
+    const { videoId, engine } = await beginPausedTranscode(cluster, clips.long);
     const proxies = Object.values(cluster.proxiesOf(engine));
 
     for (const proxy of proxies) proxy.cut();
-    await until(() => hasLogged(engine, 'transcode.encoded', videoId));
+    await engine.signalPrograms('SIGCONT');
+    await until(() => hasLogged([engine], 'transcode.encoded', videoId));
     const video = await cluster.api.client.videos.waitUntilReady(videoId);
     for (const proxy of proxies) proxy.heal();
-    await until(() =>
-      logged(cluster.controlPlanes, 'attempt.result_ignored').some((line) => line.videoId === videoId),
-    );
+    await until(() => hasLogged(cluster.controlPlanes, 'attempt.result_ignored', videoId));
 
     expect(await outcomesOf(cluster, videoId)).toEqual(['lease_expired', 'completed']);
     expect(await cluster.api.video(videoId)).toEqual(video);
@@ -165,9 +150,7 @@ test.each(['cut', 'silence'] as const)(
     expect(await outcomeOf(held.client)).toEqual(UNAVAILABLE);
     expect(await sendOnce(late)).toEqual(UNAVAILABLE);
     await cluster.api.client.videos.waitUntilReady(running);
-    await until(() =>
-      logged(cluster.engines, 'transcode.claim_failed').some((line) => line.videoId === begun.videoId),
-    );
+    await until(() => hasLogged(cluster.engines, 'transcode.claim_failed', begun.videoId));
     cluster.proxies.internal.heal();
 
     expect(await sendOnce(begun)).toEqual({ status: 401, code: 'upload_token_used' });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Ticket } from '../src/api.ts';
 import { type Clips, makeClips } from '../src/clips.ts';
 import { Cluster } from '../src/cluster.ts';
-import { logged } from '../src/logged.ts';
+import { hasLogged, logged } from '../src/logged.ts';
 import { type HeldUpload, type Outcome, outcomeOf, sendRaw } from '../src/raw-upload.ts';
 import type { ServiceProcess } from '../src/service-process.ts';
 import { holdUpload } from '../src/uploader.ts';
@@ -116,8 +116,6 @@ withGateway.test('engines restarted one after another behind the gateway break n
     return { videoId, outcome };
   };
   const brokenBefore = logged(cluster.engines, 'upload.broken');
-  const hasReceived = (engine: ServiceProcess, videoId: string) =>
-    logged([engine], 'upload.received').some((line) => line.videoId === videoId);
   try {
     for (const [index, engine] of cluster.engines.entries()) {
       const other = cluster.engines[1 - index] as ServiceProcess;
@@ -125,7 +123,7 @@ withGateway.test('engines restarted one after another behind the gateway break n
       const first: string[] = [];
       await until(async () => {
         first.push((await send()).videoId);
-        return [engine, other].every((each) => first.some((id) => hasReceived(each, id)));
+        return [engine, other].every((each) => first.some((id) => hasLogged([each], 'upload.received', id)));
       });
       const held = await Promise.all(Array.from({ length: 4 }, () => holdAt(gateway.uploads, file)));
       const ended = engine.end('SIGTERM');
@@ -133,12 +131,12 @@ withGateway.test('engines restarted one after another behind the gateway break n
 
       const sent = await Promise.all(Array.from({ length: 3 }, send));
       expect(sent.map(({ outcome }) => outcome)).toEqual(sent.map(() => ACCEPTED));
-      await until(() => sent.every(({ videoId }) => hasReceived(other, videoId)));
+      await until(() => sent.every(({ videoId }) => hasLogged([other], 'upload.received', videoId)));
 
       await Promise.all(held.map(({ upload }) => upload.sendUntil(1)));
       const outcomes = await Promise.all(held.map(({ upload }) => outcomeOf(upload.client)));
       expect(outcomes).toEqual(held.map(() => ACCEPTED));
-      await until(() => held.some(({ ticket }) => hasReceived(engine, ticket.videoId)));
+      await until(() => held.some(({ ticket }) => hasLogged([engine], 'upload.received', ticket.videoId)));
       expect(await ended).toBe(0);
       await engine.start();
     }

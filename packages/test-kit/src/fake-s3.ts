@@ -245,6 +245,8 @@ export class FakeS3 {
       headers: {
         ...object.headers,
         ...replacedHeaders(query),
+        // The CORS rule that redirected players need.
+        'Access-Control-Allow-Origin': '*',
         ETag: object.etag,
         'Last-Modified': object.modifiedAt.toUTCString(),
         'Content-Length': String(end - start + 1),

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const PAUSE_MS = 20;
+/** The pause between two checks grows: a long wait must not take processor time from what it waits for. */
+const FIRST_PAUSE_MS = 5;
+const LAST_PAUSE_MS = 100;
 
 /** Shorter than a test may take, so that the error names what did not happen. */
 const TIMEOUT_SECONDS = 120;
@@ -21,10 +23,10 @@ export async function until<T>(
   { what = String(check), seconds = TIMEOUT_SECONDS, details = () => '' }: Options = {},
 ): Promise<Exclude<T, Falsy>> {
   const deadline = performance.now() + seconds * 1000;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(1.3 * pauseMs, LAST_PAUSE_MS)) {
     const found = await check();
     if (found) return found as Exclude<T, Falsy>;
     if (performance.now() > deadline) throw new Error(`Not within ${seconds} s: ${what}. ${details()}`);
-    await pause(PAUSE_MS);
+    await pause(pauseMs);
   }
 }

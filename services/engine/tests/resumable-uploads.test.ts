@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -91,12 +92,14 @@ async function receivedBytes(): Promise<number> {
 async function startSecond(): Promise<{ engine: Engine; url: string; stop: () => Promise<void> }> {
   const bus = new InProcessBus({ logger: quietLogger() });
   await bus.consume('control-plane.events', { prefetch: 10 }, async () => {});
-  const config = testConfig(engine.controlPlane.url, join(tmpdir(), `framelane-second-${process.pid}`));
+  const workDir = await mkdtemp(join(tmpdir(), 'framelane-second-'));
+  const config = testConfig(engine.controlPlane.url, workDir);
   const second = Engine.create(config, { bus, objects: engine.objects, logger: quietLogger() });
   const { port } = await second.start();
   const stop = async () => {
     await second.stop();
     await bus.close();
+    await rm(workDir, { recursive: true });
   };
   return { engine: second, url: `http://127.0.0.1:${port}`, stop };
 }

@@ -1,0 +1,20 @@
+import { until } from '@framelane/test-kit/until';
+import type { Cluster } from './cluster.ts';
+import { hasLogged } from './logged.ts';
+import type { ServiceProcess } from './service-process.ts';
+
+/**
+ * Uploads a file and stops its transcode soon after the start. Only then is it certain that the transcode has not ended.
+ * Resolves with the video and the engine; `engine.signalPrograms('SIGCONT')` lets the transcode go on.
+ */
+export async function beginPausedTranscode(
+  cluster: Cluster,
+  file: string,
+): Promise<{ videoId: string; engine: ServiceProcess }> {
+  const videoId = await cluster.api.send(file);
+  const engine = await until(() =>
+    cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
+  );
+  await until(() => engine.signalPrograms('SIGSTOP'));
+  return { videoId, engine };
+}
