@@ -140,8 +140,8 @@ async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
-async function tokenFor(videoId: string): Promise<string> {
-  return (await client.api.videos.createPlaybackToken(videoId)).token;
+async function tokenFor(videoId: string, expiresIn = 3600): Promise<string> {
+  return (await client.api.videos.createPlaybackToken(videoId, { expiresIn })).token;
 }
 
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
@@ -444,6 +444,60 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
       await until(() => opened.problems.some((problem) => problem.includes('frame-ancestors')));
       expect(await page.evaluate('received')).toEqual([]);
     });
+  }),
+);
+
+testInBrowser('it reports an expired token to the page around it, and plays on with a new one', () =>
+  whileSigned(async () => {
+    // Two tokens of the same second with the same lifetime are equal.
+    const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
+    const page = await newPage(browser);
+    // Tokens live for at least a minute, so the browser refuses the first one for the service. Segments have no token. They stop
+    // too, because a player that has all segments needs no token.
+    let phase: 'valid' | 'expired' | 'renewed' = 'valid';
+    const held: HTTPRequest[] = [];
+    const refuse = (request: HTTPRequest, code: string) =>
+      request.respond({
+        status: 403,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ code }),
+      });
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const token = searchParams.get('token');
+      const isLater = /\/[2-9]\.ts$/.test(pathname) && phase !== 'renewed';
+      if (token === 'foreign' || (isLater && phase === 'valid')) held.push(request);
+      else if (isLater) void request.abort('connectionreset');
+      else if (token === first && phase !== 'valid') void refuse(request, 'playback_token_expired');
+      else void request.continue();
+    });
+    await page.goto(framed(`${video.embed}?muted=1&autoplay=1&start=7&token=${first}`), {
+      waitUntil: 'load',
+    });
+    const frame = playerIn(page);
+    await frame.waitForFunction(IS_PLAYING);
+    phase = 'expired';
+    for (const request of held.splice(0)) await request.abort('connectionreset');
+    await untilEvent(page, 'framelane:tokenExpired');
+    expect(await wordsOf(frame)).toBe('This link has expired. Ask for a new one.');
+    const reached = Number(
+      await frame.evaluate(
+        `${VIDEO}.addEventListener('playing', () => { window.resumedAt ??= ${VIDEO}.currentTime }); ${VIDEO}.currentTime`,
+      ),
+    );
+
+    phase = 'renewed';
+    // Only the newest token counts, in whatever order the responses arrive.
+    await sendToken(page, 'foreign');
+    await sendToken(page, second);
+    const resumed = await frame.waitForFunction('window.resumedAt');
+    expect(await resumed.jsonValue()).toBeGreaterThanOrEqual(reached);
+    await frame.waitForFunction(`${VIDEO}.currentTime > ${reached + 0.5} && !${VIDEO}.paused`);
+    const [late] = held;
+    if (late === undefined) throw new Error('The state for the foreign token was not asked for');
+    await Promise.all([page.waitForResponse(late.url()), refuse(late, 'playback_token_invalid')]);
+    expect(await wordsOf(frame)).toBe('');
   }),
 );
 

@@ -89,12 +89,9 @@ export class StoredReads {
         const bytes = Math.min(left, scarce ? SMALL_PIECE : this.#isCacheable(object) ? left : LARGE_PIECE);
         const sent = await this.#unsent.take(bytes);
         try {
-          // A client that received the first piece long ago must not bring the whole object back.
-          const whole = await this.#whole(object, start === range.start);
-          if (whole === undefined) yield await this.#load(object.key, { start, end: start + bytes - 1 });
-          else if (bytes === whole.byteLength) yield whole;
-          // A copy, so that a slow client does not keep the whole object in memory.
-          else yield Buffer.from(whole.subarray(start, start + bytes));
+          const isFirst = start === range.start;
+          // Paused here, this function keeps its variables in memory, so none refers to the whole object.
+          yield await this.#piece(object, { start, end: start + bytes - 1 }, isFirst);
         } finally {
           sent();
         }
@@ -114,14 +111,21 @@ export class StoredReads {
     return shared && bytes <= this.#largestCached;
   }
 
-  /** The whole object from the cache. With `mayLoad` it is read if it is not cached. */
-  async #whole(object: ReadableObject, mayLoad: boolean): Promise<Buffer | undefined> {
-    if (!this.#isCacheable(object)) return undefined;
+  async #piece(object: ReadableObject, range: ByteRange, isFirst: boolean): Promise<Buffer> {
+    // A client that received the first piece long ago must not bring the whole object back.
+    const whole = await (isFirst ? this.#request(object) : this.#cache.get(object.key));
+    if (whole === undefined) return this.#load(object.key, range);
+    if (range.end - range.start + 1 === whole.byteLength) return whole;
+    // A copy, so that a slow client does not keep the whole object in memory.
+    return Buffer.from(whole.subarray(range.start, range.end + 1));
+  }
+
+  /** The whole object, if it is cacheable: from the cache, from a read in progress, or read now. */
+  async #request(object: ReadableObject): Promise<Buffer | undefined> {
     const cached = this.#cache.get(object.key);
-    if (!mayLoad) return cached;
     const loading = cached ?? this.#loading.get(object.key);
-    this.#metrics.segmentRequested(cached ? 'hit' : loading ? 'coalesced' : 'miss');
-    return loading ?? this.#loadIntoCache(object);
+    if (object.shared) this.#metrics.segmentRequested(cached ? 'hit' : loading ? 'coalesced' : 'miss');
+    return loading ?? (this.#isCacheable(object) ? this.#loadIntoCache(object) : undefined);
   }
 
   #loadIntoCache({ key, bytes }: ReadableObject): Promise<Buffer> {
