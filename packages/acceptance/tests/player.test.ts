@@ -220,6 +220,10 @@ testInBrowser('its menus choose captions, language, quality and speed while it p
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await screenshot(page, 'captions-and-languages');
+  // The controls do not hide the captions.
+  const offset = `getComputedStyle(${VIDEO}).getPropertyValue('--media-webkit-text-track-transform')`;
+  const bars = `[...document.querySelectorAll('media-control-bar')].reduce((sum, bar) => sum + bar.offsetHeight, 0)`;
+  expect(await page.evaluate(offset)).toBe(`translateY(-${await page.evaluate(bars)}px)`);
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
