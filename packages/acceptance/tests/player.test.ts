@@ -220,6 +220,10 @@ testInBrowser('its menus choose captions, language, quality and speed while it p
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await screenshot(page, 'captions-and-languages');
+  // The controls do not hide the captions.
+  const offset = `getComputedStyle(${VIDEO}).getPropertyValue('--media-webkit-text-track-transform')`;
+  const bars = `[...document.querySelectorAll('media-control-bar')].reduce((sum, bar) => sum + bar.offsetHeight, 0)`;
+  expect(await page.evaluate(offset)).toBe(`translateY(-${await page.evaluate(bars)}px)`);
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
@@ -505,21 +509,24 @@ testInBrowser('without a connection it says so, and plays on when the connection
   const page = await newPage(browser);
   // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
   const held: HTTPRequest[] = [];
-  let isConnected = true;
+  let connection: 'slow' | 'lost' | 'back' = 'slow';
   await page.setRequestInterception(true);
   page.on('request', (request) => {
-    if (isConnected && /\/[1-9]\.ts/.test(request.url())) held.push(request);
+    if (connection === 'slow' && /\/[1-9]\.ts/.test(request.url())) held.push(request);
+    // Requests that are intercepted ignore the offline mode of the browser.
+    else if (connection === 'lost') void request.abort('internetdisconnected');
     else void request.continue();
   });
   await page.goto(`${video.embed}?muted=1`, { waitUntil: 'load' });
   await page.waitForFunction(HAS_FRAME);
   await page.setOfflineMode(true);
-  isConnected = false;
+  connection = 'lost';
   for (const request of held) await request.abort('internetdisconnected');
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
   await untilWords(page, 'No connection. Playback goes on when it is back.');
   await screenshot(page, 'no-connection');
   expect(await seriousFindings(page)).toEqual([]);
+  connection = 'back';
   await page.setOfflineMode(false);
   await page.waitForFunction(`${VIDEO}.currentTime > ${SECONDS - 3.5}`);
   expect(await wordsOf(page)).toBe('');
