@@ -15,6 +15,9 @@ export async function beginPausedTranscode(
   const engine = await until(() =>
     cluster.engines.find((each) => hasLogged([each], 'transcode.started', videoId)),
   );
-  await until(() => engine.signalPrograms('SIGSTOP'));
+  await until(async () => {
+    await engine.signalPrograms('SIGSTOP');
+    return engine.hasStoppedProgram();
+  });
   return { videoId, engine };
 }
