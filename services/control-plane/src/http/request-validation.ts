@@ -58,6 +58,8 @@ export function requestValidation(
 
   const refusalHandler: ErrorRequestHandler = (error, req, _res, next) => {
     if (refusals.has(req)) next(refusals.get(req));
+    // The operation requires no credentials.
+    else if (unreadable.has(req)) next(unreadable.get(req));
     else if (error instanceof OpenApiValidator.error.BadRequest) {
       next(invalidInput(error, req, { patterns, unknown: unknownFieldsOf(req, contract) }));
     } else next(error);
