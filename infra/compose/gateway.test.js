@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { freePorts } from '../../packages/test-kit/src/free-ports.ts';
+import { freePorts, isListening } from '../../packages/test-kit/src/free-ports.ts';
 import { Gateway, gatewayObstacle } from '../../packages/test-kit/src/gateway.ts';
 import { Nginx, temporaryPaths } from '../../packages/test-kit/src/nginx.ts';
 import { requires } from '../../packages/test-kit/src/requires.ts';
@@ -17,12 +18,20 @@ const { describe } = requires('HAProxy and nginx', gatewayObstacle());
 describe('the gateway in front of control planes', () => {
   const SEGMENT = `/v1/hls/ws_1/vid_1/360p/0.ts`;
   const content = randomBytes(100_000);
+  /** As those of the player page of a video that many origins may embed. */
+  const LARGE_HEADERS = {
+    'content-security-policy': `frame-ancestors ${'https://www.example.com '.repeat(250)}'self'`,
+  };
   /** The requests that the control plane has received. */
   let received = [];
   let deleted = false;
+  let unused;
   const controlPlane = createServer((req, res) => {
     if (req.url === '/healthz') return void res.end();
     received.push(req);
+    if (req.url.startsWith('/v1/embed/')) return void res.writeHead(200, LARGE_HEADERS).end('page');
+    if (req.url.startsWith('/v1/broken'))
+      return void res.writeHead(200, { 'content-length': 2 }).write('1', () => res.destroy());
     if (deleted) return void res.writeHead(404, { 'content-type': 'application/problem+json' }).end('{}');
     if (req.headers['if-none-match'] === '"etag"') return void res.writeHead(304, { etag: '"etag"' }).end();
     const headers = { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': 'video/mp2t' };
@@ -37,7 +46,7 @@ describe('the gateway in front of control planes', () => {
 
   beforeAll(async () => {
     await once(controlPlane.listen(0, '127.0.0.1'), 'listening');
-    const [unused] = await freePorts(1);
+    [unused] = await freePorts(1);
     gateway = await Gateway.start({ controlPlane: controlPlane.address().port, engines: [unused] });
     await until(async () => (await get('/v1/openapi.json')).status === 200);
   });
@@ -80,6 +89,28 @@ describe('the gateway in front of control planes', () => {
     const known = await get(SEGMENT, { 'x-request-id': 'my-request' });
     expect(known.headers.get('x-request-id')).toBe('my-request');
     expect(received).toEqual([]);
+  });
+
+  test('stores a segment once, whatever its query, and passes unusual paths on as they are', async () => {
+    const path = SEGMENT.replace('0.ts', '1.ts');
+    for (const spelling of [path, `${path}?1`, `${path}?2`, path.replace('360p', '%3360p')]) {
+      expect((await get(spelling)).status).toBe(200);
+    }
+    expect(received.map(({ url }) => url)).toEqual([path]);
+    await get(`${path}%0a`);
+    expect(received.at(-1).url).toBe(`${path}%0a`);
+  });
+
+  test('passes on the headers of a player page that many origins may embed', async () => {
+    const page = await get('/v1/embed/ws_1/vid_1');
+    expect([page.status, page.headers.get('content-security-policy').length]).toEqual([200, 6022]);
+  });
+
+  test('writes no playback token into its error messages', async () => {
+    const broken = get('/v1/broken?token=secret', { referer: 'http://127.0.0.1/embed?token=secret' });
+    await expect(broken).rejects.toThrow();
+    await until(() => gateway.messages.includes('GET /v1/broken HTTP/1.1'));
+    expect(gateway.messages).not.toContain('secret');
   });
 
   test('caches nothing else', async () => {
@@ -131,14 +162,37 @@ describe('the gateway in front of control planes', () => {
     });
     try {
       const fetched = (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers });
-      for (const path of [SEGMENT, SEGMENT, '/v1/videos', '/v1/videos']) {
+      for (const path of [SEGMENT, `${SEGMENT}?1`, '/v1/videos', '/v1/videos']) {
         expect(content.equals(Buffer.from(await (await fetched(path)).arrayBuffer()))).toBe(true);
       }
       expect((await fetched(SEGMENT, { range: 'bytes=0-9' })).status).toBe(206);
       expect(received.map(({ url }) => url)).toEqual([SEGMENT, '/v1/videos', '/v1/videos']);
       expect(received[0].headers['x-forwarded-for']).toBe('127.0.0.1');
+      expect((await fetched('/v1/embed/ws_1/vid_1')).status).toBe(200);
     } finally {
       await nginx.stop();
+    }
+  });
+
+  test('completes requests that have begun when it is stopped', async () => {
+    const stopping = await Gateway.start({ controlPlane: controlPlane.address().port, engines: [unused] });
+    try {
+      const address = `http://127.0.0.1:${stopping.api}/v1/videos`;
+      await until(async () => content.equals(Buffer.from(await (await fetch(address)).arrayBuffer())));
+      const socket = connect(stopping.api, '127.0.0.1');
+      let responses = '';
+      socket.on('data', (data) => (responses += data));
+      // In one piece, so that nginx has read the beginning of the second request when it responds to the first one.
+      socket.write('GET /v1/key HTTP/1.1\r\nHost: framelane.test\r\n\r\nGET /v1/videos HTTP/1.1\r\n');
+      await until(() => responses !== '');
+      const stopped = stopping.stop();
+      await until(async () => !(await isListening(stopping.api)));
+      socket.write('Host: framelane.test\r\n\r\n');
+      await once(socket, 'end');
+      expect(responses.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+      expect(await stopped).toBe(0);
+    } finally {
+      await stopping.stop();
     }
   });
 

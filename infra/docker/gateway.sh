@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs HAProxy and nginx. A signal stops both in order; when one ends, the other is stopped as well.
+# Runs HAProxy and nginx. A signal stops nginx, which completes its requests, and then HAProxy. When one ends, the other is stopped
+# as well.
 set -eu
 
 if [ "$GATEWAY_CACHE_GIB" = 0 ]; then
@@ -9,22 +10,29 @@ else
 fi
 sed "$cache" /etc/framelane/nginx.conf >/tmp/nginx.conf
 
-haproxy -W -db -f /etc/haproxy/haproxy.cfg &
+# nginx adds the request to its error messages. The query of a URL contains playback tokens.
+exec 3> >(sed --unbuffered 's/?[^" ]*//g' >&2)
+messages=$!
+
+haproxy -W -db -f /etc/haproxy/haproxy.cfg 3>&- &
 haproxy=$!
-nginx -e stderr -c /tmp/nginx.conf -g 'daemon off;' &
+nginx -e stderr -c /tmp/nginx.conf -g 'daemon off;' 2>&3 3>&- &
 nginx=$!
-stop() {
-  kill -QUIT "$nginx" 2>/dev/null || true
-  kill -USR1 "$haproxy" 2>/dev/null || true
-}
+
 signalled=no
-trap 'signalled=yes; stop' USR1 TERM INT
+trap 'signalled=yes' USR1 TERM INT
 status=0
-wait -n || status=$?
+wait -n "$haproxy" "$nginx" || status=$?
 if [ "$signalled" = yes ]; then status=0; fi
-stop
-# A signal interrupts a wait.
-while kill -0 "$haproxy" 2>/dev/null || kill -0 "$nginx" 2>/dev/null; do
-  wait || true
-done
+
+# stop <signal> <process>
+stop() {
+  kill -"$1" "$2" 2>/dev/null || true
+  # A signal interrupts a wait.
+  while kill -0 "$2" 2>/dev/null; do wait "$2" || true; done
+}
+stop QUIT "$nginx"
+stop USR1 "$haproxy"
+exec 3>&-
+wait "$messages" || true
 exit "$status"

@@ -780,7 +780,8 @@ export interface paths {
          *     cannot. While the video is not ready, it shows the progress and starts by itself. It loads nothing from other
          *     services and sets no cookies.
          *
-         *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame.
+         *     `allowedOrigins` of the video, or the installation, decides which sites may show it in a frame. Every site may show the pages
+         *     of 401, 403 and 404, which show nothing of the video.
          *
          *     The query has options. A value that makes no sense is ignored.
          *

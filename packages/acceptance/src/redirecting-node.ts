@@ -51,7 +51,7 @@ export class RedirectingNode {
     const client = new FramelaneClient(target);
     const ticket = await client.requestTicket({ filename: 'clip.mp4', playbackPolicy: 'signed' });
     await upload(path, ticket);
-    // Without the rules of HLS: redirects break one.
+    // The rules of HLS are not checked: redirects break one.
     await client.api.videos.waitUntilReady(ticket.videoId);
     return { client, videoId: ticket.videoId };
   }

@@ -132,7 +132,7 @@ const STREAMS: [what: string, open: () => Promise<Stream>][] = [
   ],
 ];
 
-describe.each(STREAMS)('captions and languages of a video: %s', (_, open) => {
+describe.each(STREAMS)('captions and languages of a video: %s', (what, open) => {
   let stream: Stream | undefined;
   let url: string;
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describe.each(STREAMS)('captions and languages of a video: %s', (_, open) => {
         script,
         `mp.observe_property('sub-text', 'string', function(_, text) if text then print('[' .. text .. ']') end end)`,
       );
-      const file = join(directory, 'mpv.wav');
+      const file = join(directory, `mpv ${what}.wav`);
       const quiet = ['--no-config', '--vo=null', '--ao=pcm', `--ao-pcm-file=${file}`, '--end=2'];
       const { stdout } = await runProgram('mpv', [
         ...[...quiet, `--script=${script}`, '--alang=de', url, `--sub-file=${await captionsUrl()}`],
@@ -217,8 +217,7 @@ describe.each(STREAMS)('captions and languages of a video: %s', (_, open) => {
 
   withProgram('cvlc')('VLC decodes the captions of the chosen language and plays it', () =>
     playing(async () => {
-      const file = join(directory, 'vlc.wav');
-      await rm(file, { force: true });
+      const file = join(directory, `vlc ${what}.wav`);
       const log = await runVlc(directory, [
         ...['--vout=dummy', '--aout=afile', `--audiofile-file=${file}`, '--stop-time=3'],
         ...['--sub-language=de', '--audio-language=de', url],

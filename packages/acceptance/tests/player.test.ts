@@ -140,8 +140,8 @@ async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
-async function tokenFor(videoId: string): Promise<string> {
-  return (await client.api.videos.createPlaybackToken(videoId)).token;
+async function tokenFor(videoId: string, expiresIn = 3600): Promise<string> {
+  return (await client.api.videos.createPlaybackToken(videoId, { expiresIn })).token;
 }
 
 testInBrowser('plays a public video, without requests to others, cookies or stored values', async () => {
@@ -220,6 +220,10 @@ testInBrowser('its menus choose captions, language, quality and speed while it p
   await page.click('media-settings-menu-button');
   await untilSettingsAreOpen(page);
   await screenshot(page, 'captions-and-languages');
+  // The controls do not hide the captions.
+  const offset = `getComputedStyle(${VIDEO}).getPropertyValue('--media-webkit-text-track-transform')`;
+  const bars = `[...document.querySelectorAll('media-control-bar')].reduce((sum, bar) => sum + bar.offsetHeight, 0)`;
+  expect(await page.evaluate(offset)).toBe(`translateY(-${await page.evaluate(bars)}px)`);
   expect(await seriousFindings(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
@@ -447,25 +451,82 @@ testInBrowser('a page around it gives it a token, and it plays where the video m
   }),
 );
 
+testInBrowser('it reports an expired token to the page around it, and plays on with a new one', () =>
+  whileSigned(async () => {
+    // Two tokens of the same second with the same lifetime are equal.
+    const [first, second] = [await tokenFor(video.id), await tokenFor(video.id, 7200)];
+    const page = await newPage(browser);
+    // Tokens live for at least a minute, so the browser refuses the first one for the service. Segments have no token. They stop
+    // too, because a player that has all segments needs no token.
+    let phase: 'valid' | 'expired' | 'renewed' = 'valid';
+    const held: HTTPRequest[] = [];
+    const refuse = (request: HTTPRequest, code: string) =>
+      request.respond({
+        status: 403,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ code }),
+      });
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const token = searchParams.get('token');
+      const isLater = /\/[2-9]\.ts$/.test(pathname) && phase !== 'renewed';
+      if (token === 'foreign' || (isLater && phase === 'valid')) held.push(request);
+      else if (isLater) void request.abort('connectionreset');
+      else if (token === first && phase !== 'valid') void refuse(request, 'playback_token_expired');
+      else void request.continue();
+    });
+    await page.goto(framed(`${video.embed}?muted=1&autoplay=1&start=7&token=${first}`), {
+      waitUntil: 'load',
+    });
+    const frame = playerIn(page);
+    await frame.waitForFunction(IS_PLAYING);
+    phase = 'expired';
+    for (const request of held.splice(0)) await request.abort('connectionreset');
+    await untilEvent(page, 'framelane:tokenExpired');
+    expect(await wordsOf(frame)).toBe('This link has expired. Ask for a new one.');
+    const reached = Number(
+      await frame.evaluate(
+        `${VIDEO}.addEventListener('playing', () => { window.resumedAt ??= ${VIDEO}.currentTime }); ${VIDEO}.currentTime`,
+      ),
+    );
+
+    phase = 'renewed';
+    // Only the newest token counts, in whatever order the responses arrive.
+    await sendToken(page, 'foreign');
+    await sendToken(page, second);
+    const resumed = await frame.waitForFunction('window.resumedAt');
+    expect(await resumed.jsonValue()).toBeGreaterThanOrEqual(reached);
+    await frame.waitForFunction(`${VIDEO}.currentTime > ${reached + 0.5} && !${VIDEO}.paused`);
+    const [late] = held;
+    if (late === undefined) throw new Error('The state for the foreign token was not asked for');
+    await Promise.all([page.waitForResponse(late.url()), refuse(late, 'playback_token_invalid')]);
+    expect(await wordsOf(frame)).toBe('');
+  }),
+);
+
 testInBrowser('without a connection it says so, and plays on when the connection is back', async () => {
   const page = await newPage(browser);
   // Holds the later segments. Otherwise a fast page has the whole video before the connection is lost.
   const held: HTTPRequest[] = [];
-  let isConnected = true;
+  let connection: 'slow' | 'lost' | 'back' = 'slow';
   await page.setRequestInterception(true);
   page.on('request', (request) => {
-    if (isConnected && /\/[1-9]\.ts/.test(request.url())) held.push(request);
+    if (connection === 'slow' && /\/[1-9]\.ts/.test(request.url())) held.push(request);
+    // Requests that are intercepted ignore the offline mode of the browser.
+    else if (connection === 'lost') void request.abort('internetdisconnected');
     else void request.continue();
   });
   await page.goto(`${video.embed}?muted=1`, { waitUntil: 'load' });
   await page.waitForFunction(HAS_FRAME);
   await page.setOfflineMode(true);
-  isConnected = false;
+  connection = 'lost';
   for (const request of held) await request.abort('internetdisconnected');
   await page.evaluate(`${VIDEO}.currentTime = ${SECONDS - 4}; void ${VIDEO}.play()`);
   await untilWords(page, 'No connection. Playback goes on when it is back.');
   await screenshot(page, 'no-connection');
   expect(await seriousFindings(page)).toEqual([]);
+  connection = 'back';
   await page.setOfflineMode(false);
   await page.waitForFunction(`${VIDEO}.currentTime > ${SECONDS - 3.5}`);
   expect(await wordsOf(page)).toBe('');

@@ -1,12 +1,14 @@
 import {
   createClient,
   type FramelaneClient,
+  FramelaneError,
   type UploadTicket,
   type UploadTicketRequest,
   unwrap,
   type Video,
 } from '@framelane/client';
 import { upload } from '@framelane/client/node';
+import { until } from '@framelane/test-kit/until';
 
 /** The first workspace and its API key. The control plane creates both when it starts. */
 export const WORKSPACE_ID = 'ws_01kannnnnnfz0rzzzzzzzzzzzz';
@@ -46,10 +48,10 @@ export class Api {
     return ticket;
   }
 
-  /** Uploads a file as a new video and resolves with its id. */
+  /** Uploads a file as a new video and resolves with its id. Retries: services on a busy machine can respond with 503. */
   async send(path: string): Promise<string> {
     const ticket = await this.ticket();
-    await upload(path, ticket);
+    await until(() => upload(path, ticket).then(() => true, isStoredNevertheless));
     return ticket.videoId;
   }
 
@@ -82,4 +84,12 @@ export class Api {
   async delete(id: string): Promise<void> {
     await unwrap(this.client.DELETE('/videos/{id}', { params: { path: { id } } }));
   }
+}
+
+/** Whether a failed upload has stored its file. Throws the error if a retry cannot help. */
+function isStoredNevertheless(error: unknown): boolean {
+  if (!(error instanceof FramelaneError)) throw error;
+  if (error.code === 'upload_token_used') return true;
+  if (error.status === 409 || error.status === 503) return false;
+  throw error;
 }

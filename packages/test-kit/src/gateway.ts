@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, isListening } from './free-ports.ts';
-import { Nginx, nginxObstacle } from './nginx.ts';
+import { NGINX_USER, nginxObstacle } from './nginx.ts';
 import { until } from './until.ts';
 
 const CONFIGURATIONS = join(import.meta.dirname, '../../../infra/docker');
@@ -14,14 +14,19 @@ export function gatewayObstacle(): string | null {
   return spawnSync('haproxy', ['-v']).status === 0 ? nginxObstacle() : 'HAProxy is not installed';
 }
 
-/** The gateway of docker-compose.yml, on free ports. It checks its servers ten times as often, to make tests faster. */
+/**
+ * The gateway of docker-compose.yml, on free ports. It checks its servers ten times as often, and ends responses in progress sooner, to
+ * make tests faster.
+ */
 export class Gateway {
   /** Port of the API. */
   readonly api: number;
   /** Port for uploads. */
   readonly uploads: number;
-  readonly #nginx: Nginx;
+  /** Its error messages so far. */
+  messages = '';
   readonly #process: ChildProcess;
+  readonly #closed: Promise<number | null>;
   readonly #folder: string;
 
   /**
@@ -42,28 +47,36 @@ export class Gateway {
       .replace('check inter 2s', 'check inter 200ms')
       .replaceAll(/^ *server-template engine .*$/gm, servers.join('\n'));
     const folder = await mkdtemp(join(tmpdir(), 'framelane-gateway-'));
-    const path = join(folder, 'haproxy.cfg');
-    await writeFile(path, configuration);
-    const nginx = await Nginx.start(api, async (own) =>
-      (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
-        .replace('listen 8080', `listen 127.0.0.1:${api}`)
-        .replace(':8078', `:${apiInside}`)
-        .replace('200 1m', `200 ${cacheSeconds}s`)
-        .replace('/tmp/nginx.pid', `${own}/nginx.pid`)
-        .replaceAll('/var/cache/framelane', own),
-    );
-    const program = spawn('haproxy', ['-db', '-f', path], {
+    const nginx = (await readFile(join(CONFIGURATIONS, 'nginx.conf'), 'utf8'))
+      .replace('listen 8080', `listen 127.0.0.1:${api}`)
+      .replace(':8078', `:${apiInside}`)
+      .replace('worker_shutdown_timeout 30s', 'worker_shutdown_timeout 2s')
+      .replace('200 1m', `200 ${cacheSeconds}s`)
+      .replaceAll(/\/tmp|\/var\/cache\/framelane/g, folder);
+    const script = (await readFile(join(CONFIGURATIONS, 'gateway.sh'), 'utf8'))
+      .replaceAll(/\/tmp|\/etc\/haproxy/g, folder)
+      .replace('/etc/framelane/nginx.conf', join(folder, 'nginx.conf.in'))
+      .replace("daemon off;'", `daemon off; ${NGINX_USER}'`);
+    await writeFile(join(folder, 'haproxy.cfg'), configuration);
+    await writeFile(join(folder, 'nginx.conf.in'), nginx);
+    const program = spawn('bash', ['-c', script], {
       env: {
         PATH: process.env.PATH,
         CONTROL_PLANE: `127.0.0.1:${controlPlane}`,
         TRUSTED_PROXIES: '127.0.0.1/32',
-        HARD_STOP_SECONDS: '45',
+        GATEWAY_CACHE_GIB: '10',
+        HARD_STOP_SECONDS: '2',
       },
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const gateway = new Gateway({ api, uploads }, { haproxy: program, nginx, folder });
+    const gateway = new Gateway({ api, uploads }, program, folder);
     try {
-      await until(() => isListening(gateway.uploads), { what: 'the gateway listens' });
+      for (const port of [api, uploads]) {
+        await until(() => isListening(port), {
+          what: 'the gateway listens',
+          details: () => gateway.messages,
+        });
+      }
     } catch (error) {
       await gateway.stop();
       throw error;
@@ -71,24 +84,22 @@ export class Gateway {
     return gateway;
   }
 
-  private constructor(
-    ports: { api: number; uploads: number },
-    parts: { haproxy: ChildProcess; nginx: Nginx; folder: string },
-  ) {
+  private constructor(ports: { api: number; uploads: number }, program: ChildProcess, folder: string) {
     this.api = ports.api;
     this.uploads = ports.uploads;
-    this.#process = parts.haproxy;
-    this.#nginx = parts.nginx;
-    this.#folder = parts.folder;
+    this.#process = program;
+    this.#closed = once(program, 'close').then(([status]) => status);
+    this.#folder = folder;
+    program.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.messages += text;
+    });
   }
 
-  async stop(): Promise<void> {
-    if (this.#process.exitCode === null) {
-      const ended = once(this.#process, 'exit');
-      this.#process.kill('SIGKILL');
-      await ended;
-    }
-    await this.#nginx.stop();
-    await rm(this.#folder, { recursive: true });
+  /** Stops it as Docker does, and resolves with its exit status. */
+  async stop(): Promise<number | null> {
+    this.#process.kill('SIGUSR1');
+    const status = await this.#closed;
+    await rm(this.#folder, { recursive: true, force: true });
+    return status;
   }
 }

@@ -13,6 +13,9 @@ export function nginxObstacle(): string | null {
     : 'nginx is not installed (apt-get install nginx-light)';
 }
 
+/** A directive for nginx. As root, its workers would be another user, who cannot read the folders of tests. */
+export const NGINX_USER = process.getuid?.() === 0 ? 'user root;' : '';
+
 /** An nginx in the foreground, with a folder of its own for everything that it writes. */
 export class Nginx {
   /** Where it keeps temporary files. A configuration may name it. */
@@ -27,11 +30,13 @@ export class Nginx {
     const folder = await mkdtemp(join(tmpdir(), 'framelane-nginx-'));
     const path = join(folder, 'nginx.conf');
     await writeFile(path, await configuration(folder));
-    // As root, its workers would be another user, who cannot read the folders of tests.
-    const user = process.getuid?.() === 0 ? 'user root;' : '';
-    const program = spawn('nginx', ['-p', folder, '-c', path, '-e', 'stderr', '-g', `daemon off; ${user}`], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const program = spawn(
+      'nginx',
+      ['-p', folder, '-c', path, '-e', 'stderr', '-g', `daemon off; ${NGINX_USER}`],
+      {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    );
     const nginx = new Nginx(folder, program);
     try {
       await until(() => isListening(port), { what: 'nginx listens' });

@@ -5,7 +5,7 @@ export type StoredFile = {
   bytes: number;
   /** Strong entity tag, with its quotes. */
   etag: string;
-  /** Reads a range in pieces. A piece counts as unsent until the next one is requested. */
+  /** Reads a range. What it has read counts as unsent until more is requested. */
   read(range: ByteRange): AsyncGenerator<Buffer, void>;
   /** Signs a URL of the object store, valid for `PRESIGNED_SECONDS`; undefined when the control plane sends the file itself. */
   presign: (() => Promise<string>) | undefined;

@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ObjectNotFoundError, type StoredObject } from '@framelane/object-store/object-store';
+import { until } from '@framelane/test-kit/until';
 import { describe, expect, jest, test } from '@jest/globals';
 import { Metrics } from '../metrics/metrics.ts';
 import { type ReadableObject, StoredReads } from './stored-reads.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 /** Reads of objects in memory, which `get` returns. */
 function readsOf(contents: Record<string, Buffer>, { cacheBytes = 16 * MIB, waitMs = 5_000 } = {}) {
@@ -81,6 +87,7 @@ describe('shared objects', () => {
       await readAll('a');
       expect(get).toHaveBeenCalled();
       expect(await metric('framelane_stored_file_memory_bytes{use="cached"} 0')).toBe(true);
+      expect(await metric('framelane_segment_cache_requests_total{result="miss"} 2')).toBe(true);
     }
   });
 });
@@ -103,11 +110,16 @@ test('a read whose connection breaks is repeated', async () => {
 });
 
 describe('clients that take nothing', () => {
-  /** Reads first pieces and keeps them, as for paused clients, until `bytes` are unsent. */
-  async function pause({ reads, object }: ReturnType<typeof readsOf>, key: string, count: number) {
+  /** Reads the first pieces for `count` paused clients, and keeps them. */
+  async function pause(
+    { reads, object }: ReturnType<typeof readsOf>,
+    key: string,
+    count: number,
+    shared = false,
+  ) {
     const held = [];
     for (let client = 0; client < count; client += 1) {
-      const asked = object(key, false);
+      const asked = object(key, shared);
       const pieces = reads.read(asked, { start: 0, end: asked.bytes - 1 });
       held.push({ pieces, piece: (await pieces.next()).value as Buffer });
     }
@@ -115,11 +127,24 @@ describe('clients that take nothing', () => {
   }
 
   test('get small pieces when memory is scarce, which keep no cached object in memory', async () => {
-    const bench = readsOf({ large: randomBytes(2 * MIB), segment: randomBytes(MIB) });
-    await pause(bench, 'large', 65);
-    const pieces = bench.reads.read(bench.object('segment'), { start: 0, end: MIB - 1 });
-    const { value } = await pieces.next();
-    expect([value?.byteLength, value?.buffer.byteLength]).toEqual([128 * KIB, 128 * KIB]);
+    const content = randomBytes(MIB);
+    const segments = Array.from({ length: 96 }, (_, number) => [`segment-${number}`, content] as const);
+    const bench = readsOf({ large: randomBytes(2 * MIB), ...Object.fromEntries(segments) });
+    const held = await pause(bench, 'large', 65);
+    const before = process.memoryUsage().arrayBuffers;
+    for (const [key] of segments) held.push(...(await pause(bench, key, 1, true)));
+    const [last] = held.slice(-1);
+    expect([last?.piece.byteLength, last?.piece.buffer.byteLength]).toEqual([128 * KIB, 128 * KIB]);
+    // The cache, the pieces, and some garbage.
+    const limit = before + 16 * MIB + segments.length * 128 * KIB + 8 * MIB;
+    await until(
+      () => {
+        collectGarbage();
+        return process.memoryUsage().arrayBuffers < limit;
+      },
+      { seconds: 20 },
+    );
+    for (const { pieces } of held) await pieces.return();
   });
 
   test('do not bring a segment back into the cache', async () => {

@@ -58,7 +58,7 @@ const database = await createTestDatabase();
 const files = await mkdtemp(join(tmpdir(), 'bench-delivery-'));
 const segmentLoad = generator<SegmentTask, SegmentLoad>('segment-load.ts');
 const apiLoad = generator<Task, Load>('load-generator.ts');
-const stops: (() => Promise<void>)[] = [];
+const stops: (() => Promise<unknown>)[] = [];
 try {
   const s3 = await run('s3-server.ts', {});
   const control = await startFramelane(database.url, { OBJECTS: files });
