@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
+import { toCurrentKey } from './api-key-record.ts';
 import type { ApiKeysService, CreatedApiKey } from './api-keys.service.ts';
-import type { FoundKey } from './api-keys.store.ts';
 
 export function apiKeyRoutes(
   keys: ApiKeysService,
@@ -47,17 +47,5 @@ export function apiKeyRoutes(
       await keys.revokeAs(credentialOf(req), String(req.params.id));
       res.status(204).end();
     },
-  };
-}
-
-function toCurrentKey(key: FoundKey): components['schemas']['Whoami']['apiKey'] {
-  return {
-    id: key.id,
-    name: key.name,
-    prefix: key.prefix,
-    last4: key.last4,
-    environment: key.environment,
-    expiresAt: key.expires_at?.toISOString() ?? null,
-    lastUsedAt: key.last_used_at?.toISOString() ?? null,
   };
 }

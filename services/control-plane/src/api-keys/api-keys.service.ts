@@ -2,7 +2,7 @@ import { newId } from '@framelane/contracts/ids';
 import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import type { Logger } from '@framelane/service-kit/logger';
 import { invalidField, Problem } from '@framelane/service-kit/problem';
-import type { Credential } from '../auth/authentication.ts';
+import type { Credential, VerifiedKey } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
 import type { Commit, Database } from '../db/database.ts';
@@ -65,7 +65,7 @@ export class ApiKeysService {
    * Resolves with the key of a secret, or throws a 401 Problem with the reason. Each result comes from a query that began after
    * the call. No instance caches keys, so a revocation is effective at once.
    */
-  async verify(secret: string): Promise<UsedKey> {
+  async verify(secret: string): Promise<VerifiedKey> {
     const described = describeSecret(secret);
     const key = described === null ? undefined : await this.#lookUp(described.hash);
     if (key === undefined) throw unauthorized('invalid_api_key', 'This API key does not exist.');

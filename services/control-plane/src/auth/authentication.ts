@@ -1,16 +1,21 @@
+import type { ProblemCode } from '@framelane/contracts/problem-codes';
 import { Problem } from '@framelane/service-kit/problem';
 import type { Request } from 'express';
-import type { UsedKey } from '../api-keys/api-keys.store.ts';
-import { missingSession } from '../console-sessions/console-sessions.service.ts';
-import type { UsedSession } from '../console-sessions/console-sessions.store.ts';
-import type { SessionCookie } from '../console-sessions/session-cookie.ts';
-import { type Authenticate, missingApiKey } from '../http/request-validation.ts';
+import type { ApiKeyRow, ConsoleSessionRow } from '../db/schema.ts';
+import type { Authenticate } from '../http/request-validation.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
 import type { RequestLimit } from '../rate-limits/request-limit.ts';
+import type { SessionCookie } from './session-cookie.ts';
 
 /** What authenticates a request: an API key or a console session. Their permissions mean the same. */
-export type Credential = ({ kind: 'key' } & UsedKey) | ({ kind: 'session' } & UsedSession);
+export type Credential = ({ kind: 'key' } & VerifiedKey) | ({ kind: 'session' } & VerifiedSession);
+
+/** A valid key, with the name of its workspace. */
+export type VerifiedKey = ApiKeyRow & { workspace_name: string };
+
+/** A session that has not expired, with the name of its workspace. */
+export type VerifiedSession = ConsoleSessionRow & { workspace_name: string };
 
 declare global {
   namespace Express {
@@ -27,7 +32,7 @@ declare global {
  * and the permissions (403).
  */
 export function authentication(
-  { keys, sessions }: { keys: Verify<UsedKey>; sessions: Verify<UsedSession> },
+  { keys, sessions }: { keys: Verify<VerifiedKey>; sessions: Verify<VerifiedSession> },
   cookie: SessionCookie,
   limits: { requests: RequestLimit; failures: FailureLimit },
 ): Authenticate {
@@ -38,9 +43,13 @@ export function authentication(
       const session = await limits.failures.guard(network, token, () => sessions.verify(token));
       return { kind: 'session', ...session };
     }
-    if (!acceptsKeys) throw missingSession();
+    if (!acceptsKeys) {
+      throw unauthorized('console_session_missing', 'Sign in to the console with a sign-in link.');
+    }
     const secret = /^Bearer +(\S+)$/i.exec(req.get('authorization') ?? '')?.[1];
-    if (secret === undefined) throw missingApiKey();
+    if (secret === undefined) {
+      throw unauthorized('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".');
+    }
     return { kind: 'key', ...(await limits.failures.guard(network, secret, () => keys.verify(secret))) };
   };
 
@@ -60,6 +69,10 @@ type Verify<T> = { verify(secret: string): Promise<T> };
 export function credentialOf(req: Request): Credential {
   if (req.credential === undefined) throw new Error('The operation has no security in the contract');
   return req.credential;
+}
+
+function unauthorized(code: ProblemCode, detail: string): Problem {
+  return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }
 
 function requireWorkspace(workspaceId: string | undefined, { kind, workspace_id }: Credential): void {

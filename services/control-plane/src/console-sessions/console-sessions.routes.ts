@@ -1,13 +1,12 @@
 import type { components } from '@framelane/openapi/types';
 import type { RequestHandler } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
-import type { ConsoleSessionRow } from '../db/schema.ts';
+import type { SessionCookie } from '../auth/session-cookie.ts';
 import { pageOf, sendPage } from '../http/pagination.ts';
 import { clientNetwork } from '../rate-limits/client-network.ts';
 import type { FailureLimit } from '../rate-limits/failure-limit.ts';
+import { toCurrentSession } from './console-session-record.ts';
 import type { ConsoleSessionsService } from './console-sessions.service.ts';
-import type { UsedSession } from './console-sessions.store.ts';
-import { csrfTokenOf, type SessionCookie } from './session-cookie.ts';
 
 type Operation =
   | 'createConsoleSession'
@@ -33,7 +32,7 @@ export function consoleSessionRoutes(deps: {
         sessions.signIn(code, req.get('user-agent')),
       );
       cookie.set(res, token);
-      res.status(201).json(toSession(await sessions.verify(token), token));
+      res.status(201).json(toCurrentSession(await sessions.verify(token), token));
     },
 
     getConsoleSession: (req, res) => {
@@ -41,7 +40,7 @@ export function consoleSessionRoutes(deps: {
       const token = cookie.tokenOf(req);
       if (credential.kind !== 'session' || token === undefined)
         throw new Error('The contract requires a session');
-      res.json(toSession(credential, token));
+      res.json(toCurrentSession(credential, token));
     },
 
     deleteConsoleSession: async (req, res) => {
@@ -54,7 +53,7 @@ export function consoleSessionRoutes(deps: {
     listConsoleSessions: async (req, res) => {
       const { workspace_id, id } = credentialOf(req);
       const page = await sessions.list(workspace_id, pageOf(req));
-      const data = page.data.map((row) => ({ ...toEntry(row), current: row.id === id }));
+      const data = page.data.map((row) => ({ ...row, current: row.id === id }));
       sendPage(req, res, publicUrl, { ...page, data });
     },
 
@@ -67,27 +66,5 @@ export function consoleSessionRoutes(deps: {
       await sessions.revokeAll(credentialOf(req).workspace_id);
       res.status(204).end();
     },
-  };
-}
-
-function toSession(session: UsedSession, token: string): components['schemas']['ConsoleSession'] {
-  return {
-    ...toEntry(session),
-    workspace: { id: session.workspace_id, name: session.workspace_name },
-    csrfToken: csrfTokenOf(token),
-  };
-}
-
-function toEntry(row: ConsoleSessionRow): Omit<components['schemas']['ConsoleSessionEntry'], 'current'> {
-  return {
-    id: row.id,
-    name: row.name,
-    environment: row.environment,
-    permissions: row.permissions,
-    userAgent: row.user_agent,
-    createdAt: row.created_at.toISOString(),
-    lastSeenAt: row.last_seen_at.toISOString(),
-    idleExpiresAt: row.idle_expires_at.toISOString(),
-    expiresAt: row.expires_at.toISOString(),
   };
 }

@@ -1,12 +1,14 @@
 import { newId } from '@framelane/contracts/ids';
 import type { Logger } from '@framelane/service-kit/logger';
 import { Problem } from '@framelane/service-kit/problem';
+import type { VerifiedSession } from '../auth/authentication.ts';
 import { LastUse } from '../auth/last-use.ts';
 import { RequestCoalescing } from '../auth/request-coalescing.ts';
 import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
 import type { Database } from '../db/database.ts';
 import { type Page, type Position, toPage } from '../db/keyset-page.ts';
-import type { ConsoleSessionRow, Environment, Permission } from '../db/schema.ts';
+import type { Environment, Permission } from '../db/schema.ts';
+import { type SessionRecord, toSessionRecord } from './console-session-record.ts';
 import {
   deleteCodes,
   deleteExpired,
@@ -36,9 +38,6 @@ export type LinkRequest = {
 
 /** A new sign-in code, which is never shown again. */
 export type CreatedCode = { code: string; expiresAt: Date };
-
-/** The session of a request. */
-export type LiveSession = UsedSession;
 
 /** Creates sign-in codes, exchanges them for sessions, and verifies, lists and ends sessions (ADR 43). */
 export class ConsoleSessionsService {
@@ -94,7 +93,7 @@ export class ConsoleSessionsService {
    * Resolves with the session of a token, or throws 401 `console_session_invalid`. Each result comes from a query that began
    * after the call, so the end of a session is effective at once on every instance.
    */
-  async verify(token: string): Promise<LiveSession> {
+  async verify(token: string): Promise<VerifiedSession> {
     const hash = hashToken(token);
     const session = await this.#queries.get(hash.toString('base64'), () => findSession(this.#db, hash));
     if (session === undefined) {
@@ -111,9 +110,9 @@ export class ConsoleSessionsService {
   async list(
     workspaceId: string,
     page: { after: Position | undefined; limit: number },
-  ): Promise<Page<ConsoleSessionRow>> {
+  ): Promise<Page<SessionRecord>> {
     const rows = await listSessions(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
-    return toPage(rows, page.limit, (row) => row);
+    return toPage(rows, page.limit, toSessionRecord);
   }
 
   /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
@@ -139,14 +138,6 @@ export class ConsoleSessionsService {
   }
 }
 
-/** The response to a request without a session, for an operation that requires one. */
-export function missingSession(): Problem {
-  return unauthorized('console_session_missing', 'Sign in to the console with a sign-in link.');
-}
-
-function unauthorized(
-  code: 'console_code_invalid' | 'console_session_missing' | 'console_session_invalid',
-  detail: string,
-): Problem {
+function unauthorized(code: 'console_code_invalid' | 'console_session_invalid', detail: string): Problem {
   return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
 }

@@ -1,4 +1,4 @@
-import { type FieldError, Problem } from '@framelane/service-kit/problem';
+import type { FieldError } from '@framelane/service-kit/problem';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import type { OpenApiRequest, OpenApiValidatorOpts } from 'express-openapi-validator/dist/framework/types.js';
@@ -108,13 +108,6 @@ function unknownFieldsOf(req: Request, contract: Contract): FieldError[] {
   if (['GET', 'HEAD'].includes(req.method)) return [];
   const schema = requestBodyOf(req)?.content['application/json']?.schema;
   return unknownFields(schema ?? { additionalProperties: false }, req.body, contract);
-}
-
-/** The response to a request without a key. */
-export function missingApiKey(): Problem {
-  return new Problem('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>".', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
 }
 
 /** The path template of a handled request, e.g. `/v1/videos/{id}`; undefined without a route. */

@@ -5,7 +5,7 @@ import compression from 'compression';
 import cors from 'cors';
 import type { Request, RequestHandler, Response } from 'express';
 import { credentialOf } from '../auth/authentication.ts';
-import type { SessionCookie } from '../console-sessions/session-cookie.ts';
+import type { SessionCookie } from '../auth/session-cookie.ts';
 import type { Authenticate } from '../http/request-validation.ts';
 import type { Idempotent } from '../idempotency/idempotent.ts';
 import { sendStored } from '../stored-files/send-stored.ts';
