@@ -2607,7 +2607,7 @@ export interface components {
         ConsoleSignIn: {
             /**
              * @description The code of a sign-in link, after `#code=`.
-             * @example EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
+             * @example console_code_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0abc
              */
             code: string;
         };
@@ -6814,7 +6814,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     /**
                      * @description The token of the session. Scripts cannot read it.
-                     * @example framelane=EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0xyz; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict
+                     * @example framelane=console_session_EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0EXAMPLE0xyz; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict
                      */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
