@@ -10,6 +10,7 @@ import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
+import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
 import { embedRoutes, playerFiles } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
@@ -57,6 +58,12 @@ function handlers(context: Context) {
   const { config, addresses, idempotent } = context;
   return {
     ...apiKeyRoutes(context.keys, config.publicUrl, idempotent),
+    ...consoleSessionRoutes({
+      sessions: context.consoleSessions,
+      cookie: context.sessionCookie,
+      failures: context.failures,
+      publicUrl: config.publicUrl,
+    }),
     ...usageRoutes(context.usage),
     ...uploadTicketRoutes(context.tickets, addresses, idempotent),
     ...sourceRoutes(context.sources),
@@ -74,6 +81,7 @@ function handlers(context: Context) {
       captions: context.captionsPlayback,
       access: context.playbackAccess,
       authenticate: context.authenticate,
+      cookie: context.sessionCookie,
       idempotent,
     }),
   };

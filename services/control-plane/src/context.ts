@@ -10,11 +10,13 @@ import { ApiKeysService } from './api-keys/api-keys.service.ts';
 import { AttemptsService } from './attempts/attempts.service.ts';
 import { TranscodeCommands } from './attempts/commands.service.ts';
 import { authentication } from './auth/authentication.ts';
+import { SessionCookie } from './auth/session-cookie.ts';
 import { DueLoop } from './background/due-loop.ts';
 import { LeaseGrace } from './background/lease-grace.ts';
 import { Maintenance } from './background/maintenance.ts';
 import { CaptionsService } from './captions/captions.service.ts';
 import type { ControlPlaneConfig } from './config.ts';
+import { ConsoleSessionsService } from './console-sessions/console-sessions.service.ts';
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { PlayerPage } from './embed/player-page.ts';
@@ -189,6 +191,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: config.webhooks,
   });
 
+  const consoleSessions = new ConsoleSessionsService({ db, logger });
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
@@ -204,6 +207,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
       commands,
       webhookDeliveries,
       idempotency,
+      consoleSessions,
       resealing,
       maintenanceSeconds: config.maintenanceSeconds,
     }),
@@ -220,9 +224,11 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
   });
 
   const keys = new ApiKeysService({ db, logger });
-  const authenticate = authentication(keys, {
+  const sessionCookie = new SessionCookie(config.publicUrl);
+  const failures = new FailureLimit(config.rateLimits.failuresPerMinute);
+  const authenticate = authentication({ keys, sessions: consoleSessions }, sessionCookie, {
     requests: new RequestLimit(config.rateLimits.requestsPerMinute),
-    failures: new FailureLimit(config.rateLimits.failuresPerMinute),
+    failures,
   });
 
   return {
@@ -254,6 +260,9 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     idempotent: idempotent(db, idempotency),
     stateMetrics,
     keys,
+    consoleSessions,
+    sessionCookie,
+    failures,
     authenticate,
     metrics,
     /** One loop for each kind of background work. */

@@ -1,0 +1,143 @@
+import { newId } from '@framelane/contracts/ids';
+import type { Logger } from '@framelane/service-kit/logger';
+import { Problem } from '@framelane/service-kit/problem';
+import type { VerifiedSession } from '../auth/authentication.ts';
+import { LastUse } from '../auth/last-use.ts';
+import { RequestCoalescing } from '../auth/request-coalescing.ts';
+import { hashToken, randomBase62 } from '../auth/secret-tokens.ts';
+import type { Database } from '../db/database.ts';
+import { type Page, type Position, toPage } from '../db/keyset-page.ts';
+import type { Environment, Permission } from '../db/schema.ts';
+import { type SessionRecord, toSessionRecord } from './console-session-record.ts';
+import {
+  deleteCodes,
+  deleteExpired,
+  deleteSessions,
+  findSession,
+  insertCode,
+  insertSession,
+  listSessions,
+  takeCode,
+  touchSession,
+  type UsedSession,
+} from './console-sessions.store.ts';
+
+/** 43 base62 characters carry 256 bits. */
+const TOKEN_LENGTH = 43;
+
+/** Longest `User-Agent` that is stored. */
+const USER_AGENT_LENGTH = 300;
+
+/** What a person may do who signs in with a link. */
+export type LinkRequest = {
+  workspaceId: string;
+  name: string;
+  environment: Environment;
+  permissions: readonly Permission[];
+};
+
+/** A new sign-in code, which is never shown again. */
+export type CreatedCode = { code: string; expiresAt: Date };
+
+/** Creates sign-in codes, exchanges them for sessions, and verifies, lists and ends sessions (ADR 43). */
+export class ConsoleSessionsService {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #lastUse: LastUse;
+  readonly #queries = new RequestCoalescing<UsedSession | undefined>();
+
+  constructor({ db, logger }: { db: Database; logger: Logger }) {
+    this.#db = db;
+    this.#logger = logger;
+    this.#lastUse = new LastUse((id) => touchSession(db, id), logger);
+  }
+
+  /** Creates a code for one sign-in within 10 minutes. */
+  async createCode({ workspaceId, name, environment, permissions }: LinkRequest): Promise<CreatedCode> {
+    const code = randomBase62(TOKEN_LENGTH);
+    const expiresAt = await insertCode(this.#db, hashToken(code), {
+      workspace_id: workspaceId,
+      name,
+      environment,
+      permissions: [...permissions],
+    });
+    this.#logger.info('console_code.created', { workspaceId, permissions, expiresAt });
+    return { code, expiresAt };
+  }
+
+  /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */
+  async signIn(code: string, userAgent: string | undefined): Promise<string> {
+    const token = randomBase62(TOKEN_LENGTH);
+    const id = newId('ses');
+    const workspaceId = await this.#db.transaction().execute(async (trx) => {
+      const grant = await takeCode(trx, hashToken(code));
+      if (grant === undefined) {
+        throw unauthorized(
+          'console_code_invalid',
+          'This sign-in link is unknown, was used before or has expired. Create a new one.',
+        );
+      }
+      await insertSession(trx, {
+        ...grant,
+        id,
+        token_hash: hashToken(token),
+        user_agent: userAgent?.slice(0, USER_AGENT_LENGTH) ?? null,
+      });
+      return grant.workspace_id;
+    });
+    this.#logger.info('console_session.created', { sessionId: id, workspaceId });
+    return token;
+  }
+
+  /**
+   * Resolves with the session of a token, or throws 401 `console_session_invalid`. Each result comes from a query that began
+   * after the call, so the end of a session is effective at once on every instance.
+   */
+  async verify(token: string): Promise<VerifiedSession> {
+    const hash = hashToken(token);
+    const session = await this.#queries.get(hash.toString('base64'), () => findSession(this.#db, hash));
+    if (session === undefined) {
+      throw unauthorized(
+        'console_session_invalid',
+        'This session is unknown, has expired or was signed out. Sign in again.',
+      );
+    }
+    this.#lastUse.record(session);
+    return session;
+  }
+
+  /** One page of the workspace's sessions that have not expired, newest first. */
+  async list(
+    workspaceId: string,
+    page: { after: Position | undefined; limit: number },
+  ): Promise<Page<SessionRecord>> {
+    const rows = await listSessions(this.#db, workspaceId, { ...page, limit: page.limit + 1 });
+    return toPage(rows, page.limit, toSessionRecord);
+  }
+
+  /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
+  async revoke(workspaceId: string, sessionId: string): Promise<void> {
+    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
+      throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
+    }
+    this.#logger.info('console_session.revoked', { sessionId, workspaceId });
+  }
+
+  /** Ends all sessions of the workspace, and its unused codes. */
+  async revokeAll(workspaceId: string): Promise<void> {
+    const sessions = await this.#db.transaction().execute(async (trx) => {
+      await deleteCodes(trx, workspaceId);
+      return deleteSessions(trx, workspaceId);
+    });
+    this.#logger.info('console_session.all_revoked', { workspaceId, sessions });
+  }
+
+  /** Deletes expired codes and sessions. */
+  async prune(): Promise<void> {
+    await deleteExpired(this.#db);
+  }
+}
+
+function unauthorized(code: 'console_code_invalid' | 'console_session_invalid', detail: string): Problem {
+  return new Problem(code, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
+}
