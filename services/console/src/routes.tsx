@@ -17,7 +17,7 @@ export function Routes() {
           <Redirect to={paths.videos} replace />
         </Route>
         <Route path={paths.videos} component={VideosPage} />
-        <Route path={paths.video(':id')}>{({ id }) => <VideoPage key={id} id={id} />}</Route>
+        <Route<{ id: string }> path={paths.video(':id')}>{({ id }) => <VideoPage key={id} id={id} />}</Route>
         <Route path={paths.keys} component={KeysPage} />
         <Route>
           <NotFound what="page" />

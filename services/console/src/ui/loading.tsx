@@ -5,7 +5,6 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   return (
     <div className="loading" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all equal.
         <Skeleton key={row} height={72} mb="sm" radius="md" />
       ))}
     </div>

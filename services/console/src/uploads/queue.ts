@@ -15,7 +15,8 @@ export type Item = {
 
 export type Action =
   | { type: 'added'; items: Pick<Item, 'id' | 'name' | 'size'>[] }
-  | { type: 'started' | 'sent' | 'removed' | 'retried'; id: number }
+  | { type: 'started' | 'sent' | 'retried'; id: number }
+  | { type: 'removed'; id: number }
   | { type: 'ticket'; id: number; videoId: string }
   | { type: 'progress'; id: number; sent: number }
   | { type: 'failed'; id: number; error: unknown }
