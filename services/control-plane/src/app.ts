@@ -10,9 +10,10 @@ import { closeOnUnreadBody } from '@framelane/service-kit/unread-body';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { apiKeyRoutes } from './api-keys/api-keys.routes.ts';
 import { captionsRoutes } from './captions/captions.routes.ts';
+import { consolePage } from './console/console-page.ts';
 import { consoleSessionRoutes } from './console-sessions/console-sessions.routes.ts';
 import type { Context } from './context.ts';
-import { embedRoutes, playerFiles } from './embed/embed.routes.ts';
+import { embedRoutes } from './embed/embed.routes.ts';
 import { controlPlanePart, loadContract, pairOperations, type Route } from './http/contract.ts';
 import { translateHttpError } from './http/problems.ts';
 import { requestValidation } from './http/request-validation.ts';
@@ -46,7 +47,11 @@ export function createApp(context: Context): Express {
   app.use('/v1/hls', asOne(context.bandwidth.count, embeddableAnywhere, playbackCors, playlistCompression));
   app.use('/v1/docs', reference.files);
   app.use(['/v1/embed', '/v1/oembed'], asOne(embeddableAnywhere, playbackCors));
-  app.use('/v1/embed/files', playerFiles(context.playerPage));
+  app.use('/v1/embed/files', context.playerPage.files());
+  app.use(
+    '/console',
+    consolePage(context.consoleFrontEnd, { publicUrl: config.publicUrl, engineUrl: addresses.engineUrl }),
+  );
   app.use('/v1', asOne(noStore, refuseNul, ...validation, toRouter(routes)));
   app.use(routeNotFound);
   app.use(problemHandler(logger, translateHttpError));

@@ -20,6 +20,7 @@ import { ConsoleSessionsService } from './console-sessions/console-sessions.serv
 import { checkDatabase, openDatabase, openPool } from './db/database.ts';
 import { EmbedService } from './embed/embed.service.ts';
 import { PlayerPage } from './embed/player-page.ts';
+import { FrontEnd, type FrontEndName } from './front-ends/front-end.ts';
 import { routeOf } from './http/request-validation.ts';
 import { IdempotencyService } from './idempotency/idempotency.service.ts';
 import { idempotent } from './idempotency/idempotent.ts';
@@ -60,8 +61,8 @@ export type ControlPlaneDeps = {
   checks?: ReadinessChecks;
   /** Resolves the host names of webhook endpoints. Default: by DNS. Tests replace it. */
   resolveHost?: ResolveHost;
-  /** Whether the build of the player page that this process runs has failed. Without it, no build runs. */
-  playerBuildFailed?: () => boolean;
+  /** Whether the build of a page that this process runs has failed. Without it, no build runs. */
+  pageBuildFailed?: (page: FrontEndName) => boolean;
 };
 
 /** All parts of the control plane, connected to each other. */
@@ -156,7 +157,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     baseUrl,
     frameOrigins: config.embedOrigins,
   });
-  const playerPage = new PlayerPage(baseUrl, deps.playerBuildFailed);
+  const playerPage = new PlayerPage(baseUrl, new FrontEnd('player', deps.pageBuildFailed));
   const usage = new UsageService({ db, quotas });
   const bandwidth = new BandwidthMeter({
     db,
@@ -191,7 +192,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     settings: config.webhooks,
   });
 
-  const consoleSessions = new ConsoleSessionsService({ db, logger });
+  const consoleSessions = new ConsoleSessionsService({ db, logger, publicUrl: config.publicUrl });
   const idempotency = new IdempotencyService({ db, logger });
   const resealing = new ResealingService({ db, logger, contentKeys, webhookKeys, importKeys });
   const maintenance = new Maintenance({
@@ -253,6 +254,7 @@ export function createContext(config: ControlPlaneConfig, deps: ControlPlaneDeps
     playbackAccess,
     embed,
     playerPage,
+    consoleFrontEnd: new FrontEnd('console', deps.pageBuildFailed),
     usage,
     bandwidth,
     attempts,

@@ -32,6 +32,7 @@ async function run(databaseUrl: string | undefined, ...args: string[]): Promise<
       if (databaseUrl === undefined) throw new SettingsError('No database');
       return { url: databaseUrl, release: async () => {} };
     },
+    publicUrl: () => 'http://framelane.test',
     write: (text) => {
       output += text;
     },

@@ -36,24 +36,27 @@ export type LinkRequest = {
   permissions: readonly Permission[];
 };
 
-/** A new sign-in code, which is never shown again. */
-export type CreatedCode = { code: string; expiresAt: Date };
+/** A sign-in link, which is never shown again. It is for one use before it expires. */
+export type ConsoleLink = { url: string; expiresAt: Date };
 
 /** Creates sign-in codes, exchanges them for sessions, and verifies, lists and ends sessions (ADR 43). */
 export class ConsoleSessionsService {
   readonly #db: Database;
   readonly #logger: Logger;
+  readonly #publicUrl: string;
   readonly #lastUse: LastUse;
   readonly #queries = new RequestCoalescing<UsedSession | undefined>();
 
-  constructor({ db, logger }: { db: Database; logger: Logger }) {
+  /** `publicUrl` is the root of the public address. */
+  constructor({ db, logger, publicUrl }: { db: Database; logger: Logger; publicUrl: string }) {
     this.#db = db;
+    this.#publicUrl = publicUrl;
     this.#logger = logger;
     this.#lastUse = new LastUse((id) => touchSession(db, id), logger);
   }
 
-  /** Creates a code for one sign-in within 10 minutes. */
-  async createCode({ workspaceId, name, environment, permissions }: LinkRequest): Promise<CreatedCode> {
+  /** Creates a link for one sign-in within 10 minutes. Its code is in the fragment, which browsers do not send. */
+  async createLink({ workspaceId, name, environment, permissions }: LinkRequest): Promise<ConsoleLink> {
     const code = randomBase62(TOKEN_LENGTH);
     const expiresAt = await insertCode(this.#db, hashToken(code), {
       workspace_id: workspaceId,
@@ -61,8 +64,8 @@ export class ConsoleSessionsService {
       environment,
       permissions: [...permissions],
     });
-    this.#logger.info('console_code.created', { workspaceId, permissions, expiresAt });
-    return { code, expiresAt };
+    this.#logger.info('console_link.created', { workspaceId, permissions, expiresAt });
+    return { url: `${this.#publicUrl}/console/#code=${code}`, expiresAt };
   }
 
   /** Exchanges a code for a session. Resolves with its token. Throws 401 `console_code_invalid`. */

@@ -29,6 +29,7 @@ export async function createCode(
   const sessions = new ConsoleSessionsService({
     db,
     logger: createLogger({ service: 'test', level: 'silent' }),
+    publicUrl: CONSOLE_ORIGIN,
   });
   const request = {
     workspaceId,
@@ -37,7 +38,7 @@ export async function createCode(
     permissions: PERMISSIONS,
     ...changes,
   } as const;
-  return (await sessions.createCode(request)).code;
+  return (await sessions.createLink(request)).url.replace(/^.*#code=/, '');
 }
 
 /** Signs in to the console. */
