@@ -10,6 +10,14 @@ function command(program, ...args) {
     (await runStep(program, args, output)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
+const FAULT_ARGS = [
+  // More workers than processors: the tests often wait for timeouts and leases.
+  '--maxWorkers=4',
+  '--testSequencer=./infra/testing/fault-sequencer.js',
+  // A failed test may leave sockets open, which would keep the run from ending.
+  '--forceExit',
+];
+
 /** The checks that start no services. */
 const FIRST_CHECKS = [
   { name: 'style', title: 'Formatting and lint', run: command('biome', 'ci', '--error-on-warnings', '.') },
@@ -23,6 +31,11 @@ const FIRST_CHECKS = [
     name: 'page-types',
     title: 'Types of the player page',
     run: command('tsc', '--noEmit', '--project', 'services/player'),
+  },
+  {
+    name: 'console-types',
+    title: 'Types of the console',
+    run: command('tsc', '--noEmit', '--project', 'services/console'),
   },
   {
     name: 'api',
@@ -60,9 +73,7 @@ export const STAGES = [
     {
       name: 'faults',
       title: 'Fault suite against clusters of processes',
-      // More workers than processors: the tests often wait for timeouts and leases.
-      // A failed test may leave sockets open, which would keep the run from ending.
-      run: (output) => runJest('faults', { args: ['--maxWorkers=4', '--forceExit'], output }),
+      run: (output) => runJest('faults', { args: FAULT_ARGS, output }),
     },
   ],
 ];

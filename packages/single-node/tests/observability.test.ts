@@ -19,7 +19,7 @@ const WORDS = ['or', 'and', 'unless', 'bool'];
 const ADDED_LABELS = ['job', 'instance'];
 
 /** Label values that occur only after a failure. */
-const LATE_VALUES = ['5..'];
+const LATE_VALUES = ['5..', '500|502|503|504'];
 
 type Series = { name: string; labels: Record<string, string> };
 
