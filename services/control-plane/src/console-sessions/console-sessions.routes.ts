@@ -45,7 +45,7 @@ export function consoleSessionRoutes(deps: {
 
     deleteConsoleSession: async (req, res) => {
       const { workspace_id, id } = credentialOf(req);
-      await sessions.revoke(workspace_id, id);
+      await sessions.signOut(workspace_id, id);
       cookie.clear(res);
       res.status(204).end();
     },

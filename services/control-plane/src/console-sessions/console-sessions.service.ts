@@ -120,10 +120,16 @@ export class ConsoleSessionsService {
 
   /** Ends a session of the workspace. Throws 404 `console_session_not_found`. */
   async revoke(workspaceId: string, sessionId: string): Promise<void> {
-    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) {
+    if (!(await this.signOut(workspaceId, sessionId))) {
       throw new Problem('console_session_not_found', `There is no session ${sessionId} in this workspace.`);
     }
-    this.#logger.info('console_session.revoked', { sessionId, workspaceId });
+  }
+
+  /** Ends a session of the workspace. Resolves with false if it has ended already. */
+  async signOut(workspaceId: string, sessionId: string): Promise<boolean> {
+    if ((await deleteSessions(this.#db, workspaceId, sessionId)) === 0) return false;
+    this.#logger.info('console_session.ended', { sessionId, workspaceId });
+    return true;
   }
 
   /** Ends all sessions of the workspace, and its unused codes. */
@@ -132,7 +138,7 @@ export class ConsoleSessionsService {
       await deleteCodes(trx, workspaceId);
       return deleteSessions(trx, workspaceId);
     });
-    this.#logger.info('console_session.all_revoked', { workspaceId, sessions });
+    this.#logger.info('console_session.all_ended', { workspaceId, sessions });
   }
 
   /** Deletes expired codes and sessions. */
