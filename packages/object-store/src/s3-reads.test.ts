@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, expect, test } from '@jest/globals';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { S3ObjectStore } from './s3-object-store.ts';
 import { baseUrl, S3Reads, signGet } from './s3-reads.ts';
 
 const credentials = {
@@ -54,13 +55,13 @@ afterEach(() => {
 async function start(
   handle: RequestListener,
   idleTimeout = 20_000,
-): Promise<{ client: S3Client; reads: S3Reads }> {
+): Promise<{ endpoint: string; client: S3Client; reads: S3Reads }> {
   server = createServer(handle);
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
   reads = new S3Reads(client, 'bucket', { maxConnections: 2, connectTimeout: 5_000, idleTimeout });
-  return { client, reads };
+  return { endpoint, client, reads };
 }
 
 const FACTS = { ETag: '"1"', 'Last-Modified': 'Sun, 22 Nov 2026 00:00:00 GMT', 'Content-Length': 10 };
@@ -82,6 +83,20 @@ test('reads an object and keeps the connection', async () => {
   }
   expect(paths[0]).toMatch(/^\/bucket\/a\/b /);
   expect(paths[1]).toBe(paths[0]);
+});
+
+test('the object store reads without the SDK', async () => {
+  const agents: (string | undefined)[] = [];
+  const { endpoint } = await start(({ headers }, response) => {
+    agents.push(headers['user-agent']);
+    response.writeHead(200, FACTS).end('0123456789');
+  });
+  const options = { endpoint, region, bucket: 'bucket', forcePathStyle: true };
+  const store = new S3ObjectStore({ ...options, ...credentials });
+  expect(String(await buffer((await store.get('a/b')).body))).toBe('0123456789');
+  store.close();
+  // The SDK names itself.
+  expect(agents).toEqual([undefined]);
 });
 
 test.each([403, 404, 416, 429, 500, 503])('leaves the status %d to the SDK', async (status) => {
